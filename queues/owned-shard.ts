@@ -35,9 +35,10 @@ export class OwnedShard {
   /** Ids of jobs that the last `reclaim` found active without being in hand. */
   #suspects = new Set<string>();
   #reader: MailboxReader | undefined;
-  /** The Redis that holds everything that it must hold for this shard. */
+  /** The Redis that holds everything that it must hold for this shard, or that is being told it. */
   #mark: RedisMark = { generation: "", redisRunId: "" };
-  #recovering = false;
+  /** True while a recovery begins: until Redis has its new generation. */
+  #beginning = false;
   #epoch = 0;
   #renewedAt: number;
   #ended = false;
@@ -71,17 +72,16 @@ export class OwnedShard {
     const found = (await redis.get(this.#keys.generation)) ?? "";
     const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
     this.#epoch = epoch;
-    this.#mark = { generation: found, redisRunId };
+    this.#mark = redisLost ? previous : { generation: found, redisRunId };
     await this.#returnToMailbox(await this.#activeIds());
     // This node may be able to read envelopes that an older owner could not read; otherwise they fail once more.
     await this.#queue.retryJobs({ state: "failed" });
     this.#throwIfEnded();
     await handler.open(this.shard, epoch);
-    if (this.#ended) handler.close(this.shard);
     this.#throwIfEnded();
     this.#opened = true;
     this.#reader = new MailboxReader({ ...this.#options, queue: this.#queue, receive: (job) => this.#receive(job) });
-    if (previous === null) await this.#record(await this.#newGeneration(), redisRunId);
+    if (previous === null) await this.#record({ generation: await this.#newGeneration(), redisRunId });
     else if (redisLost) void this.#recover(redisRunId);
   }
 
@@ -104,7 +104,7 @@ export class OwnedShard {
   abandon(): void {
     if (this.#ended) return;
     this.#ended = true;
-    if (this.#opened) this.#options.handler.close(this.shard);
+    this.#options.handler.close(this.shard, this.#epoch);
     this.#reader?.abandon();
     void this.#queue.close().catch(() => undefined);
   }
@@ -116,7 +116,7 @@ export class OwnedShard {
     await handler.drain(this.shard);
     if (this.#ended) return;
     this.#ended = true;
-    handler.close(this.shard);
+    handler.close(this.shard, this.#epoch);
     await releaseLease(redis, this.#keys.lease, holder);
     await this.#queue.close();
   }
@@ -138,26 +138,30 @@ export class OwnedShard {
   }
 
   /**
-   * Has the handler tell Redis everything again. The new generation is written to Redis first, so that the check at the
-   * end detects another loss during the recovery. The store gets the generation only at the end, so that a next owner
-   * starts the recovery again when this one dies before.
+   * Has the handler tell Redis everything again. The new generation is written to Redis first, so that a further loss
+   * during the recovery shows as another generation and begins the next recovery, however long this one still takes. The
+   * store gets the generation only at the end, so that a next owner starts the recovery again when this one dies before.
    */
   async #recover(redisRunId: string): Promise<void> {
-    if (this.#recovering) return;
-    this.#recovering = true;
+    if (this.#beginning) return;
+    this.#beginning = true;
     const { redis, handler, log } = this.#options;
+    const before = this.#mark;
+    let mark: RedisMark | undefined;
     try {
-      const generation = await this.#newGeneration();
+      const generation = await this.#newGeneration().finally(() => (this.#beginning = false));
+      this.#mark = mark = { generation, redisRunId };
       await handler.redisLost(this.shard);
       const isStill = (await redis.get(this.#keys.generation)) === generation;
-      if (isStill && !this.#ended) await this.#record(generation, redisRunId);
+      if (isStill && !this.#ended) await this.#record(mark);
     } catch (error) {
+      if (this.#ended) return;
       log.warn(
         { shard: this.shard, error: String(error) },
         "recovery of a shard failed; the next round starts it again",
       );
-    } finally {
-      this.#recovering = false;
+      // Redis holds another generation than the earlier mark, so the next renewal begins again.
+      if (this.#mark === mark) this.#mark = before;
     }
   }
 
@@ -167,9 +171,9 @@ export class OwnedShard {
     return generation;
   }
 
-  async #record(generation: string, redisRunId: string): Promise<void> {
-    await this.#options.epochs.recordRedis(this.shard, this.#epoch, { generation, redisRunId });
-    this.#mark = { generation, redisRunId };
+  async #record(mark: RedisMark): Promise<void> {
+    await this.#options.epochs.recordRedis(this.shard, this.#epoch, mark);
+    this.#mark = mark;
   }
 
   async #activeIds(): Promise<readonly string[]> {

@@ -17,20 +17,26 @@ export interface MailboxSender {
 
 /** The work of an owner on its shards. No method may throw for a reason that concerns one message only. */
 export interface ShardHandler {
-  /** This node owns the shard from now on. Called before the first envelope is fetched. */
+  /**
+   * This node owns the shard from now on, under this epoch. Called before the first envelope is fetched. Opening may
+   * still be under way when the lease is lost and `close` is called; then it rejects.
+   */
   open(shard: number, epoch: number): Promise<void>;
   /**
    * The shard's Redis was emptied or restarted, now or since the previous owner last checked: what only Redis knew is
-   * gone. Resolves when Redis has been told everything again. Until then the store remembers the old Redis, so that the
-   * next owner recovers the shard when this one dies halfway.
+   * gone. Resolves when Redis has been told everything again. Rejects when the shard was closed before that. Until it
+   * resolves the store remembers the old Redis, so that the next owner recovers the shard when this one dies halfway.
    */
   redisLost(shard: number): Promise<void>;
   /** Resolves when the messages are decided, or parked in memory; then the BullMQ job is completed. */
   receive(shard: number, messages: readonly AddressedMessage[]): Promise<void>;
   /** The node gives the shard up: nothing more is fetched. Resolves when everything is saved and performed. */
   drain(shard: number): Promise<void>;
-  /** The lease is lost, or the shard is drained: forget the shard at once, and save and settle nothing more. */
-  close(shard: number): void;
+  /**
+   * The lease is lost, or the shard is drained: forget the shard at once, and save and settle nothing more. Does nothing
+   * when the shard is not open under this epoch. Idempotent.
+   */
+  close(shard: number, epoch: number): void;
 }
 
 /**

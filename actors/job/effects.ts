@@ -70,7 +70,8 @@ export function offer(job: JobState, plan: RunPlan): OwedEffect {
 }
 
 export function withdraw(job: JobState, plan: RunPlan): OwedEffect {
-  return { type: "withdraw", jobId: job.jobId, projectId: plan.projectId };
+  const { jobId, queuedAt } = job;
+  return { type: "withdraw", jobId, projectId: plan.projectId, ...(queuedAt !== null && { queuedAt }) };
 }
 
 export function occupy({ jobId, quotas }: JobState): readonly OwedEffect[] {

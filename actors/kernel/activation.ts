@@ -9,12 +9,12 @@
 import { createHash } from "node:crypto";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import type { RootId, RunId } from "../../src/domain/ids.ts";
+import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import { withStepOutputs } from "../../src/stores/ports/reading-outputs.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
-import { type CreatorGrace, graceOf, isGraceOver, NO_GRACE } from "./creator-grace.ts";
+import { type CreatorGrace, graceOf, isGraceOver, leftByCreator, NO_GRACE, offeredJobs } from "./creator-grace.ts";
 import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
@@ -34,6 +34,16 @@ interface Loaded {
  */
 type TurnOutcome = "done" | "conflict" | "missing";
 
+export interface ActivationHooks {
+  /** False once this node may save nothing more in the shard. */
+  readonly isOpen: () => boolean;
+  /**
+   * Called with actors as the store has them: all of them after each load, and the changed ones after each save whose
+   * answer came. The answer to a save may be lost, so what is kept about actors has to follow from the loads too.
+   */
+  readonly onActors: (actors: Iterable<LiveActor>) => void;
+}
+
 /** Messages that one turn decides at most. */
 const MAX_BATCH = 1_000;
 /** Stands for the plan of an aggregate without one; its actors do not read it. */
@@ -45,7 +55,7 @@ export class Activation {
   readonly #context: KernelContext;
   readonly #type: AggregateType;
   readonly #isOpen: () => boolean;
-  readonly #onSaved: (actor: LiveActor) => void;
+  readonly #onActors: (actors: Iterable<LiveActor>) => void;
   readonly #waiting: ActorMessage[] = [];
   #loaded: Loaded | null = null;
   /** Effects that are saved and not yet performed. The next turn begins by performing them. */
@@ -55,18 +65,13 @@ export class Activation {
   #doorbell = false;
   #refresh = false;
 
-  constructor(
-    context: KernelContext,
-    shard: number,
-    rootId: RootId,
-    hooks: { readonly isOpen: () => boolean; readonly onSaved: (actor: LiveActor) => void },
-  ) {
+  constructor(context: KernelContext, shard: number, rootId: RootId, hooks: ActivationHooks) {
     this.#context = context;
     this.#type = context.typeOf(rootId);
     this.shard = shard;
     this.rootId = rootId;
     this.#isOpen = hooks.isOpen;
-    this.#onSaved = hooks.onSaved;
+    this.#onActors = hooks.onActors;
   }
 
   /** Adds a message; `null` is a doorbell: look into the inbox of the aggregate. */
@@ -105,6 +110,11 @@ export class Activation {
     await this.#save(loaded, { ...loaded.head, owed });
   }
 
+  /** True until Redis was told what {@link refresh} asked for. */
+  get needsRefresh(): boolean {
+    return this.#refresh;
+  }
+
   /** True when the aggregate is final and owes nothing. */
   get isSettled(): boolean {
     return this.#loaded?.head.settled ?? false;
@@ -120,7 +130,7 @@ export class Activation {
     // Performing may have saved once more, or found that another owner has.
     const loaded = this.#loaded;
     if (loaded === null) return "conflict";
-    if (this.#refresh) await this.#performOutstanding(loaded);
+    if (this.#refresh && (await this.#performOutstanding(loaded)) === "conflict") return "conflict";
 
     const taken = this.#waiting.splice(0, MAX_BATCH);
     try {
@@ -152,11 +162,14 @@ export class Activation {
     const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
     const loaded: Loaded = { head: aggregate.head, actors, plan, index };
     const grace = graceOf(aggregate.head, this.#context.clock.now(), this.#context.timing.creatorMs);
-    const unperformed = aggregate.head.owed.slice(grace.owed.length);
-    await this.#storeEvents(aggregate.head, unperformed);
+    const owed = aggregate.head.owed.slice(grace.owed.length);
+    await this.#storeEvents(aggregate.head, owed);
+    // A job that was granted since the offer was saved must not be offered again.
+    const unperformed = owed.filter(({ effect }) => effect.type !== "offer" || this.#waits(actors, effect.offer.jobId));
     this.#loaded = loaded;
     this.#grace = grace;
     this.#unperformed = unperformed;
+    this.#onActors(actors.values());
     return loaded;
   }
 
@@ -196,8 +209,7 @@ export class Activation {
     if (result.changed.size === 0) {
       // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is
       // lost.
-      await performOwed(this.#context, loaded.head, toRecords(result.effects, now));
-      return "done";
+      return this.#performUnsaved(loaded, result.effects, now);
     }
     const changed = [...result.changed.values()];
     const index = updateIndex(loaded.index, changed, type);
@@ -222,7 +234,7 @@ export class Activation {
     events: readonly RunEvent[] = [],
   ): Promise<"done" | "conflict"> {
     if (!this.#isOpen()) throw new Error("the shard has another owner");
-    const { stores, counters } = this.#context;
+    const { stores } = this.#context;
     const type = this.#type;
     const expectedVersion = loaded.head.version;
     const saved = { ...head, version: expectedVersion + 1, settled: head.final && head.owed.length === 0 };
@@ -233,17 +245,29 @@ export class Activation {
       events,
     });
     if (outcome === "versionConflict") {
-      counters.conflicts++;
-      this.#loaded = null;
-      this.#doorbell = true;
+      this.#forgetLoaded();
       return "conflict";
     }
     this.#context.onTurnSaved?.(changed, loaded.actors);
     for (const actor of changed) loaded.actors.set(actor.id, actor);
     this.#loaded = { ...loaded, head: saved, index };
     this.#unperformed = saved.owed.slice(this.#grace.owed.length);
-    for (const actor of changed) this.#onSaved(actor);
+    this.#onActors(changed);
     return "done";
+  }
+
+  async #leftByCreator({ actors }: Loaded): Promise<readonly OwedRecord[]> {
+    const { owed } = this.#grace;
+    const offered = offeredJobs(owed, (jobId) => this.#waits(actors, jobId));
+    const found = await this.#context.board.find(offered);
+    const missing = new Set(offered);
+    for (const { jobId } of found) missing.delete(jobId);
+    return leftByCreator(owed, missing);
+  }
+
+  #waits(actors: ReadonlyMap<string, LiveActor>, jobId: JobRunId): boolean {
+    const job = actors.get(jobId);
+    return job !== undefined && kindOf(this.#type, job.kind).waitsForAgent(job.state as never) !== null;
   }
 
   #isGraceOver(): boolean {
@@ -260,7 +284,7 @@ export class Activation {
   async #perform(loaded: Loaded): Promise<void> {
     if (this.#isGraceOver()) {
       await this.#storeEvents(loaded.head, this.#grace.owed);
-      this.#unperformed = [...this.#grace.owed, ...this.#unperformed];
+      this.#unperformed = [...(await this.#leftByCreator(loaded)), ...this.#unperformed];
       this.#grace = NO_GRACE;
     }
     if (this.#unperformed.length > 0) {
@@ -271,15 +295,39 @@ export class Activation {
     if (current !== null && current.head.final && !current.head.settled) await this.settle();
   }
 
-  async #performOutstanding(loaded: Loaded): Promise<void> {
+  async #performOutstanding(loaded: Loaded): Promise<"done" | "conflict"> {
     const { clock } = this.#context;
     const type = this.#type;
     const effects: OwedEffect[] = [];
     for (const actor of loaded.actors.values()) {
       effects.push(...kindOf(type, actor.kind).outstanding(actor.state as never, loaded.plan));
     }
-    await performOwed(this.#context, loaded.head, toRecords(effects, clock.now()));
-    this.#refresh = false;
+    const outcome = await this.#performUnsaved(loaded, effects, clock.now());
+    if (outcome === "done") this.#refresh = false;
+    return outcome;
+  }
+
+  /**
+   * Performs effects that follow from the snapshot as it is. No save guards them, so the version is read first: an owner
+   * that has lost its shard without noticing would otherwise perform what was true before its successor's saves.
+   */
+  async #performUnsaved(loaded: Loaded, effects: readonly OwedEffect[], now: number): Promise<"done" | "conflict"> {
+    if (effects.length === 0) return "done";
+    const stored = await this.#context.stores.aggregates.loadHead(this.rootId as RunId);
+    if (!this.#isOpen()) throw new Error("the shard has another owner");
+    if (stored?.version !== loaded.head.version) {
+      this.#forgetLoaded();
+      return "conflict";
+    }
+    await performOwed(this.#context, loaded.head, toRecords(effects, now));
+    return "done";
+  }
+
+  /** Another node has saved the aggregate: it is loaded again before anything is decided. */
+  #forgetLoaded(): void {
+    this.#context.counters.conflicts++;
+    this.#loaded = null;
+    this.#doorbell = true;
   }
 
   async #storeDeadLetters(undecided: readonly UndecidedMessage[], now: number): Promise<void> {

@@ -1,16 +1,22 @@
 /**
  * The creator's grace. The edge that creates a run takes its first turn, stores the run, and then performs what that turn owes. For
- * `creatorMs` after the creation, the owner of the shard leaves those effects to the creator, so that each is performed once when
- * nothing fails. After that time the owner performs what is still owed, because the creator may have died.
+ * `creatorMs` after the creation, the owner of the shard leaves those effects to the creator. After that time the owner looks for
+ * what the creator has not performed, because the creator may have died, and performs only that.
  *
- * Three places use the grace: the load of an aggregate (is it in its grace?), each turn (is the grace over?), and the sweep of the
- * shard (shall an aggregate that owes something be woken?). Saves within the grace carry the creator's effects on. Groups are
- * created by their owner and have no grace. The grace only saves work: an effect that is performed twice changes nothing. Pure.
+ * The creator saves nothing after it has performed the effects, since a second save would cost every run as much as its first one.
+ * The board shows what the creator has done: an offer is on the board, or its job has left the queue since. So without a fault
+ * no offer is made twice, and none is made after its job was granted. An effect that leaves no such trace is performed again, and
+ * its target ignores the repeat: a command and a timer by their ids, an event by its number.
+ *
+ * Three places use the grace: the load of an aggregate (what may the creator be performing?), each turn (is the grace over?), and the
+ * sweep of the shard (shall an aggregate that owes something be woken?). Saves within the grace carry the creator's effects
+ * on. Groups are created by their owner and have no grace. Pure.
  */
-import { type RootId, type RunId, timeOf } from "../../src/domain/ids.ts";
+import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
+import { timeOf } from "../../src/domain/ids.ts";
 import type { AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 
-/** Effects that the creator of an aggregate is about to perform, and until when the owner leaves them to it. */
+/** Effects that the creator of an aggregate performs or has performed, and until when the owner leaves them to it. */
 export interface CreatorGrace {
   readonly owed: readonly OwedRecord[];
   /** Unix milliseconds. */
@@ -20,17 +26,37 @@ export interface CreatorGrace {
 export const NO_GRACE: CreatorGrace = { owed: [], until: 0 };
 
 /**
- * The grace of an aggregate that was just loaded: what it owes, when nothing was saved since its creation and `creatorMs` have not
- * passed; else {@link NO_GRACE}. A creation that lies in the future by this node's clock counts as now.
+ * The grace of an aggregate that was just loaded: what it owes, when nothing was saved since its creation; else
+ * {@link NO_GRACE}. A creation that lies in the future by this node's clock counts as now.
  */
 export function graceOf(head: AggregateHead<RootId>, now: number, creatorMs: number): CreatorGrace {
-  const until = Math.min(head.summary.createdAt, now) + creatorMs;
-  return head.version === 1 && now < until ? { owed: head.owed, until } : NO_GRACE;
+  if (head.version !== 1) return NO_GRACE;
+  return { owed: head.owed, until: Math.min(head.summary.createdAt, now) + creatorMs };
 }
 
 /** True when there was a grace, and its time is over: the owner performs what the creator has not. */
 export function isGraceOver(grace: CreatorGrace, now: number): boolean {
   return grace.owed.length > 0 && now >= grace.until;
+}
+
+/** The jobs that the effects offer and that still wait for an agent; `waits` tells that of a job. */
+export function offeredJobs(owed: readonly OwedRecord[], waits: (jobId: JobRunId) => boolean): readonly JobRunId[] {
+  return owed.flatMap(({ effect }) =>
+    effect.type === "offer" && waits(effect.offer.jobId) ? [effect.offer.jobId] : [],
+  );
+}
+
+/**
+ * The effects that the owner has to perform after the grace. `missing`: the jobs of {@link offeredJobs} that have no
+ * offer on the board. None missing shows that the creator was at work, so only commands are left: they go to the store
+ * and leave no trace on the board.
+ */
+export function leftByCreator(owed: readonly OwedRecord[], missing: ReadonlySet<JobRunId>): readonly OwedRecord[] {
+  const hasTrace = owed.some(({ effect }) => effect.type === "offer") && missing.size === 0;
+  return owed.filter(({ effect }) => {
+    if (effect.type === "offer") return missing.has(effect.offer.jobId);
+    return effect.type === "command" || !hasTrace;
+  });
 }
 
 /** {@link graceOf} for a run that is not in memory, judged by the time in its id: true while its creator may be at work. */

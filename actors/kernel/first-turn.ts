@@ -10,6 +10,9 @@ import type { AggregateType } from "./actor-kind.ts";
 import { dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import { decideTurn, type LiveActor } from "./turn.ts";
 
+/** How long the creator has to perform what the first turn owes, milliseconds; see creator-grace.ts. */
+export const CREATOR_MS = 1_500;
+
 /**
  * The aggregate after the timers that are due at its creation were decided. It keeps its version, because it is stored
  * once. Throws an error with the reason when a message could not be decided, and `MissingOutputs` when a decision needs

@@ -4,6 +4,7 @@ import type { RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import type { AggregateType } from "./actor-kind.ts";
+import { CREATOR_MS } from "./first-turn.ts";
 import type { PerformerPorts } from "./performer.ts";
 import type { LiveActor } from "./turn.ts";
 
@@ -71,7 +72,7 @@ export const DEFAULT_TIMING: KernelTiming = {
   parkMinMs: 100,
   parkMaxMs: 5_000,
   parkedMax: 1_000,
-  creatorMs: 1_500,
+  creatorMs: CREATOR_MS,
   watchMs: 1_000,
   lossMarginMs: 5_000,
   queueCheckMs: 2_000,

@@ -23,6 +23,12 @@ export interface KernelOptions
   readonly timing?: Partial<KernelTiming>;
 }
 
+/** A shard that this node has opened, or is opening. */
+interface OpenShard {
+  readonly epoch: number;
+  readonly shard: Shard;
+}
+
 export class Kernel implements ShardHandler {
   readonly counters: KernelCounters = {
     turns: 0,
@@ -38,7 +44,7 @@ export class Kernel implements ShardHandler {
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
   readonly #queueWatcher: QueueWatcher;
-  readonly #shards = new Map<number, Shard>();
+  readonly #shards = new Map<number, OpenShard>();
 
   constructor(options: KernelOptions) {
     const timing = { ...DEFAULT_TIMING, ...options.timing };
@@ -52,7 +58,8 @@ export class Kernel implements ShardHandler {
       presence: options.presence,
       aggregates: options.stores.aggregates,
       shards: () => this.#shards.keys(),
-      deliver: async (shard, rootId, message) => this.#shards.get(shard)?.deliver(rootId, message),
+      deliver: async (shard, rootId, message) => this.#shards.get(shard)?.shard.deliver(rootId, message),
+      refresh: async (shard, rootId) => this.#shards.get(shard)?.shard.refresh(rootId),
     });
     this.#queueWatcher.start();
   }
@@ -61,25 +68,37 @@ export class Kernel implements ShardHandler {
   stop(): Promise<void> {
     this.#watcher.stop();
     this.#queueWatcher.stop();
-    for (const index of this.#shards.keys()) this.close(index);
+    for (const [index, { epoch }] of this.#shards) this.close(index, epoch);
     return Promise.resolve();
   }
 
-  async open(index: number): Promise<void> {
+  /**
+   * Rejects when the store cannot be read, and when the shard was closed or opened under a later epoch meanwhile. An
+   * ownership that has ended may still be opening while the same node opens its successor, so each call names its epoch.
+   */
+  async open(index: number, epoch: number): Promise<void> {
+    const current = this.#shards.get(index);
+    if (current !== undefined && current.epoch >= epoch) throw new Error("the shard was opened under a later epoch");
+    current?.shard.close();
     const shard = new Shard(this.#context, this.#watcher, index);
-    await shard.start();
-    this.#shards.set(index, shard);
+    this.#shards.set(index, { epoch, shard });
+    try {
+      await shard.start();
+    } catch (error) {
+      this.close(index, epoch);
+      throw error;
+    }
   }
 
   async redisLost(index: number): Promise<void> {
     const { log } = this.#context;
     this.#queueWatcher.forgetPresence();
     log.warn({ shard: index }, "Redis was emptied or restarted: telling it again what waits in this shard");
-    await this.#shards.get(index)?.recover();
+    await this.#shards.get(index)?.shard.recover();
   }
 
   async receive(index: number, messages: readonly AddressedMessage[]): Promise<void> {
-    const shard = this.#shards.get(index);
+    const shard = this.#shards.get(index)?.shard;
     if (shard === undefined) return;
     await shard.waitForRoom();
     await Promise.all(
@@ -90,11 +109,13 @@ export class Kernel implements ShardHandler {
   }
 
   async drain(index: number): Promise<void> {
-    await this.#shards.get(index)?.drain();
+    await this.#shards.get(index)?.shard.drain();
   }
 
-  close(index: number): void {
-    this.#shards.get(index)?.close();
+  close(index: number, epoch: number): void {
+    const current = this.#shards.get(index);
+    if (current?.epoch !== epoch) return;
+    current.shard.close();
     this.#shards.delete(index);
   }
 }

@@ -85,7 +85,7 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
     case "offer":
       return ports.board.offer(effect.offer);
     case "withdraw":
-      return ports.board.withdraw(effect.jobId);
+      return ports.board.withdraw(effect.jobId, effect.queuedAt);
     case "occupy":
       return ports.board.occupy([effect]);
     case "vacate":

@@ -1,6 +1,7 @@
 /**
  * Watches the queued jobs of owned shards. It tells a job that has waited long why no agent takes it, because actors
- * know neither presence nor quotas.
+ * know neither presence nor quotas. And it has the offer of a queued job made again when the board has lost it: no agent
+ * would ever find that job.
  *
  * The reason is a hint, so its cost is bounded: each check reads one page of the queued jobs, and tells a bounded
  * number of runs. A reason is told only when two checks have found it. After presence could not be read, or Redis was
@@ -29,6 +30,8 @@ export interface QueueWatcherOptions {
   /** The shards that are owned now. */
   readonly shards: () => Iterable<number>;
   readonly deliver: (shard: number, rootId: RunId, message: ActorMessage) => Promise<void>;
+  /** Tells Redis again all that it must hold for the run, its offers among it. */
+  readonly refresh: (shard: number, rootId: RunId) => Promise<void>;
 }
 
 /** A queued job with its shard. */
@@ -39,6 +42,11 @@ interface Queued extends JobLocation {
 const JOBS_PER_CHECK = 1_000;
 /** Each run costs a turn; further runs wait for the next check. */
 const RUNS_PER_CHECK = 100;
+/**
+ * While the board is empty, one check out of this many reads the queued jobs all the same: an empty board has either
+ * nothing to offer, or has lost everything.
+ */
+const EMPTY_BOARD_CHECKS = 15;
 /** How long an agent without a beat counts as online, milliseconds. */
 const ONLINE_MS = 30_000;
 /** Pairs of project and selector whose reasons are remembered from one check to the next. */
@@ -50,6 +58,10 @@ export class QueueWatcher {
   #next: { readonly shard: number; readonly after: JobRunId | "" } = { shard: -1, after: "" };
   /** The reason that an earlier check found, by project and selector. */
   #found = new Map<string, string>();
+  /** Queued jobs for which the last look at them found no offer. */
+  readonly #withoutOffer = new Set<JobRunId>();
+  /** Checks in a row that found the board empty. */
+  #emptyChecks = 0;
   /** Until when no reason is told, monotonic milliseconds. */
   #silentUntil: number;
   /** Cancels the next check; undefined while no checks are made. */
@@ -85,11 +97,16 @@ export class QueueWatcher {
   async check(): Promise<void> {
     const { board, clock, log, longWaitMs, queueCheckMs } = this.#options;
     try {
-      if ((await board.size()) === 0) return;
+      this.#emptyChecks = (await board.size()) === 0 ? this.#emptyChecks + 1 : 0;
+      const isTurn = this.#emptyChecks % EMPTY_BOARD_CHECKS === 0 || this.#withoutOffer.size > 0;
+      if (!isTurn) return;
       // A job is looked at one check before its reason is told, so that two checks have found the reason by then.
       const since = clock.now() - longWaitMs + queueCheckMs;
       const jobs = (await this.#nextPage()).filter((job) => this.#sinceOf(job) <= since);
-      if (jobs.length > 0) await this.#reportWaits(jobs);
+      if (jobs.length === 0) this.#withoutOffer.clear();
+      const offers = new Map((await board.find(jobs.map(({ jobId }) => jobId))).map((offer) => [offer.jobId, offer]));
+      await this.#renewOffers(jobs, offers);
+      if (offers.size > 0) await this.#reportWaits(jobs, offers);
     } catch (error) {
       log.debug({ error: String(error) }, "queued jobs could not be checked; the next check tries again");
       this.forgetPresence();
@@ -121,10 +138,24 @@ export class QueueWatcher {
     return page;
   }
 
-  async #reportWaits(jobs: readonly Queued[]): Promise<void> {
+  /** Has the offers made again that neither this look at their jobs nor the last one has found. */
+  async #renewOffers(jobs: readonly Queued[], offers: ReadonlyMap<JobRunId, Offer>): Promise<void> {
+    const { refresh, log } = this.#options;
+    const lost = new Map<RunId, number>();
+    for (const { runId, jobId, shard } of jobs) {
+      if (offers.has(jobId) || (this.#withoutOffer.has(jobId) && lost.size < RUNS_PER_CHECK)) {
+        if (!offers.has(jobId)) lost.set(runId, shard);
+        this.#withoutOffer.delete(jobId);
+      } else if (this.#withoutOffer.size < MAX_REMEMBERED) this.#withoutOffer.add(jobId);
+    }
+    if (lost.size === 0) return;
+    log.warn({ runs: lost.size }, "queued jobs have no offer on the board: it is made again");
+    await Promise.all(Array.from(lost, ([runId, shard]) => refresh(shard, runId)));
+  }
+
+  async #reportWaits(jobs: readonly Queued[], offers: ReadonlyMap<JobRunId, Offer>): Promise<void> {
     const { board, clock, deliver, longWaitMs, presence, typeOf } = this.#options;
     const since = clock.now() - longWaitMs;
-    const offers = new Map((await board.find(jobs.map(({ jobId }) => jobId))).map((offer) => [offer.jobId, offer]));
     const projects = [...offers.values()].map(({ projectId }) => projectId);
     const [online, quotas] = await Promise.all([presence.online(ONLINE_MS), board.quotaUse(projects)]);
     if (clock.monotonic() < this.#silentUntil) return;

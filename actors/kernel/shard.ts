@@ -55,12 +55,14 @@ export class Shard {
   }
 
   /**
-   * Watches the agents of the jobs that are bound already, and begins to sweep. Rejects when the store cannot be read.
+   * Watches the agents of the jobs that are bound already, and begins to sweep. Rejects when the store cannot be read, or
+   * the shard was closed meanwhile.
    */
   async start(): Promise<void> {
     const { aggregates } = this.#context.stores;
     for (let after = ""; ;) {
       const page = await aggregates.pageBoundJobs(this.#index, after, PAGE);
+      if (!this.#open) throw new Error("the shard was closed while it was being opened");
       for (const { runId, jobId, actor } of page) {
         const kind = kindOf(this.#context.typeOf(runId), actor.kind);
         this.#watch(runId, actor, kind.heldBy(actor.state as never));
@@ -94,18 +96,45 @@ export class Shard {
 
   /**
    * After Redis was emptied: tells it again all that it must hold for each aggregate that is not settled, runs with
-   * bound jobs first.
+   * bound jobs first. Resolves when Redis was told everything. An aggregate that is parked, or that only a newer node can
+   * read, does not hold up the others, but the recovery is not done before it; then the next owner starts it again.
+   * Rejects when the shard is closed before.
    */
   async recover(): Promise<void> {
     const { aggregates } = this.#context.stores;
+    const untold = new Set<RootId>();
     for (const bound of [true, false]) {
       for (let after = ""; this.#open;) {
         const page = await this.#readUntilDone(() => aggregates.pageUnsettled(this.#index, bound, after, PAGE));
-        await Promise.all(page.map((rootId) => this.#refresh(rootId)));
+        await Promise.all(page.map((rootId) => this.refresh(rootId)));
+        for (const rootId of page) if (this.#isUntold(rootId)) untold.add(rootId);
         if (page.length < PAGE) break;
         after = page.at(-1)!;
       }
     }
+    while (this.#open && untold.size > 0) {
+      await pause(this.#context.timers, this.#context.timing.sweepMs);
+      for (const rootId of untold) if (!this.#isUntold(rootId)) untold.delete(rootId);
+    }
+    if (!this.#open) throw new Error("the shard was closed before Redis was told everything");
+  }
+
+  /**
+   * Tells Redis again all that it must hold for this aggregate. Resolves when it was told, or when the aggregate is
+   * parked and tells it later.
+   */
+  async refresh(rootId: RootId): Promise<void> {
+    if (!this.#open || this.#unreadable.has(rootId)) return;
+    const wasActive = this.#entries.has(rootId);
+    const entry = this.#entryOf(rootId);
+    entry.activation.refresh();
+    await this.#untilDecided(entry);
+    // A fault here leaves the aggregate in memory, where a later sweep passivates it.
+    if (!wasActive) await this.#passivate(entry).catch(() => undefined);
+  }
+
+  #isUntold(rootId: RootId): boolean {
+    return this.#unreadable.has(rootId) || this.#entries.get(rootId)?.activation.needsRefresh === true;
   }
 
   /** Ends the sweeps, waits for the turns that run, and passivates all aggregates. */
@@ -140,7 +169,7 @@ export class Shard {
     if (existing !== undefined) return existing;
     const activation = new Activation(this.#context, this.#index, rootId, {
       isOpen: () => this.#open,
-      onSaved: (actor) => this.#updateWatch(rootId, actor),
+      onActors: (actors) => this.#updateWatch(rootId, actors),
     });
     const entry: Entry = { activation, running: null, waiters: [], cancelPark: undefined, faults: 0, lastUsedAt: 0 };
     this.#entries.set(rootId, entry);
@@ -248,15 +277,6 @@ export class Shard {
     return [];
   }
 
-  async #refresh(rootId: RootId): Promise<void> {
-    if (this.#unreadable.has(rootId)) return;
-    const wasActive = this.#entries.has(rootId);
-    const entry = this.#entryOf(rootId);
-    entry.activation.refresh();
-    await this.#untilDecided(entry);
-    if (!wasActive) await this.#passivate(entry);
-  }
-
   #scheduleSweep(delayMs: number): void {
     if (!this.#open || this.#draining) return;
     this.#cancelSweep = this.#context.timers.after(delayMs, () => {
@@ -338,10 +358,14 @@ export class Shard {
     if (this.#entries.delete(entry.activation.rootId)) this.#context.counters.activations--;
   }
 
-  #updateWatch(rootId: RootId, actor: LiveActor): void {
-    const holder = kindOf(this.#context.typeOf(rootId), actor.kind).heldBy(actor.state as never);
-    if (holder === null) this.#watcher.unwatch(actor.id);
-    else this.#watch(rootId, actor, holder);
+  #updateWatch(rootId: RootId, actors: Iterable<LiveActor>): void {
+    // A turn that still runs in a shard that was given up must not touch what the next owner watches.
+    if (!this.#open) return;
+    for (const actor of actors) {
+      const holder = kindOf(this.#context.typeOf(rootId), actor.kind).heldBy(actor.state as never);
+      if (holder === null) this.#watcher.unwatch(actor.id);
+      else this.#watch(rootId, actor, holder);
+    }
   }
 
   #watch(rootId: RootId, actor: { readonly kind: string; readonly id: string }, holder: Holder | null): void {

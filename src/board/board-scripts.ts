@@ -91,17 +91,19 @@ return 1
 `);
 
 /**
- * Removes an offer, taken or not.
+ * Removes an offer, taken or not, unless the job was offered again since.
  *
  *   ARGV[1] job id
  *   ARGV[2] how long an empty lane is kept, milliseconds
+ *   ARGV[3] `queuedAt` of the offer to remove, or "" for any
  *
  * Returns 1, or 0 when the board has no such offer.
  */
 export const WITHDRAW: RedisScript = redisScript(`${PRELUDE}
-local jobId, keepMs = unpack(ARGV)
+local jobId, keepMs, queuedAt = unpack(ARGV)
 local stored = redis.call("HGET", offers, jobId)
 if not stored then return 0 end
+if queuedAt ~= "" and cjson.decode(offerOf(stored)).queuedAt > tonumber(queuedAt) then return 0 end
 local lane = laneOf(stored)
 redis.call("HDEL", offers, jobId)
 redis.call("ZREM", prefix .. lane, jobId)

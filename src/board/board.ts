@@ -37,8 +37,11 @@ export interface Places {
 export interface Board {
   /** Puts an offer on the board. A repeat makes a taken offer available again, and changes nothing else. */
   offer(offer: Offer): Promise<void>;
-  /** Removes an offer, taken or not. Idempotent. */
-  withdraw(jobId: JobRunId): Promise<void>;
+  /**
+   * Removes an offer, taken or not, unless its `queuedAt` is later than this one: then the job was offered again since,
+   * and this withdrawal is late. Without `queuedAt` any offer of the job is removed. Idempotent.
+   */
+  withdraw(jobId: JobRunId, queuedAt?: number): Promise<void>;
   /**
    * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then
    * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers.

@@ -106,8 +106,8 @@ export class RedisBoard implements Board {
     await this.#run(OFFER, [...values, ...this.#feed.messageOf(CHANNEL, lane)]);
   }
 
-  async withdraw(jobId: JobRunId): Promise<void> {
-    await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs]);
+  async withdraw(jobId: JobRunId, queuedAt?: number): Promise<void> {
+    await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs, queuedAt ?? ""]);
   }
 
   async take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]> {

@@ -62,8 +62,16 @@ export type OwedEffect =
       readonly dueAt: number;
     }
   | { readonly type: "offer"; readonly offer: Offer }
-  /** The job's offer leaves the board. `projectId` is part of the stored format, and no board needs it. */
-  | { readonly type: "withdraw"; readonly jobId: JobRunId; readonly projectId: ProjectId }
+  /**
+   * The job's offer leaves the board, unless the job was offered again after `queuedAt`; absent: whenever it was offered.
+   * `projectId` is part of the stored format, and no board needs it.
+   */
+  | {
+      readonly type: "withdraw";
+      readonly jobId: JobRunId;
+      readonly projectId: ProjectId;
+      readonly queuedAt?: number;
+    }
   /** A granted job has a place in each of these quotas, and gives the places up when it ends (`vacate`). */
   | { readonly type: "occupy"; readonly jobId: JobRunId; readonly quotas: readonly string[] }
   | { readonly type: "vacate"; readonly jobId: JobRunId; readonly quotas: readonly string[] }

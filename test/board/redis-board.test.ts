@@ -121,6 +121,14 @@ describe("the board on Redis", () => {
     expect(await board.size()).to.equal(0);
   });
 
+  it("keeps an offer that was made after the one to withdraw", async () => {
+    await board.offer(offerOf("again", { queuedAt: 20 }));
+    await board.withdraw(job("again"), 19);
+    expect(await board.size()).to.equal(1);
+    await board.withdraw(job("again"), 20);
+    expect(await board.size()).to.equal(0);
+  });
+
   it("gives several offers at once in the same order as one by one", async () => {
     for (let n = 0; n < 5; n++) await board.offer(offerOf(`job${n}`, { queuedAt: n, priority: n === 4 ? 1 : 0 }));
     const idsOf = async (count: number) => (await board.take(LINUX, HOLD_MS, count)).map(({ jobId }) => `${jobId}`);

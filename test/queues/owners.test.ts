@@ -28,6 +28,7 @@ class RecordingHandler implements ShardHandler {
   readonly received: AddressedMessage[] = [];
   readonly lost: number[] = [];
   readonly #holdings: Holdings;
+  readonly #epochs = new Map<number, number>();
   /** While it is set, received messages wait for it. */
   gate: Promise<void> | undefined;
   /** While it is set, a recovery waits for it. */
@@ -37,10 +38,11 @@ class RecordingHandler implements ShardHandler {
     this.#holdings = holdings;
   }
 
-  async open(shard: number): Promise<void> {
+  async open(shard: number, epoch: number): Promise<void> {
     const { holders, violations } = this.#holdings;
     if (holders.has(shard)) violations.push(`shard ${shard} has two owners`);
     holders.set(shard, this.name);
+    this.#epochs.set(shard, epoch);
   }
 
   async redisLost(shard: number): Promise<void> {
@@ -59,7 +61,8 @@ class RecordingHandler implements ShardHandler {
     return Promise.resolve();
   }
 
-  close(shard: number): void {
+  close(shard: number, epoch: number): void {
+    if (this.#epochs.get(shard) !== epoch) return;
     if (this.#holdings.holders.get(shard) === this.name) this.#holdings.holders.delete(shard);
   }
 }
@@ -222,6 +225,17 @@ describe("owners of shards", function () {
     await client.del(WITNESS);
     await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
     expect(await client.exists(WITNESS)).to.equal(1);
+  });
+
+  it("begin another recovery when Redis is emptied again before the first one is done", async () => {
+    const { handler } = await own();
+    await until("it owns all", () => holdings.holders.size === SHARDS);
+    handler.recovery = new Promise(() => undefined);
+    await client.flushall();
+    await until("each shard recovers", () => new Set(handler.lost).size === SHARDS);
+    handler.lost.length = 0;
+    await client.flushall();
+    await until("each shard recovers again", () => new Set(handler.lost).size === SHARDS);
   });
 
   it("leave a recovery that they did not finish to the next owner", async () => {

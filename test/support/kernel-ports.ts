@@ -22,7 +22,10 @@ export class RecordingPorts {
         this.offers.set(offer.jobId, offer);
         this.offered.push(offer.jobId);
       }),
-    withdraw: (jobId) => this.#call(() => void this.offers.delete(jobId)),
+    withdraw: (jobId, queuedAt = Infinity) =>
+      this.#call(() => {
+        if ((this.offers.get(jobId)?.queuedAt ?? 0) <= queuedAt) this.offers.delete(jobId);
+      }),
     take: () => Promise.resolve([]),
     onOffered: () => Promise.resolve(() => Promise.resolve()),
     occupy: (places) => this.#call(() => void this.occupied.push(...places)),

@@ -98,7 +98,7 @@ export class SteppedNode {
   static async open(stores: Stores): Promise<SteppedNode> {
     const node = new SteppedNode(stores);
     await ensureBootstrap(node.context);
-    await node.#kernel.open(SHARD);
+    await node.#kernel.open(SHARD, 1);
     node.#subscribe(agentChannel(STEPPED_NODE_AGENT), (notice) => node.notices.push(notice as AgentNotice));
     return node;
   }

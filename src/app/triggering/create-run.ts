@@ -1,6 +1,6 @@
 /** Creates a run: plans it, takes its first turn, stores it, and performs its first effects. */
 import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
-import { takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
+import { CREATOR_MS, takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
 import { eventsOf, performOwed } from "../../../actors/kernel/performer.ts";
 import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../../actors/run/create.ts";
@@ -63,6 +63,7 @@ export async function storeNewRun(
   beginning?: Beginning,
 ): Promise<void> {
   const { shards, stores, clock, log } = context;
+  const begunAt = clock.monotonic();
   const isLarge = plan.jobs.length > LARGE_RUN_JOBS;
   if (isLarge) await nextEventLoopTurn();
   const now = clock.now();
@@ -77,6 +78,8 @@ export async function storeNewRun(
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
   if (outcome === "exists") return ringDoorbell(context, runId);
   context.onRunBegun?.(begun.actors);
+  // After a long pause of this process, the owner has performed these effects, and some may have been undone since.
+  if (clock.monotonic() - begunAt >= CREATOR_MS) return;
   // If this fails, the owner of the shard performs these effects on its next sweep.
   performOwed(context, head, head.owed).catch((error: unknown) => {
     log.debug({ runId, error: String(error) }, "the first offers of a run are left to its owner");

@@ -103,22 +103,23 @@ describe("the kernel of an old node, in a shard with aggregates of a newer versi
     for (let at = 0; at < NEWER; at++) newer.push(await trigger(NEXT_FORMAT));
     const readable = await trigger(STORED_FORMAT);
     const old = kernelOf(STORED_FORMAT);
-    await old.open(SHARD);
+    await old.open(SHARD, 1);
 
     // No envelope comes: the sweep finds the run behind all the others in the list of due timers.
     await until("the readable run begins", () => isOffered(readable));
     expect(old.counters).to.include({ unreadable: NEWER, parked: 0, faults: 0 });
     await old.receive(SHARD, newer.slice(0, 20).map(claim));
-    await old.redisLost(SHARD);
+    const told = old.redisLost(SHARD).then(() => "told everything", String);
     const second = await trigger(STORED_FORMAT);
     await until("sweeps go on", () => isOffered(second));
     expect(alarms.toSorted(), "one alarm for each").to.deep.equal(newer);
     expect(newer.every((runId) => loads.get(runId) === 1)).to.equal(true);
     expect(newer.some(isOffered)).to.equal(false);
 
-    old.close(SHARD);
+    old.close(SHARD, 1);
     expect(old.counters).to.include({ unreadable: 0, activations: 0 });
-    await kernelOf(NEXT_FORMAT).open(SHARD);
+    expect(await told, "the next owner tells the rest").to.match(/closed before/);
+    await kernelOf(NEXT_FORMAT).open(SHARD, 1);
     await until("the newer node offers their jobs", () => newer.every(isOffered));
   });
 });

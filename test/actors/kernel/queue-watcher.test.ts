@@ -22,6 +22,7 @@ describe("the queue watcher", () => {
   let online: PresenceRecord[] | null;
   let queued: Map<number, JobLocation[]>;
   let told: { readonly runId: RunId; readonly wait: AgentWait }[];
+  let refreshed: RunId[];
   let watcher: QueueWatcher;
 
   beforeEach(() => {
@@ -30,6 +31,7 @@ describe("the queue watcher", () => {
     online = [];
     queued = new Map();
     told = [];
+    refreshed = [];
     watcher = new QueueWatcher({
       aggregates: {
         pageQueuedJobs: async (shard, after, limit) =>
@@ -49,6 +51,7 @@ describe("the queue watcher", () => {
       queueCheckMs: 2_000,
       longWaitMs: LONG_MS,
       shards: () => queued.keys(),
+      refresh: async (_, runId) => void refreshed.push(runId),
       deliver: async (_, runId, { message }) => {
         const { type: _type, ...wait } = message as AgentWait & { type: "waits" };
         told.push({ runId, wait });
@@ -167,5 +170,32 @@ describe("the queue watcher", () => {
     (queued.get(1)!.at(-1)!.actor.state as { queuedAt: number }).queuedAt = 0;
     await check(3);
     expect(new Set(told.map(({ runId }) => runId))).to.deep.equal(new Set([last]));
+  });
+
+  it("has an offer made again that two looks have not found on the board", async () => {
+    const [kept, lost] = [await queue(0), await queue(1)];
+    const [job] = queued.get(1)!;
+    await ports.board.withdraw(job!.jobId);
+    await check(2);
+    expect(refreshed).to.deep.equal([]);
+    await check();
+    expect(refreshed).to.deep.equal([lost]).and.not.include(kept);
+  });
+
+  it("finds lost offers behind the first page of queued jobs too", async () => {
+    for (let at = 0; at < 1_100; at++) await queue(0);
+    const lost = await queue(1);
+    await ports.board.withdraw(queued.get(1)![0]!.jobId);
+    await check(6);
+    expect(refreshed).to.deep.equal([lost]);
+  });
+
+  it("has all offers made again when the board has lost them all, and reads an empty board's jobs rarely", async () => {
+    const runs = [await queue(0), await queue(0)];
+    ports.offers.clear();
+    await check(14);
+    expect(refreshed).to.deep.equal([]);
+    await check(2);
+    expect(refreshed).to.have.members(runs);
   });
 });

@@ -47,13 +47,13 @@ describe("the hook for saved turns", () => {
       await stores.aggregates.create(aggregate);
 
       ports.outage = true;
-      await kernels[0]!.open(shard);
+      await kernels[0]!.open(shard, 1);
       await until("the start of the run is saved", () => heard.length > 0);
       await until("it waits for Redis", () => kernels[0]!.counters.parked === 1);
       await kernels[0]!.stop();
       ports.outage = false;
       kernels.push(newKernel());
-      await kernels[1]!.open(shard);
+      await kernels[1]!.open(shard, 1);
       const jobId = jobRunId(rootId, 0, 1);
       await until("the next owner has offered the job", () => ports.offers.has(jobId));
       const begun = ["run: pending to running", "job: pending to queued"];
