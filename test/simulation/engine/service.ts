@@ -21,6 +21,16 @@ export type Call = <T>(what: string, apply: () => T) => Promise<T>;
 /** Answers a fault for one call instead of chance; for simulations of one fixed case. */
 export type Fate = "crashBefore" | "crashAfter" | "callLost" | "answerLost" | { readonly delayMs: number } | undefined;
 
+/** A call on its way. */
+interface Sent {
+  readonly process: Process;
+  readonly what: string;
+  readonly fate: Fate;
+  readonly apply: () => unknown;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 export interface ServiceOptions {
   readonly name: string;
   readonly scheduler: Scheduler;
@@ -58,68 +68,75 @@ export class Service {
 
   /** Makes a call; `apply` is its effect at the server, and must not wait. */
   call<T>(process: Process, what: string, apply: () => T): Promise<T> {
-    const { draws, scheduler, trace, name, isOrdered } = this.#options;
-    const { faults } = this;
     return new Promise<T>((resolve, reject) => {
       if (!process.isAlive) return;
-      const fixed = this.fateOf?.(process, what);
-      const is = (fate: keyof CallFaults & string): boolean =>
-        fixed === undefined ? draws.chance(faults[fate]) : fixed === fate;
-      if (is("crashBefore")) {
-        trace.note(() => `${process.name} dies before ${name}.${what}`);
+      const fate = this.fateOf?.(process, what) ?? this.#draw();
+      if (fate === "crashBefore") {
+        this.#options.trace.note(() => `${process.name} dies before ${this.#options.name}.${what}`);
         process.kill();
         return;
       }
-      const isLost = is("callLost");
-      const delayMs = typeof fixed === "object" ? fixed.delayMs : this.#delay();
-      const fail = (text: string): void => {
-        process.after(this.#delay(), () => reject(new Error(`${name}: ${text}`)));
-      };
-      const hold = (): void => {
-        this.#countHeld(process, 1);
-        scheduler.after(this.#inOrder(process, RETRY_MS), () => {
-          this.#countHeld(process, -1);
-          if (process.isAlive) arrive(true);
-        });
-      };
-      const arrive = (wasHeld = false): void => {
-        // A connection never lets a call overtake one that waits.
-        if (!wasHeld && isOrdered && (this.#held.get(process) ?? 0) > 0) return hold();
-        if (!this.isReachableFrom(process)) {
-          // Some clients are told at once, others wait until the server is back.
-          if (draws.chance(0.5)) return hold();
-          return void process.after(draws.fraction() * REFUSED_MS, () => {
-            reject(new Error(`${name} cannot be reached`));
-          });
-        }
-        trace.note(() => `${process.name} ${name}.${what}${isLost ? " (lost)" : ""}`);
-        if (isLost) return fail("the call was lost");
-        let answer: () => void;
-        try {
-          const result = apply();
-          answer = () => resolve(result);
-        } catch (error) {
-          answer = () => reject(error as Error);
-        }
-        if (is("crashAfter")) {
-          trace.note(() => `${process.name} dies after ${name}.${what}`);
-          process.kill();
-        } else if (is("answerLost")) {
-          trace.note(() => `the answer to ${process.name} ${name}.${what} is lost`);
-          fail("the answer was lost");
-        } else if (draws.chance(0.7)) {
-          process.enter(answer);
-        } else {
-          process.after(this.#delay(), answer);
-        }
-      };
-      scheduler.after(this.#inOrder(process, delayMs), arrive);
+      const call: Sent = { process, what, fate, apply, resolve: resolve as (result: unknown) => void, reject };
+      const delayMs = typeof fate === "object" ? fate.delayMs : this.#delay();
+      this.#options.scheduler.after(this.#inOrder(process, delayMs), () => this.#arrive(call, false));
     });
   }
 
   /** Time of a message that this server passes on, milliseconds. */
   delayOfMessage(): number {
     return this.#delay();
+  }
+
+  #draw(): Fate {
+    const { draws } = this.#options;
+    const { crashBefore, crashAfter, callLost, answerLost } = this.faults;
+    if (draws.chance(crashBefore)) return "crashBefore";
+    if (draws.chance(callLost)) return "callLost";
+    if (draws.chance(crashAfter)) return "crashAfter";
+    return draws.chance(answerLost) ? "answerLost" : undefined;
+  }
+
+  #arrive(call: Sent, wasHeld: boolean): void {
+    const { draws, trace, name, isOrdered } = this.#options;
+    const { process, what, fate } = call;
+    // A connection never lets a call overtake one that waits.
+    if (!wasHeld && isOrdered && (this.#held.get(process) ?? 0) > 0) return this.#hold(call);
+    if (!this.isReachableFrom(process)) {
+      // Some clients are told at once, others wait until the server is back.
+      if (draws.chance(0.5)) return this.#hold(call);
+      return this.#fail(call, "cannot be reached", draws.fraction() * REFUSED_MS);
+    }
+    trace.note(() => `${process.name} ${name}.${what}${fate === "callLost" ? " (lost)" : ""}`);
+    if (fate === "callLost") return this.#fail(call, "the call was lost");
+    let answer: () => void;
+    try {
+      const result = call.apply();
+      answer = () => call.resolve(result);
+    } catch (error) {
+      answer = () => call.reject(error);
+    }
+    if (fate === "crashAfter") {
+      trace.note(() => `${process.name} dies after ${name}.${what}`);
+      process.kill();
+    } else if (fate === "answerLost") {
+      trace.note(() => `the answer to ${process.name} ${name}.${what} is lost`);
+      this.#fail(call, "the answer was lost");
+    } else if (draws.chance(0.7)) process.enter(answer);
+    else process.after(this.#delay(), answer);
+  }
+
+  /** Keeps a call at its process until the server can be reached. */
+  #hold(call: Sent): void {
+    const { process } = call;
+    this.#countHeld(process, 1);
+    this.#options.scheduler.after(this.#inOrder(process, RETRY_MS), () => {
+      this.#countHeld(process, -1);
+      if (process.isAlive) this.#arrive(call, true);
+    });
+  }
+
+  #fail({ process, reject }: Sent, text: string, delayMs = this.#delay()): void {
+    process.after(delayMs, () => reject(new Error(`${this.#options.name}: ${text}`)));
   }
 
   #delay(): number {

@@ -1,4 +1,7 @@
-/** Counts the effects that the kernel and the edges perform, and when the kernel kept the places of each job. */
+/**
+ * Counts the effects that the kernel and the edges perform, and when the kernel kept the places of each job. Events on
+ * the feed are not counted: a viewer ignores an event whose number it has seen.
+ */
 import type { Board } from "../../../src/board/board.ts";
 import type { JobRunId } from "../../../src/domain/ids.ts";
 import type { MailboxSender } from "../../../queues/ports.ts";
@@ -44,8 +47,7 @@ export class Effects {
       feed: {
         ...feed,
         publish: (channel, payload) => {
-          const { type, number, order } = payload as { type?: string; number?: number; order?: { stepRunId: string; token: number } };
-          if (number !== undefined) this.#count(`event ${number} on ${channel}`);
+          const { type, order } = payload as { type?: string; order?: { stepRunId: string; token: number } };
           if (type === "dispatch") this.#count(`dispatch of ${order!.stepRunId} under ${order!.token}`);
           return feed.publish(channel, payload);
         },

@@ -30,7 +30,8 @@ export class SimulatedShard {
   readonly #inHand = new Set<number>();
   #suspects = new Set<number>();
   #mark: RedisMark = { generation: "", redisRunId: "" };
-  #recovering = false;
+  /** True while a recovery begins: until Redis has its new generation. */
+  #beginning = false;
   #epoch = 0;
   #renewedAt: number;
   #ended = false;
@@ -54,16 +55,15 @@ export class SimulatedShard {
     const found = await this.#call("generation", () => redis.leases.generation(this.shard));
     const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
     this.#epoch = epoch;
-    this.#mark = { generation: found, redisRunId };
+    this.#mark = redisLost ? previous : { generation: found, redisRunId };
     await this.#returnToMailbox(await this.#activeIds());
     this.#throwIfEnded();
     await handler.open(this.shard, epoch);
-    if (this.#ended) handler.close(this.shard);
     this.#throwIfEnded();
     this.#opened = true;
     void this.#read();
     this.#scheduleReclaim();
-    if (previous === null) await this.#record(await this.#newGeneration(), redisRunId);
+    if (previous === null) await this.#record({ generation: await this.#newGeneration(), redisRunId });
     else if (redisLost) void this.#recover(redisRunId);
   }
 
@@ -84,7 +84,7 @@ export class SimulatedShard {
   abandon(): void {
     if (this.#ended) return;
     this.#ended = true;
-    if (this.#opened) this.#options.handler.close(this.shard);
+    this.#options.handler.close(this.shard, this.#epoch);
     this.#closing = true;
     this.#wakeSettledWaiters();
   }
@@ -96,7 +96,7 @@ export class SimulatedShard {
     await handler.drain(this.shard);
     if (this.#ended) return;
     this.#ended = true;
-    handler.close(this.shard);
+    handler.close(this.shard, this.#epoch);
     await this.#call("release", () => redis.leases.release(this.shard, holder));
   }
 
@@ -116,18 +116,20 @@ export class SimulatedShard {
   }
 
   async #recover(redisRunId: string): Promise<void> {
-    if (this.#recovering) return;
-    this.#recovering = true;
+    if (this.#beginning) return;
+    this.#beginning = true;
     const { handler, redis } = this.#options;
+    const before = this.#mark;
+    let mark: RedisMark | undefined;
     try {
-      const generation = await this.#newGeneration();
+      const generation = await this.#newGeneration().finally(() => (this.#beginning = false));
+      this.#mark = mark = { generation, redisRunId };
       await handler.redisLost(this.shard);
       const isStill = (await this.#call("generation", () => redis.leases.generation(this.shard))) === generation;
-      if (isStill && !this.#ended) await this.#record(generation, redisRunId);
+      if (isStill && !this.#ended) await this.#record(mark);
     } catch {
-      // The next round starts the recovery again.
-    } finally {
-      this.#recovering = false;
+      // The next renewal begins again.
+      if (!this.#ended && this.#mark === mark) this.#mark = before;
     }
   }
 
@@ -138,9 +140,9 @@ export class SimulatedShard {
     return generation;
   }
 
-  async #record(generation: string, redisRunId: string): Promise<void> {
-    await this.#options.epochs.recordRedis(this.shard, this.#epoch, { generation, redisRunId });
-    this.#mark = { generation, redisRunId };
+  async #record(mark: RedisMark): Promise<void> {
+    await this.#options.epochs.recordRedis(this.shard, this.#epoch, mark);
+    this.#mark = mark;
   }
 
   #activeIds(): Promise<readonly number[]> {

@@ -37,7 +37,9 @@ export class Offers {
     return true;
   }
 
-  withdraw(jobId: JobRunId): void {
+  withdraw(jobId: JobRunId, queuedAt: number | undefined): void {
+    const kept = this.#offers.get(jobId);
+    if (kept === undefined || (queuedAt !== undefined && kept.offer.queuedAt > queuedAt)) return;
     this.#offers.delete(jobId);
   }
 

@@ -27,7 +27,7 @@ export function boardOf({ offers, channels }: BoardData, call: Call, feed: Pick<
         const lane: Lane = { projectId, priority, selector };
         if (offers.offer(offer)) channels.publish(BOARD_CHANNEL, lane);
       }),
-    withdraw: (jobId) => call(`withdraw ${jobId}`, () => offers.withdraw(jobId)),
+    withdraw: (jobId, queuedAt) => call(`withdraw ${jobId}`, () => offers.withdraw(jobId, queuedAt)),
     take: (labels, holdMs, count) => call(`take ${count}`, () => offers.take(quotas, labels, holdMs, count)),
     occupy: (places) => call(`occupy ${places.map(({ jobId }) => jobId).join(" ")}`, () => offers.occupy(places)),
     vacate: (places) => call(`vacate ${places.jobId}`, () => offers.vacate(places)),
