@@ -25,6 +25,13 @@ export interface Outcome {
   readonly trace: readonly string[];
 }
 
+/** The violations of a seed, how to repeat it, and the last events before its end, for people. */
+export function describeFailure({ seed, violations, trace }: Outcome): string {
+  const said = violations.map(({ kind, text }) => `  ${kind}: ${text}`);
+  const repeat = `npm run simulate -- --seed ${seed} --trace`;
+  return [`seed ${seed} violates (repeat it with \`${repeat}\`):`, ...said, ...trace].join("\n");
+}
+
 /** When clients trigger runs, milliseconds from the start. */
 const LOAD_MS = 6_000;
 /** A run ends within this time after the last fault, milliseconds. */

@@ -1,0 +1,133 @@
+import { expect } from "chai";
+import type { JobState } from "../../actors/job/state.ts";
+import type { Triggered } from "./load/clients.ts";
+import type { Worker } from "./parts/worker.ts";
+import { Stage } from "./stage.ts";
+
+/** Each of these faults has once broken a promise. */
+describe("the simulated control plane", () => {
+  let stage: Stage;
+  beforeEach(() => void (stage = new Stage()));
+
+  const jobOf = (run: Triggered): JobState | undefined => {
+    const actors = [...(stage.world.store.documents.get(run.runId)?.actors.values() ?? [])];
+    return actors.find(({ kind }) => kind === "job")?.state as JobState | undefined;
+  };
+  const isIn = (run: Triggered, state: JobState["state"]) => (): boolean => jobOf(run)?.state === state;
+  const owner = async (): Promise<Worker> => {
+    const worker = stage.worker();
+    await stage.until("the worker owns the shard", () => worker.owns(0));
+    return worker;
+  };
+  const isOffered = (run: Triggered): boolean => {
+    return stage.world.redis.offers.all().some(({ runId }) => runId === run.runId);
+  };
+
+  it("notices the loss of an agent after the answer to the save of its grant was lost", async () => {
+    const { process } = await owner();
+    const agent = stage.agent();
+    const run = stage.trigger("single");
+    await stage.until("the run is stored", () => jobOf(run) !== undefined);
+    stage.meet({ of: process, call: "save v2 run_", fate: "answerLost" });
+    await stage.until("the job is bound", isIn(run, "running"));
+    agent.process.kill();
+    stage.agent();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("watches no job whose end was saved by an owner that died before it wrote the look-ups", async () => {
+    const { process } = await owner();
+    stage.agent();
+    const run = stage.trigger("chain");
+    await stage.until("the job is bound", isIn(run, "running"));
+    const { version } = stage.world.store.documents.get(run.runId)!.head;
+    await stage.until("the first job has ended", () => {
+      if (stage.world.store.documents.get(run.runId)!.head.version > version) {
+        stage.meet({ of: process, call: "rows of job", fate: "crashBefore" });
+      }
+      return !process.isAlive;
+    });
+    await owner();
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("offers a job again whose run could not be read while an emptied Redis was recovered", async () => {
+    const first = await owner();
+    const run = stage.trigger("single");
+    await stage.until("the job is offered", () => isOffered(run));
+    // The run leaves the memory of its owner.
+    await stage.pass(8_000);
+    stage.meet({ of: first.process, call: `load ${run.runId}`, fate: "callLost" });
+    stage.world.redis.empty();
+    await stage.until("the recovery is recorded, or goes on", () => isRecorded(), 4_000).catch(() => undefined);
+    first.process.kill();
+    await owner();
+    await stage.pass(5_000);
+    stage.agent();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  /** True when the store says that the Redis of now was told everything. */
+  function isRecorded(): boolean {
+    const { redis, store } = stage.world;
+    const generation = redis.leases.generation(0);
+    return generation !== "" && store.shard(0).redis?.generation === generation;
+  }
+
+  it("serves a shard whose earlier opening on the same node ends after the later one", async () => {
+    const worker = stage.worker();
+    stage.meet({ of: worker.process, call: "bound jobs", fate: { delayMs: 7_000 } });
+    await stage.until("the worker opens the shard", () => stage.world.store.shard(0).epoch === 1);
+    stage.world.redis.service.cutOff.add(worker.process);
+    await stage.pass(4_000);
+    stage.world.redis.service.cutOff.delete(worker.process);
+    await stage.until("the worker owns the shard again", () => worker.owns(0));
+    await stage.pass(7_000);
+    stage.agent();
+    stage.trigger("single");
+    expect(await stage.end(20_000)).to.deep.equal([]);
+  });
+
+  it("offers a job once, and not again after its grant", async () => {
+    await owner();
+    stage.agent();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
+    stage.beQuiet();
+    await stage.pass(2_000);
+    expect(isOffered(run)).to.equal(false);
+    expect(await stage.end()).to.deep.equal([]);
+    const offers = [...stage.effects.counts].filter(([effect]) => effect.startsWith("offer"));
+    expect(offers.filter(([, times]) => times > 1)).to.deep.equal([]);
+  });
+
+  it("keeps the offer of a job that was made again while an earlier owner was frozen", async () => {
+    const zombie = await owner();
+    const run = stage.trigger("single");
+    await stage.until("the job is offered", () => isOffered(run));
+    await stage.pass(2_000);
+    stage.clients.control(run, "pause");
+    await stage.until("the offer is withdrawn", () => !isOffered(run));
+    await stage.pass(1_000);
+    // The zombie has fetched a claim of the paused job when it is frozen.
+    stage.world.redis.mailboxes.add(0, claimOf(run));
+    await stage.until("the claim is fetched", () => stage.world.redis.mailboxes.activeIds(0).length > 0);
+    zombie.process.freeze(9_000);
+    await owner();
+    stage.clients.control(run, "resume");
+    await stage.until("the job is offered again", () => isOffered(run), 8_000);
+    await stage.until("the zombie wakes up", () => !zombie.process.isFrozen);
+    await stage.pass(1_000);
+    stage.beQuiet();
+    await stage.pass(4_000);
+    stage.agent();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  function claimOf(run: Triggered) {
+    const { jobId } = jobOf(run)!;
+    const message = { type: "claimRequested", agentId: "agt_X", bootId: "boot", requestId: "late" };
+    return { rootId: run.runId, to: { kind: "job", id: jobId }, message };
+  }
+});
