@@ -38,15 +38,11 @@ describe("the simulated control plane", () => {
   it("watches no job whose end was saved by an owner that died before it wrote the look-ups", async () => {
     const { process } = await owner();
     stage.agent();
-    const run = stage.trigger("chain");
-    await stage.until("the job is bound", isIn(run, "running"));
-    const { version } = stage.world.store.documents.get(run.runId)!.head;
-    await stage.until("the first job has ended", () => {
-      if (stage.world.store.documents.get(run.runId)!.head.version > version) {
-        stage.meet({ of: process, call: "rows of job", fate: "crashBefore" });
-      }
-      return !process.isAlive;
-    });
+    const run = stage.trigger("single");
+    await stage.until("the step has ended", () => stage.executions.marks.some(({ word }) => word === "end"));
+    stage.meet({ of: process, call: "rows of job", fate: "crashBefore" });
+    await stage.until("the owner dies", () => !process.isAlive);
+    expect(jobOf(run)).to.include({ state: "success" });
     await owner();
     stage.beQuiet();
     expect(await stage.end()).to.deep.equal([]);
@@ -79,6 +75,7 @@ describe("the simulated control plane", () => {
     const worker = stage.worker();
     stage.meet({ of: worker.process, call: "bound jobs", fate: { delayMs: 7_000 } });
     await stage.until("the worker opens the shard", () => stage.world.store.shard(0).epoch === 1);
+    await stage.pass(100);
     stage.world.redis.service.cutOff.add(worker.process);
     await stage.pass(4_000);
     stage.world.redis.service.cutOff.delete(worker.process);
@@ -110,10 +107,16 @@ describe("the simulated control plane", () => {
     stage.clients.control(run, "pause");
     await stage.until("the offer is withdrawn", () => !isOffered(run));
     await stage.pass(1_000);
-    // The zombie has fetched a claim of the paused job when it is frozen.
+    // The zombie is frozen while a claim of the paused job is on its way to it.
+    stage.world.redis.service.fateOf = (process, what) => {
+      if (process !== zombie.process || !what.startsWith("fetch")) return undefined;
+      process.freeze(9_000);
+      return { delayMs: 1 };
+    };
     stage.world.redis.mailboxes.add(0, claimOf(run));
-    await stage.until("the claim is fetched", () => stage.world.redis.mailboxes.activeIds(0).length > 0);
-    zombie.process.freeze(9_000);
+    await stage.until("the zombie is frozen", () => zombie.process.isFrozen);
+    await stage.pass(10);
+    stage.meet();
     await owner();
     stage.clients.control(run, "resume");
     await stage.until("the job is offered again", () => isOffered(run), 8_000);
