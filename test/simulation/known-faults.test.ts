@@ -118,6 +118,7 @@ describe("the simulated control plane", () => {
     await stage.pass(10);
     stage.meet();
     await owner();
+    await stage.pass(500);
     stage.clients.control(run, "resume");
     await stage.until("the job is offered again", () => isOffered(run), 8_000);
     await stage.until("the zombie wakes up", () => !zombie.process.isFrozen);
