@@ -25,13 +25,34 @@ export function scheduleIncidents(world: World, draws: Draws, fleet: Fleet, faul
   const kill = (process: Process): void => process.kill();
   const freeze = (process: Process): void => process.freeze(leftMs(FREEZE_MS));
 
-  times(faults.workerKills, toOne(() => fleet.alive("workers"), kill));
-  times(faults.workerFreezes, toOne(() => fleet.alive("workers"), freeze));
-  times(faults.gatewayKills, toOne(() => fleet.alive("gateways"), kill));
-  times(faults.gatewayFreezes, toOne(() => fleet.alive("gateways"), freeze));
-  times(faults.edgeKills, toOne(() => fleet.alive("edges"), kill));
-  times(faults.agentKills, toOne(() => fleet.alive("agents"), kill));
-  times(faults.agentFreezes, toOne(() => fleet.alive("agents"), freeze));
+  times(
+    faults.workerKills,
+    toOne(() => fleet.alive("workers"), kill),
+  );
+  times(
+    faults.workerFreezes,
+    toOne(() => fleet.alive("workers"), freeze),
+  );
+  times(
+    faults.gatewayKills,
+    toOne(() => fleet.alive("gateways"), kill),
+  );
+  times(
+    faults.gatewayFreezes,
+    toOne(() => fleet.alive("gateways"), freeze),
+  );
+  times(
+    faults.edgeKills,
+    toOne(() => fleet.alive("edges"), kill),
+  );
+  times(
+    faults.agentKills,
+    toOne(() => fleet.alive("agents"), kill),
+  );
+  times(
+    faults.agentFreezes,
+    toOne(() => fleet.alive("agents"), freeze),
+  );
   times(faults.workerLeaves, () => {
     const alive = fleet.workers.filter(({ process }) => process.isAlive);
     if (alive.length > 0) draws.pick(alive).leave();

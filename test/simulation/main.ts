@@ -14,7 +14,9 @@ const { values } = parseArgs({
   },
 });
 
-const failed = await (values.seed === undefined ? many(Number(values.from), Number(values.seeds)) : one(Number(values.seed)));
+const failed = await (values.seed === undefined
+  ? many(Number(values.from), Number(values.seeds))
+  : one(Number(values.seed)));
 process.exitCode = failed ? 1 : 0;
 
 async function one(seed: number): Promise<boolean> {
@@ -43,7 +45,9 @@ async function many(from: number, seeds: number): Promise<boolean> {
   }
   const tookMs = performance.now() - begunAt;
   const rate = Math.round((seeds / tookMs) * 60_000);
-  console.log(`${seeds} seeds from ${from}, ${runs} runs, ${events} events, ${seconds(tookMs)}: ${rate} seeds a minute`);
+  console.log(
+    `${seeds} seeds from ${from}, ${runs} runs, ${events} events, ${seconds(tookMs)}: ${rate} seeds a minute`,
+  );
   const [first] = failed;
   if (first === undefined) return false;
   console.log(`${failed.length} seeds failed: ${failed.map(({ seed }) => seed).join(", ")}`);

@@ -25,7 +25,9 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
   const { store, clients, executions } = evidence;
   const runs = runsOf(store).map((document) => runEvidence(store, document));
   const forChecker: Evidence = {
-    acknowledged: clients.triggered.filter(({ isAcknowledged }) => isAcknowledged).map((run) => acknowledged(run, runs)),
+    acknowledged: clients.triggered
+      .filter(({ isAcknowledged }) => isAcknowledged)
+      .map((run) => acknowledged(run, runs)),
     runs,
     marks: executions.marks,
     logs: [],

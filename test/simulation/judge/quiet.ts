@@ -79,7 +79,8 @@ export class QuietWatch {
   #jobs(): ReadonlyMap<JobRunId, JobState> {
     const jobs = new Map<JobRunId, JobState>();
     for (const { actors } of this.#world.store.documents.values()) {
-      for (const { kind, id, state } of actors.values()) if (kind === "job") jobs.set(id as JobRunId, state as JobState);
+      for (const { kind, id, state } of actors.values())
+        if (kind === "job") jobs.set(id as JobRunId, state as JobState);
     }
     return jobs;
   }

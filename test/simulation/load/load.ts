@@ -31,7 +31,8 @@ export function beginLoad(world: World, draws: Draws, clients: Clients, forMs: n
     scheduler.after(delayMs, () => {
       if (isCalm) return;
       if (act === "stop") clients.control(run, "stop");
-      else if (act === "cancelJob") clients.cancelJob(run, draws.between(0, run.shape.definition.stages[0]!.jobs.length - 1));
+      else if (act === "cancelJob")
+        clients.cancelJob(run, draws.between(0, run.shape.definition.stages[0]!.jobs.length - 1));
       else if (act === "rerun") rerunLater(run);
       else {
         clients.control(run, "pause");

@@ -23,7 +23,10 @@ const step = (script: string, more = ""): string => `{ uses: shell, args: { scri
 const job = (name: string, more: string, ...steps: readonly string[]): string =>
   `  - { name: ${name}, ${more} ${JOB}, steps: [${steps.join(", ")}] }`;
 
-const TEXTS: Record<string, { readonly text: readonly string[]; readonly ends: readonly RunStatus[] } & Partial<Shape>> = {
+const TEXTS: Record<
+  string,
+  { readonly text: readonly string[]; readonly ends: readonly RunStatus[] } & Partial<Shape>
+> = {
   single: { text: [job("only", "", step("work 300"))], ends: ["success"] },
   chain: {
     text: [
@@ -75,7 +78,11 @@ const TEXTS: Record<string, { readonly text: readonly string[]; readonly ends: r
     vote: "reject",
   },
   queueing: {
-    text: ["concurrency: { group: line, limit: 1 }", job("one", "", step("work 500")), job("two", "", step("work 300"))],
+    text: [
+      "concurrency: { group: line, limit: 1 }",
+      job("one", "", step("work 500")),
+      job("two", "", step("work 300")),
+    ],
     ends: ["success"],
     exclusion: "run",
   },

@@ -48,7 +48,12 @@ export class Edge {
     ]);
     if (stored !== undefined) return true;
     const states = new Map(aggregate!.actors.map(({ id, state }) => [id, state]));
-    const origin = { ...aggregate!.head.origin, attempt: aggregate!.head.origin.attempt + 1, retryOf: of, firstRunId: of };
+    const origin = {
+      ...aggregate!.head.origin,
+      attempt: aggregate!.head.origin.attempt + 1,
+      retryOf: of,
+      firstRunId: of,
+    };
     const planned = planNewRun(shape.definition, { runId, origin, pipeline: pipelineOf(shape) }, noPlugins);
     const ended = { runId: of, plan: plan!, state: (id: string) => states.get(id) };
     const rerun = chooseRerun(ended, planned.plan, scope);

@@ -7,7 +7,14 @@ import { PLACE_MS } from "../../../src/board/board.ts";
 import type { Offer } from "../../../src/domain/effects.ts";
 import type { JobRunId, ProjectId } from "../../../src/domain/ids.ts";
 import { type Labels, selectorMatches } from "../../../src/domain/labels.ts";
-import { agentQuotas, labelQuotas, projectQuota, type Quota, type Quotas, type QuotaUse } from "../../../src/domain/quotas.ts";
+import {
+  agentQuotas,
+  labelQuotas,
+  projectQuota,
+  type Quota,
+  type Quotas,
+  type QuotaUse,
+} from "../../../src/domain/quotas.ts";
 
 interface Kept {
   readonly offer: Offer;
@@ -71,7 +78,10 @@ export class Offers {
 
   quotaUse(quotas: Quotas, projectIds: readonly ProjectId[]): readonly QuotaUse[] {
     const ofProjects = [...new Set(projectIds)].flatMap((id) => projectQuota(quotas, id) ?? []);
-    return [...ofProjects, ...labelQuotas(quotas)].map((quota) => ({ ...quota, taken: this.#placesOf(quota.name).size }));
+    return [...ofProjects, ...labelQuotas(quotas)].map((quota) => ({
+      ...quota,
+      taken: this.#placesOf(quota.name).size,
+    }));
   }
 
   find(jobIds: readonly JobRunId[]): readonly Offer[] {

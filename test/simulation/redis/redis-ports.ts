@@ -19,7 +19,12 @@ interface BoardData {
 }
 
 /** `feed` carries the announcements of offers. */
-export function boardOf({ offers, channels }: BoardData, call: Call, feed: Pick<Feed, "subscribe">, quotas: Quotas): Board {
+export function boardOf(
+  { offers, channels }: BoardData,
+  call: Call,
+  feed: Pick<Feed, "subscribe">,
+  quotas: Quotas,
+): Board {
   return {
     offer: (offer) =>
       call(`offer ${offer.jobId}`, () => {

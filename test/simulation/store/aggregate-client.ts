@@ -68,8 +68,7 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
       const actors = [...document.actors.values()].toSorted(inOrder);
       return { head: document.head as AggregateHead<Root>, actors };
     },
-    loadHead: (rootId) =>
-      call(`head ${rootId}`, () => server.documents.get(rootId)?.head as AggregateHead | undefined),
+    loadHead: (rootId) => call(`head ${rootId}`, () => server.documents.get(rootId)?.head as AggregateHead | undefined),
     loadActors: (rootId, ids) =>
       call(`actors of ${rootId}`, () => {
         const document = server.documents.get(rootId);

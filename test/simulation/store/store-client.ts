@@ -77,9 +77,11 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
           const key = `${outputs.stepRunId}/${outputs.token}`;
           if (server.outputs.has(key)) return "stored";
           const ofRun = [...server.outputs.values()].filter(({ runId }) => runId === outputs.runId);
-          const bytes = [...ofRun, outputs].flatMap(({ values }) => values.flat()).reduce((sum, text) => {
-            return sum + Buffer.byteLength(text);
-          }, 0);
+          const bytes = [...ofRun, outputs]
+            .flatMap(({ values }) => values.flat())
+            .reduce((sum, text) => {
+              return sum + Buffer.byteLength(text);
+            }, 0);
           if (bytes > runBytes) return "full";
           server.outputs.set(key, outputs);
           return "stored";
@@ -88,7 +90,9 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
         keys.length === 0
           ? Promise.resolve([])
           : call("find outputs", () =>
-              keys.flatMap(({ stepRunId, token }) => server.outputs.get(`${stepRunId}/${token}`) ?? []),
+              [...new Set(keys.map(({ stepRunId, token }) => `${stepRunId}/${token}`))].flatMap(
+                (key) => server.outputs.get(key) ?? [],
+              ),
             ),
     },
     shards: {
