@@ -87,6 +87,11 @@ export class Leases {
     return this.#hold(this.#leases.get(leaseMs) ?? this.#open(leaseMs));
   }
 
+  /** How long the longest lease still lasts without another contact, milliseconds; 0 when none is left. */
+  longestLeftMs(): number {
+    return Math.max(0, ...Array.from(this.#leases.values(), ({ leaseMs }) => this.#leftMs(leaseMs)));
+  }
+
   /** Gives all leases back and ends the guard, which kills any process that is left of a step. */
   async close(): Promise<void> {
     for (const lease of this.#leases.values()) this.#close(lease);

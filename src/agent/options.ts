@@ -45,6 +45,11 @@ export interface AgentOptions {
   readonly drainTimeoutMs: number;
   /** When aborted, ends the drain at once: running steps are killed and reported as lost. */
   readonly killSignal?: AbortSignal;
+  /**
+   * Called once, at the start. `workLeftMs` tells how long the agent's work stays valid without the control plane,
+   * milliseconds; 0 when the agent holds no job and no report.
+   */
+  readonly onStart?: (agent: { readonly workLeftMs: () => number }) => void;
   /** Called once, when the control plane welcomes this agent for the first time. */
   readonly onReady?: (agent: { readonly agentId: string }) => void;
 }

@@ -128,10 +128,13 @@ class Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const stop = () => void this.#stop();
+    // Signals that follow from others are aborted one after the other, and Node fails when a new one is made of them in
+    // between.
+    const stop = () => queueMicrotask(() => void this.#stop());
     signal.addEventListener("abort", stop, { once: true });
     try {
       if (signal.aborted) return;
+      this.#options.onStart?.({ workLeftMs: () => this.#workLeftMs() });
       this.#identity = await readIdentity(this.#dataDir.identityFile);
       await this.#keepConnected();
     } finally {
@@ -147,6 +150,11 @@ class Agent {
       await this.#trash.close();
       this.#journal.close();
     }
+  }
+
+  #workLeftMs(): number {
+    const hasWork = this.#workload.heldJobIds().length > 0 || this.#workload.heldStepRuns().length > 0;
+    return hasWork ? this.#leases.longestLeftMs() : 0;
   }
 
   async #keepConnected(): Promise<void> {

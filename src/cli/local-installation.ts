@@ -8,9 +8,12 @@ import { ADMINISTRATOR } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { NodeConfig } from "../config.ts";
+import { agentSocket } from "../node/data-dir.ts";
 import { type StartedNode, startNode } from "../node/node.ts";
+import { packageVersion } from "../node/package-root.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import { settingsOf } from "./agent-keeper.ts";
 import { startAgentProcess } from "./agent-process.ts";
 import { ApiClient } from "./api-client.ts";
 import { Teardown } from "../node/teardown.ts";
@@ -25,6 +28,11 @@ export interface LocalInstallationOptions {
   readonly log: Logger;
   /** True when `log` writes to stderr. Then the agent logs to stderr too, otherwise to a file in the data directory. */
   readonly verboseLogs: boolean;
+  /**
+   * True when the agent and its steps live on for their leases after this process was killed, and the next installation
+   * on `dataDir` takes them up. Otherwise they end at once.
+   */
+  readonly outlives: boolean;
   /** Called for each part once it is ready, in order. */
   readonly onReady: (part: string, how: string) => void;
   readonly signal: AbortSignal;
@@ -68,8 +76,11 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
       expiresInMs: REGISTRATION_MS,
     });
     teardown.add("the registration token", () => removeToken(context, registrationToken));
+    const environment = agentEnvironment(node, dataDir, registrationToken);
+    const socket = options.outlives ? agentSocket(dataDir) : null;
     const agent = startAgentProcess({
-      environment: agentEnvironment(node, dataDir, registrationToken),
+      environment,
+      keeping: socket === null ? null : { socket, settings: settingsOf(environment, packageVersion()) },
       logFile: options.verboseLogs ? null : join(dataDir, "agent.log"),
       log,
     });

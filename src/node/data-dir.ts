@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import Database from "libsql";
 import { MillraceError } from "../domain/errors.ts";
+import { isSocketPath } from "../redis/server-process.ts";
 
 const LOCK_FILE = "lock.db";
 const OWNER_FILE = "owner.pid";
@@ -18,6 +19,12 @@ export function defaultDataDir(environment: NodeJS.ProcessEnv = process.env): st
 /** The file of the embedded store. */
 export function storeFile(dataDir: string): string {
   return join(dataDir, "millrace.db");
+}
+
+/** The socket on which the agent of a local installation waits for the next start; null when its path is too long. */
+export function agentSocket(dataDir: string): string | null {
+  const socket = join(dataDir, "agent.sock");
+  return isSocketPath(socket) ? socket : null;
 }
 
 /** Creates the directory, readable by this user only. Rejects with `unavailable` when it cannot. Idempotent. */

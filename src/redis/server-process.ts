@@ -26,7 +26,12 @@ const ANSWER_MS = 2_000;
 export async function possibleAddresses(folder: string): Promise<ServerAddress[]> {
   const socket = join(folder, "redis.sock");
   const port: ServerAddress = { host: "127.0.0.1", port: await freePort(), password: randomBytes(24).toString("hex") };
-  return Buffer.byteLength(socket) <= SOCKET_PATH_BYTES ? [{ socket }, port] : [port];
+  return isSocketPath(socket) ? [{ socket }, port] : [port];
+}
+
+/** True when the path is short enough for a socket. */
+export function isSocketPath(path: string): boolean {
+  return Buffer.byteLength(path) <= SOCKET_PATH_BYTES;
 }
 
 /** The URL of the address, in the form that `parseRedisUrl` takes. */

@@ -1,7 +1,9 @@
 import { expect } from "chai";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ApiClient } from "../../src/cli/api-client.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
+import { freePort } from "../support/ports.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
@@ -88,33 +90,101 @@ describe("start", function () {
     await nothingIsLeft();
   });
 
-  it("ends the agent and Redis when it is killed, and the next start finishes the run", async () => {
-    const first = start();
-    await first.prints("Serving.");
-    const [, token = ""] = /Token {2}(\S+)/.exec(first.stdout)!;
-    let api = new ApiClient({ baseUrl: urlOf(first), token: () => Promise.resolve(token) });
-    const { pipelineId } = await api.createPipeline("slow", "");
-    const steps = [{ uses: "shell", args: { script: "sleep 2" } }];
-    await api.saveSpec(pipelineId, { jobs: [{ name: "wait", steps }] });
-    const { runId } = await api.trigger(pipelineId, {});
-    await until("the step runs", async () => (await api.run(runId)).jobs[0]?.steps[0]?.status === "running");
-    first.kill("SIGKILL");
-    await first.exited;
-    await nothingIsLeft();
+  describe("when it is killed", () => {
+    let ports: typeof FREE_PORTS;
+    let api: ApiClient;
+    let token = "";
 
-    const second = start();
-    await second.prints("Serving.");
-    api = new ApiClient({ baseUrl: urlOf(second), token: () => Promise.resolve(token) });
-    const run = await until(
-      "the run ended",
-      async () => {
-        const found = await api.run(runId);
-        return isFinalRunStatus(found.status) && found;
-      },
-      30_000,
-    );
-    expect(run.status).to.equal("success");
-    expect(run.jobs.map(({ attempt }) => attempt)).to.deep.equal([2]);
+    beforeEach(async () => {
+      const [http, grpc] = [await freePort(), await freePort()];
+      ports = {
+        ...FREE_PORTS,
+        MILLRACE_HTTP_ADDRESS: `127.0.0.1:${http}`,
+        MILLRACE_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
+      };
+      api = new ApiClient({ baseUrl: `http://127.0.0.1:${http}`, token: () => Promise.resolve(token) });
+    });
+
+    async function serving(env: Record<string, string> = ports): Promise<StartedProcess> {
+      const started = world.start(["start", "--data-dir", dataDir], { env });
+      await started.prints("Serving.");
+      token = /Token {2}(mrt_\S+)/.exec(started.stdout)?.[1] ?? token;
+      return started;
+    }
+
+    async function kill(started: StartedProcess): Promise<void> {
+      started.kill("SIGKILL");
+      await started.exited;
+    }
+
+    /**
+     * Triggers a run whose only step writes a line to `marks`, waits, and writes another line. A second attempt does not
+     * wait.
+     */
+    async function triggerSlow(seconds: number, job: Record<string, unknown> = {}): Promise<string> {
+      const { pipelineId } = await api.createPipeline("slow", "");
+      const script = `echo begun >> ${marks()}; [ $(wc -l < ${marks()}) -gt 1 ] || sleep ${seconds}; echo done >> ${marks()}`;
+      await api.saveSpec(pipelineId, {
+        jobs: [{ name: "wait", steps: [{ uses: "shell", args: { script } }], ...job }],
+      });
+      const { runId } = await api.trigger(pipelineId, {});
+      await until("the step has begun", async () => (await written()) === "begun\n");
+      return runId;
+    }
+    const marks = () => join(world.folder, "marks");
+    const written = () => readFile(marks(), "utf8").catch(() => "");
+    const ended = (runId: string) =>
+      until(
+        "the run ended",
+        async () => {
+          const found = await api.run(runId);
+          return isFinalRunStatus(found.status) && found;
+        },
+        30_000,
+      );
+    const isAgent = ({ command }: { readonly command: string }) => / agent --keeper-socket /.test(command);
+
+    it("leaves the agent to the next start, again and again, with its step running on", async () => {
+      let started = await serving();
+      const runId = await triggerSlow(8);
+      const [agent] = (await world.alive()).filter(isAgent);
+      for (let kills = 0; kills < 3; kills++) {
+        await kill(started);
+        started = await serving();
+      }
+      const run = await ended(runId);
+      expect(run.status).to.equal("success");
+      expect(run.jobs.map(({ attempt }) => attempt)).to.deep.equal([1]);
+      expect(await written()).to.equal("begun\ndone\n");
+      expect((await world.alive()).filter(isAgent)).to.deep.equal([agent]);
+      started.pressCtrlC();
+      expect((await started.exited).code).to.equal(130);
+      await nothingIsLeft();
+    });
+
+    it("leaves nothing when no start follows before the lease of its step runs out", async () => {
+      const started = await serving();
+      await triggerSlow(60, { agentLeaseTimeout: "10s" });
+      await kill(started);
+      await until("nothing was left", async () => (await world.alive()).length === 0, 30_000);
+      expect(await written()).to.equal("begun\n");
+    });
+
+    it("leaves nothing at once when the agent has no work", async () => {
+      await kill(await serving());
+      await nothingIsLeft();
+    });
+
+    it("starts an agent again when its settings have changed, and its job makes another attempt", async () => {
+      const first = await serving();
+      const runId = await triggerSlow(60);
+      await kill(first);
+      await serving({ ...ports, MILLRACE_AGENT_SLOTS: "7" });
+      const run = await ended(runId);
+      expect(run.status).to.equal("success");
+      expect(run.jobs.map(({ attempt }) => attempt)).to.deep.equal([2]);
+      expect((await api.onlineAgents()).map(({ slots }) => slots)).to.deep.equal([7]);
+    });
   });
 
   it("says which port is in use, exits with 1 and stops everything", async () => {

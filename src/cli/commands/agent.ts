@@ -5,6 +5,7 @@ import { type AgentVariables, readAgentConfigFile } from "../../agent-config-fil
 import { runAgent } from "../../agent/run-agent.ts";
 import { type AgentConfig, readAgentConfig } from "../../config.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { awaitKeeper } from "../agent-keeper.ts";
 import { readSettings } from "../command-line.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -38,6 +39,12 @@ export interface AgentOptions {
   readonly pluginCache?: string;
   /** Set when another process starts the agent: the agent ends when that process closes the pipe to its stdin. */
   readonly lifeline?: boolean;
+  /**
+   * Set when another process starts the agent and a later one may take it up: the socket on which the agent waits for
+   * them, and the digest of its settings.
+   */
+  readonly keeperSocket?: string;
+  readonly keeperSettings?: string;
 }
 
 const VARIABLES = {
@@ -71,16 +78,28 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   const log = createLogger(config.logLevel ?? "info");
   if (warning !== undefined) log.warn({}, warning);
   const orphaned = new AbortController();
-  if (options.lifeline === true) {
-    watchStdin(() => {
-      log.warn({}, "the process that started this agent has ended");
-      orphaned.abort();
-      setTimeout(() => process.exit(EXIT.failure), ORPHAN_EXIT_MS).unref();
-    });
-  }
+  const endOrphaned = () => {
+    log.warn({}, "the process that started this agent has ended");
+    orphaned.abort();
+    setTimeout(() => process.exit(EXIT.failure), ORPHAN_EXIT_MS).unref();
+  };
+  if (options.lifeline === true) watchStdin(endOrphaned);
+  let workLeftMs = () => 0;
+  const { keeperSocket: socket, keeperSettings: settings = "" } = options;
+  const stopWaiting =
+    socket === undefined
+      ? () => {}
+      : await awaitKeeper({
+          socket,
+          settings,
+          pid: process.pid,
+          workLeftMs: () => workLeftMs(),
+          onAbandoned: endOrphaned,
+        });
   const ending = AbortSignal.any([signal, orphaned.signal]);
   // When a local installation ends, its steps end at once. Their jobs run again when it is started again.
-  const drainTimeoutMs = options.lifeline === true ? 0 : config.drainTimeoutMs;
+  const isLocal = options.lifeline === true || socket !== undefined;
+  const drainTimeoutMs = isLocal ? 0 : config.drainTimeoutMs;
   const exitAfter = (ms: number) => setTimeout(() => process.exit(EXIT.failure), ms).unref();
   ending.addEventListener("abort", () => exitAfter(drainTimeoutMs + SHUTDOWN_MS));
   urgent.addEventListener("abort", () => exitAfter(SHUTDOWN_MS));
@@ -103,10 +122,11 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       minFreeDisk: config.minFreeDisk,
       drainTimeoutMs,
       killSignal: AbortSignal.any([orphaned.signal, urgent]),
+      onStart: (agent) => (workLeftMs = agent.workLeftMs),
       onReady: ({ agentId }) => log.info({ agentId }, "ready"),
     },
     ending,
-  );
+  ).finally(stopWaiting);
   signal.throwIfAborted();
   return EXIT.failure;
 }

@@ -163,6 +163,8 @@ function buildProgram(setStatus: (status: number) => void): Command {
     )
     .option("--print-config", "print the settings as JSON, without secrets, and end")
     .addOption(new Option("--lifeline", "end at once when stdin closes").hideHelp())
+    .addOption(new Option("--keeper-socket <path>", "end when no process connects to this socket").hideHelp())
+    .addOption(new Option("--keeper-settings <digest>", "the settings of this agent").hideHelp())
     .action(async (options: AgentOptions) =>
       setStatus(
         await runCommand(async (signal, urgent) => (await import("./agent.ts")).agent(options, signal, urgent), {

@@ -71,7 +71,7 @@ function startPrivateInstallation(dataDir: string, signal: AbortSignal): Promise
   );
   const verboseLogs = config.logLevel !== null;
   const log = createLogger(config.logLevel ?? "warn", verboseLogs ? undefined : join(dataDir, "control-plane.log"));
-  return startLocalInstallation({ config, dataDir, log, verboseLogs, onReady: () => {}, signal });
+  return startLocalInstallation({ config, dataDir, log, verboseLogs, outlives: false, onReady: () => {}, signal });
 }
 
 async function runToEnd(

@@ -33,6 +33,7 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
       dataDir,
       log,
       verboseLogs: logFile === undefined,
+      outlives: true,
       onReady: (part, how) => screen.print(`${screen.paint("green", "✔")} ${part.padEnd(14)}${how}`),
       signal,
     });
