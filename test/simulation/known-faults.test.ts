@@ -129,6 +129,30 @@ describe("the simulated control plane", () => {
     expect(await stage.end()).to.deep.equal([]);
   });
 
+  it("keeps no dead letter for a vote on an approval that an earlier owner does not know", async () => {
+    const former = await owner();
+    stage.agent();
+    const run = stage.trigger("approved");
+    await stage.until("the job is bound", isIn(run, "running"));
+    stage.meet({ of: former.process, call: "inbox of", fate: { delayMs: 9_000 } });
+    stage.clients.control(run, "resume");
+    const readAt = stage.world.now + 9_000;
+    await stage.pass(50);
+    stage.world.redis.service.cutOff.add(former.process);
+    const successor = await owner();
+    const { approval } = stage.world.store.rows;
+    await stage.until("the approval is asked for", () => approval.size > 0);
+    await stage.pass(readAt - 500 - stage.world.now);
+    stage.meet(
+      { of: stage.edges[0]!.process, call: "send doorbell", fate: "callLost" },
+      { of: successor.process, call: "roots with commands", fate: { delayMs: 2_000 }, times: 2 },
+    );
+    stage.clients.vote();
+    await stage.pass(1_500);
+    stage.world.redis.service.cutOff.clear();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
   function claimOf(run: Triggered) {
     const { jobId } = jobOf(run)!;
     const message = { type: "claimRequested", agentId: "agt_X", bootId: "boot", requestId: "late" };

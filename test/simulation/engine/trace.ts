@@ -4,7 +4,7 @@ import type { Scheduler } from "./scheduler.ts";
 /** `none`: nothing is noted. `hash`: only the number is kept. `last`: the newest lines too. `all`: every line. */
 export type Tracing = "none" | "hash" | "last" | "all";
 
-const LAST_LINES = 200;
+const LAST_LINES = 4_000;
 
 export class Trace {
   readonly #scheduler: Scheduler;
