@@ -8,7 +8,7 @@ const B = asId<AgentId>("agt_B");
 export { A as AGENT_A, B as AGENT_B };
 
 export interface PresenceHarness {
-  /** Before each test nobody is present. */
+  /** Before each test no agent is present. */
   readonly open: () => Presence;
   /** Answers what `look` finds, once it finds something, while time passes. */
   readonly later: <T>(what: string, look: () => Promise<T | undefined>) => Promise<T>;

@@ -2,7 +2,7 @@
  * A simulation of one fixed case: the test decides which processes there are, and which fault meets which call. Nothing
  * else goes wrong.
  */
-import { asId, type AgentId, type RunId } from "../../src/domain/ids.ts";
+import { asId, type AgentId } from "../../src/domain/ids.ts";
 import type { Violation } from "../chaos/check/evidence.ts";
 import { drawsOfSeed } from "./engine/draws.ts";
 import type { Fate } from "./engine/service.ts";
@@ -86,7 +86,7 @@ export class Stage {
 
   /** From now on, every difference that stays is a violation. */
   beQuiet(): void {
-    this.#quiet = new QuietWatch(this.world, this.effects);
+    this.#quiet = new QuietWatch(this.world, this.effects, false);
   }
 
   /** All violations, when every run has ended or `ms` have passed. */
@@ -100,9 +100,5 @@ export class Stage {
     this.#quiet?.stop();
     const found = checkFinal({ store, clients, executions, effects, isFaultless: false });
     return [...(this.#quiet?.violations ?? []), ...found];
-  }
-
-  status(runId: RunId): string | undefined {
-    return this.world.store.documents.get(runId)?.head.summary.status;
   }
 }

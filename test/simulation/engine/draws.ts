@@ -6,12 +6,12 @@ export interface Draws extends Random {
   chance(probability: number): boolean;
   /** From 0 to below 1. */
   fraction(): number;
-  /** A text of random letters and digits, different in each call. */
+  /** A text of random characters, different in each call. */
   name(prefix: string): string;
 }
 
 const PARTS = 2 ** 30;
-const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
+const CHARACTERS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 export function drawsOf(random: Random): Draws {
   let names = 0;
@@ -22,8 +22,8 @@ export function drawsOf(random: Random): Draws {
     // Without a draw for what never happens: so a fault that a seed does not have costs nothing.
     chance: (probability) => probability > 0 && fraction() < probability,
     name(prefix) {
-      const letters = Array.from({ length: 6 }, () => LETTERS[random.between(0, LETTERS.length - 1)]);
-      return `${prefix}-${++names}${letters.join("")}`;
+      const characters = Array.from({ length: 6 }, () => CHARACTERS[random.between(0, CHARACTERS.length - 1)]);
+      return `${prefix}-${++names}${characters.join("")}`;
     },
   };
 }

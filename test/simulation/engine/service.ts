@@ -42,7 +42,7 @@ export interface ServiceOptions {
 
 export class Service {
   faults: CallFaults = NO_FAULTS;
-  /** True while nobody can reach the server. */
+  /** True while no process can reach the server. */
   isDown = false;
   /** Processes that cannot reach the server. */
   readonly cutOff = new Set<Process>();

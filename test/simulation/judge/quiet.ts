@@ -20,13 +20,19 @@ export class QuietWatch {
   readonly #world: World;
   readonly #effects: Effects;
   readonly #since: number;
+  readonly #canBeLate: boolean;
   /** Since when each difference is seen. */
   #seen = new Map<string, number>();
   #isOver = false;
 
-  /** Begins to watch, at a time from which nothing goes wrong any more. */
-  constructor(world: World, effects: Effects) {
+  /**
+   * Begins to watch, at a time from which nothing goes wrong any more. `canBeLate`: an owner that was frozen, or whose
+   * calls took long, may have made an offer after its job was granted. The next agent with a free slot removes it; so
+   * such an offer counts only while no agent is busy.
+   */
+  constructor(world: World, effects: Effects, canBeLate: boolean) {
     this.#world = world;
+    this.#canBeLate = canBeLate;
     this.#effects = effects;
     this.#since = world.now;
     this.#look();
@@ -55,8 +61,9 @@ export class QuietWatch {
   *#differences(): Generator<string> {
     const jobs = this.#jobs();
     const { offers } = this.#world.redis;
+    const isBusy = [...jobs.values()].some(isBound);
     const offered = new Set(offers.all().map(({ jobId }) => jobId));
-    for (const jobId of offered) {
+    for (const jobId of this.#canBeLate && isBusy ? [] : offered) {
       if (jobs.get(jobId)?.state !== "queued") yield `an offer of ${jobId} stands on the board, which is not queued`;
     }
     for (const [jobId, job] of jobs) {
