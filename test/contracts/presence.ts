@@ -47,6 +47,16 @@ export function presenceContract({ open, later }: PresenceHarness): void {
     expect(await open().read([A])).to.deep.equal(new Map());
   });
 
+  it("renews the record of the same boot, and replaces the record of another boot by a beat only", async () => {
+    expect(await open().renew(recordOf(A, { bootId: "old" }))).to.equal(true);
+    const { beat } = (await open().read([A])).get(A)!;
+    expect(await open().renew(recordOf(A, { bootId: "old", busy: 1 }))).to.equal(true);
+    expect((await open().read([A])).get(A)!.beat).not.to.equal(beat);
+    await open().beat(recordOf(A, { bootId: "new" }));
+    expect(await open().renew(recordOf(A, { bootId: "old" }))).to.equal(false);
+    expect((await open().read([A])).get(A)!.bootId).to.equal("new");
+  });
+
   it("counts an agent as offline once its last beat is old enough", async () => {
     await open().beat(recordOf(A));
     await later("the beat is older than 20 ms", async () => (await open().online(20)).length === 0 || undefined);

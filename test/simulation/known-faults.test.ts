@@ -153,6 +153,27 @@ describe("the simulated control plane", () => {
     expect(await stage.end()).to.deep.equal([]);
   });
 
+  it("takes no job away from an agent that was started again, for a heartbeat of its earlier process", async () => {
+    await owner();
+    const agent = stage.agent();
+    const former = stage.gateways[0]!;
+    await stage.pass(2_800);
+    // The agent's heartbeat reaches the gateway while the gateway is frozen.
+    former.process.freeze(6_000);
+    await stage.pass(800);
+    agent.process.kill();
+    stage.gateways = [];
+    stage.gateway();
+    agent.start();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
+    await stage.until("the former gateway wakes up", () => !former.process.isFrozen);
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+    const jobs = [...stage.world.store.rows.job.values()].map(({ actor }) => actor.state as JobState);
+    expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
+  });
+
   function claimOf(run: Triggered) {
     const { jobId } = jobOf(run)!;
     const message = { type: "claimRequested", agentId: "agt_X", bootId: "boot", requestId: "late" };

@@ -37,13 +37,20 @@ export class Stage {
   readonly executions = new Executions(this.world.scheduler, this.world.trace);
   readonly effects = new Effects(() => this.world.now);
   readonly edges: Edge[] = [new Edge(this.world, this.effects)];
-  readonly gateways: Gateway[] = [new Gateway(this.world)];
+  /** The gateways to which agents connect from now on. */
+  gateways: Gateway[] = [new Gateway(this.world)];
   readonly clients = new Clients(this.world, drawsOfSeed(1, "clients"), () => this.edges);
   #agents = 0;
   #quiet: QuietWatch | undefined;
 
   worker(): Worker {
     return new Worker(this.world, this.effects);
+  }
+
+  gateway(): Gateway {
+    const gateway = new Gateway(this.world);
+    this.gateways.push(gateway);
+    return gateway;
   }
 
   agent(): Agent {

@@ -125,6 +125,7 @@ export class Agent {
   }
 
   #receive(connection: Connection, message: AgentMessage, helloSentAt: number): void {
+    if (this.#connection !== connection) return;
     if (message.type === "welcome") {
       connection.welcomed = true;
       connection.heardAt = this.#options.world.now;

@@ -43,10 +43,13 @@ export class Stream {
       const delayMs = draws.fraction() * (draws.chance(streamFaults.slow) ? streamFaults.slowMs : MESSAGE_MS);
       const at = Math.max(scheduler.now + delayMs, this.#newestAt.get(to) ?? 0);
       this.#newestAt.set(to, at);
-      to.process.after(at - scheduler.now, () => {
+      scheduler.after(at - scheduler.now, () => {
+        // What has arrived is read, also when the stream breaks before its reader gets to it.
         if (!this.#isOpen) return;
-        trace.note(() => `${to.process.name} receives ${what}`);
-        receive();
+        to.process.enter(() => {
+          trace.note(() => `${to.process.name} receives ${what}`);
+          receive();
+        });
       });
     }
   }

@@ -26,6 +26,13 @@ export class Beats {
     this.#lost.delete(record.agentId);
   }
 
+  renew(record: PresenceRecord): boolean {
+    const known = this.#records.get(record.agentId);
+    if (known !== undefined && known.record.bootId !== record.bootId) return false;
+    this.beat(record);
+    return true;
+  }
+
   leave(agentId: AgentId, bootId: string): void {
     if (this.#records.get(agentId)?.record.bootId === bootId) this.#records.delete(agentId);
   }

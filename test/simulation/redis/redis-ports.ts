@@ -49,6 +49,7 @@ export function boardOf(
 export function presenceOf(beats: Beats, call: Call): Presence {
   return {
     beat: (record) => call(`beat ${record.agentId}`, () => beats.beat(record)),
+    renew: (record) => call(`renew beat ${record.agentId}`, () => beats.renew(record)),
     leave: (agentId, bootId) => call(`presence leave ${agentId}`, () => beats.leave(agentId, bootId)),
     read: (agentIds) => call(`presence ${agentIds.join(" ")}`, () => beats.read(agentIds)),
     online: (maxAgeMs) => call("online", () => beats.online(maxAgeMs)),
