@@ -126,6 +126,9 @@ export class Activation {
       this.#doorbell = this.#refresh = false;
       return "missing";
     }
+    // What is left to perform follows from an earlier read. A successor of this owner may have saved since.
+    const isLeft = this.#unperformed.length > 0 || this.#isGraceOver();
+    if (isLeft && (await this.#isOutOfDate(found))) return "conflict";
     await this.#perform(found);
     // Performing may have saved once more, or found that another owner has.
     const loaded = this.#loaded;

@@ -129,6 +129,23 @@ describe("the simulated control plane", () => {
     expect(await stage.end()).to.deep.equal([]);
   });
 
+  it("offers no job again that was granted while its former owner was frozen between reading and offering", async () => {
+    const former = await owner();
+    const run = stage.trigger("long");
+    stage.world.storeService.fateOf = (process, what) => {
+      if (process === former.process && what === "read rows") process.freeze(9_000);
+      return undefined;
+    };
+    await stage.until("the owner is frozen", () => former.process.isFrozen);
+    stage.meet();
+    await owner();
+    stage.agent();
+    await stage.until("the job is bound", isIn(run, "running"));
+    await stage.until("the former owner wakes up", () => !former.process.isFrozen);
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
   it("keeps no dead letter for a vote on an approval that an earlier owner does not know", async () => {
     const former = await owner();
     stage.agent();
