@@ -12,6 +12,7 @@ import { measureLogs } from "./millrace/logs.ts";
 import type { Mongo } from "./millrace/mongo.ts";
 import { startCounted } from "./millrace/operations.ts";
 import { Runs } from "./millrace/runs.ts";
+import { measureTurns } from "./millrace/turns.ts";
 import { comparableWorkloads } from "./millrace/workloads.ts";
 import { startRestate } from "./peers/restate/start.ts";
 import type { Contestant } from "./rounds.ts";
@@ -40,6 +41,7 @@ export function contestantsOf(
       start: (place, marks) => standalone("W8", () => measureGrowth(place, marks, finished)),
     },
     { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
+    { system: "millrace", store: "none", workloads: ["W11"], start: () => standalone("W11", measureTurns) },
     { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },
     ...(mongo === null ? [] : [{ ...MONGODB, workloads: ["W1"] as const, once: true, start: countedWith(mongo.env) }]),
   ];

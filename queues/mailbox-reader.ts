@@ -1,19 +1,19 @@
 /**
- * Reads the envelopes of one mailbox, as its only reader. BullMQ's own worker polls Redis while it has jobs in hand.
- * This reader waits for the marker of the mailbox instead, which BullMQ sets whenever an envelope may wait.
+ * Reads the envelopes of one mailbox, as its only reader. The joint reader of the node says when to fetch, because it
+ * waits for the markers of all mailboxes. BullMQ's own worker would need a blocking connection for each mailbox, and
+ * polls Redis while it has jobs in hand.
  */
-import { createRedisBackend, Job, type Queue } from "bullmq";
+import { Job, type Queue } from "bullmq";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../src/domain/logger.ts";
-import type { RedisClient } from "../src/redis/connect.ts";
 import type { Envelope } from "./envelope.ts";
-import { mailboxName, mailboxOptions } from "./mailbox.ts";
+import type { JointReader, ReadMailbox } from "./joint-reader.ts";
 
 export interface MailboxReaderOptions {
-  readonly redis: RedisClient;
   readonly shard: number;
-  /** The same mailbox, for commands that do not block. */
+  /** The mailbox. */
   readonly queue: Queue<Envelope>;
+  readonly joint: Pick<JointReader, "add" | "remove" | "onRoom">;
   /**
    * Resolves when the envelope is done with. Rejects when the envelope cannot be read: the reader then keeps it as
    * failed.
@@ -26,38 +26,38 @@ export interface MailboxReaderOptions {
 const CONCURRENCY = 64;
 /** BullMQ's word for "no lock". The lease of the shard says which node may read the mailbox. */
 const NO_LOCK = "0";
-/**
- * Longest wait for a marker; after it the reader looks into the mailbox in any case, so that a lost marker costs no
- * more.
- */
-const LONGEST_WAIT_MS = 5_000;
-const SHORTEST_WAIT_MS = 2;
 /** Pause after a failed command of Redis. */
 const RETRY_MS = 500;
 
-export class MailboxReader {
+export class MailboxReader implements ReadMailbox {
   readonly #options: MailboxReaderOptions;
-  readonly #backend: ReturnType<typeof createRedisBackend>;
+  readonly #backend: ReturnType<Queue<Envelope>["getBackend"]>;
   /** Ids of the jobs that are fetched and not settled. */
   readonly #inHand = new Set<string>();
-  readonly #reading: Promise<void>;
+  #fetching = 0;
   #isClosing = false;
   #isAbandoned = false;
-  /** Ends the wait for a marker. */
-  #onClosing: (() => void) | undefined;
-  /** Ends the wait of a close for the last fetch. */
-  #onAbandoned: (() => void) | undefined;
-  /** Called when the next envelope is settled. */
-  #settledWaiters: (() => void)[] = [];
+  /** Called when the next envelope is settled, and when a fetch has ended. */
+  #waiters: (() => void)[] = [];
 
   /** Begins to read. */
   constructor(options: MailboxReaderOptions) {
-    const { redis, shard, log } = options;
     this.#options = options;
-    const name = mailboxName(shard);
-    this.#backend = createRedisBackend(name, mailboxOptions(redis, shard), { withBlockingConnection: true });
-    this.#backend.on("error", (error: Error) => log.debug({ shard, error: error.message }, "a mailbox command failed"));
-    this.#reading = this.#read();
+    this.#backend = options.queue.getBackend();
+    options.joint.add(this);
+  }
+
+  get shard(): number {
+    return this.#options.shard;
+  }
+
+  get room(): number {
+    return this.#isClosing ? 0 : Math.max(0, CONCURRENCY - this.#inHand.size - this.#fetching);
+  }
+
+  /** Number of envelopes that are fetched and not settled. */
+  get inHand(): number {
+    return this.#inHand.size;
   }
 
   /** True for a job that is fetched and not settled. */
@@ -68,67 +68,37 @@ export class MailboxReader {
   /** Fetches nothing more. Resolves when everything in hand is settled, or at once when the reader is abandoned. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#onClosing?.();
-    const abandoned = new Promise<void>((resolve) => (this.#onAbandoned = resolve));
-    await Promise.race([this.#reading, abandoned]);
-    while (this.#inHand.size > 0 && !this.#isAbandoned) await this.#nextSettled();
-    await this.#backend.close(true);
+    this.#options.joint.remove(this);
+    while (this.#fetching + this.#inHand.size > 0 && !this.#isAbandoned) {
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
   }
 
   /** Ends at once; envelopes in hand stay unsettled. */
   abandon(): void {
     this.#isClosing = this.#isAbandoned = true;
-    this.#onClosing?.();
-    this.#onAbandoned?.();
-    this.#wakeSettledWaiters();
-    void this.#backend.close(true).catch(() => undefined);
+    this.#options.joint.remove(this);
+    this.#wakeWaiters();
   }
 
-  async #read(): Promise<void> {
-    while (!this.#isClosing) {
-      try {
-        while (this.#inHand.size >= CONCURRENCY && !this.#isClosing) await this.#nextSettled();
-        let dueAt = await this.#fetch();
-        do dueAt = await this.#waitForMarker(dueAt);
-        while (dueAt > Date.now() && !this.#isClosing);
-      } catch (error) {
-        if (this.#isClosing) return;
-        this.#options.log.debug({ shard: this.#options.shard, error: String(error) }, "a mailbox cannot be read");
-        await sleep(RETRY_MS);
+  async fetch(): Promise<number> {
+    this.#fetching++;
+    try {
+      const [data, id, , dueAt] = await this.#backend.moveToActive(NO_LOCK);
+      if (!id) return dueAt ?? 0;
+      if (!this.#isAbandoned) {
+        this.#inHand.add(id);
+        void this.#handle(Job.fromJSON<Envelope>(this.#options.queue, data, id));
       }
+      return 0;
+    } finally {
+      this.#fetching--;
+      this.#wakeWaiters();
     }
-  }
-
-  /**
-   * Fetches one envelope, if any. Returns when the next delayed envelope is due, Unix milliseconds; 0 when none is
-   * known.
-   */
-  async #fetch(): Promise<number> {
-    const [data, id, , dueAt] = await this.#backend.moveToActive(NO_LOCK);
-    if (!id) return dueAt ?? 0;
-    if (!this.#isAbandoned) {
-      this.#inHand.add(id);
-      void this.#handle(Job.fromJSON<Envelope>(this.#options.queue, data, id));
-    }
-    // BullMQ leaves the marker set after a fetch, so the reader looks into the mailbox again at once.
-    return 0;
-  }
-
-  /** Returns when to look into the mailbox next, Unix milliseconds; 0 for now. */
-  async #waitForMarker(dueAt: number): Promise<number> {
-    const leftMs = dueAt === 0 ? LONGEST_WAIT_MS : Math.min(LONGEST_WAIT_MS, dueAt - Date.now());
-    if (leftMs <= 0 || this.#isClosing) return 0;
-    const waited = this.#backend.waitForJob(Math.max(leftMs, SHORTEST_WAIT_MS) / 1_000);
-    const marker = await new Promise<Awaited<typeof waited>>((resolve, reject) => {
-      this.#onClosing = () => resolve(null);
-      waited.then(resolve, reject);
-    });
-    // The score of a delayed envelope's marker says when it is due. Taking the marker has removed it.
-    return marker === null ? 0 : Math.min(marker.score, dueAt || Infinity);
   }
 
   async #handle(job: Job<Envelope>): Promise<void> {
-    const { receive, log, shard } = this.#options;
+    const { receive, log, shard, joint } = this.#options;
     let failure: Error | undefined;
     try {
       await receive(job);
@@ -140,8 +110,10 @@ export class MailboxReader {
       );
     }
     while (!this.#isAbandoned && !(await this.#settle(job, failure))) await sleep(RETRY_MS);
+    const wasFull = this.room === 0;
     this.#inHand.delete(job.id!);
-    this.#wakeSettledWaiters();
+    if (wasFull && !this.#isClosing) joint.onRoom(this);
+    this.#wakeWaiters();
   }
 
   async #settle(job: Job<Envelope>, failure: Error | undefined): Promise<boolean> {
@@ -158,13 +130,9 @@ export class MailboxReader {
     }
   }
 
-  #nextSettled(): Promise<void> {
-    return new Promise((resolve) => this.#settledWaiters.push(resolve));
-  }
-
-  #wakeSettledWaiters(): void {
-    const waiters = this.#settledWaiters;
-    this.#settledWaiters = [];
+  #wakeWaiters(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
     for (const resolve of waiters) resolve();
   }
 }

@@ -6,6 +6,7 @@ import { Queue } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { type Envelope, UNVERSIONED_FORMAT, type AddressedMessage, type MessageFormat } from "./envelope.ts";
 import { MESSAGES, mailboxName, mailboxOptions } from "./mailbox.ts";
+import { OwnerBell } from "./owner-bell.ts";
 import type { MailboxSender as Port } from "./ports.ts";
 import { shardOf } from "./shard-map.ts";
 
@@ -27,6 +28,7 @@ interface Waiting {
 
 /** Everything that is sent to one shard. */
 interface Lane {
+  readonly shard: number;
   readonly queue: Queue<Envelope>;
   waiting: Waiting[];
   sending: boolean;
@@ -36,12 +38,14 @@ export class MailboxSender implements Port {
   readonly #redis: RedisClient;
   readonly #shards: number;
   readonly #format: MessageFormat;
+  readonly #bell: OwnerBell;
   readonly #lanes = new Map<number, Lane>();
 
   constructor({ redis, shards, format = UNVERSIONED_FORMAT }: MailboxSenderOptions) {
     this.#redis = redis;
     this.#shards = shards;
     this.#format = format;
+    this.#bell = new OwnerBell(redis);
     // Every mailbox adds a listener to this one connection.
     redis.setMaxListeners(0);
   }
@@ -60,6 +64,7 @@ export class MailboxSender implements Port {
     const lane = this.#laneOf(message.rootId);
     try {
       await lane.queue.add(MESSAGES, this.#envelopeOf([message]), { delay, jobId });
+      this.#bell.ring(lane.shard);
     } catch (error) {
       this.#drop(lane);
       throw error;
@@ -77,6 +82,7 @@ export class MailboxSender implements Port {
       const batch = lane.waiting.splice(0, BATCH_MAX);
       try {
         await lane.queue.add(MESSAGES, this.#envelopeOf(batch.map(({ message }) => message)));
+        this.#bell.ring(lane.shard);
         for (const { resolve } of batch) resolve();
       } catch (error) {
         this.#drop(lane);
@@ -104,7 +110,7 @@ export class MailboxSender implements Port {
       const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(this.#redis, shard));
       // A failed command rejects for its caller, and the connection reports its own outages: this event adds nothing.
       queue.on("error", () => undefined);
-      lane = { queue, waiting: [], sending: false };
+      lane = { shard, queue, waiting: [], sending: false };
       this.#lanes.set(shard, lane);
     }
     return lane;

@@ -19,6 +19,8 @@ export interface NodeRecord {
   readonly startedAt: number;
   /** The newest schema of snapshots that this node reads. */
   readonly schema: number;
+  /** True: on a Redis Cluster, the node tells owners what it sends. Nodes of earlier releases lack the field. */
+  readonly rings?: true;
 }
 
 export interface NodeRegistryOptions {

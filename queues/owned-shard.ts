@@ -7,15 +7,22 @@ import { randomUUID } from "node:crypto";
 import { type Job, Queue } from "bullmq";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
+import type { JointReader } from "./joint-reader.ts";
 import { ENVELOPE_SCHEMA, type Envelope, type MessageFormat } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
 import { MailboxReader } from "./mailbox-reader.ts";
+import { shardOf } from "./shard-map.ts";
+import { ring } from "./wake-key.ts";
 import type { EpochSource, RedisMark, ShardHandler } from "./ports.ts";
-import { releaseLease, renewLease } from "./scripts.ts";
+import { releaseLease, type LeaseKeys, type Renewal } from "./scripts.ts";
 
 export interface OwnedShardOptions {
   readonly redis: RedisClient;
+  /** Reads the mailbox, with those of the other shards of this node. */
+  readonly joint: JointReader;
   readonly shard: number;
+  /** The number of shards. */
+  readonly shards: number;
   /** Names this node in the lease. */
   readonly holder: string;
   readonly handler: ShardHandler;
@@ -31,9 +38,7 @@ export class OwnedShard {
   readonly shard: number;
   readonly #options: OwnedShardOptions;
   readonly #queue: Queue<Envelope>;
-  readonly #keys: { readonly lease: string; readonly generation: string };
-  /** Ids of jobs that the last `reclaim` found active without being in hand. */
-  #suspects = new Set<string>();
+  readonly #keys: LeaseKeys;
   #reader: MailboxReader | undefined;
   /** The Redis that holds everything that it must hold for this shard, or that is being told it. */
   #mark: RedisMark = { generation: "", redisRunId: "" };
@@ -44,6 +49,8 @@ export class OwnedShard {
   #ended = false;
   #opened = false;
   #canaryAt: number;
+  /** When the oldest canary that has not come back was sent, monotonic milliseconds; null for none. */
+  #awaitedSince: number | null = null;
 
   /** For a lease that this node has won. `wonAt`: monotonic milliseconds, read before the lease was requested. */
   constructor(options: OwnedShardOptions, wonAt: number) {
@@ -63,6 +70,11 @@ export class OwnedShard {
   /** Time since the last canary came back, milliseconds. */
   canaryAgeMs(now: number): number {
     return now - this.#canaryAt;
+  }
+
+  /** How long the oldest canary has been on its way; 0 when none is. */
+  canaryWaitMs(now: number): number {
+    return this.#awaitedSince === null ? 0 : now - this.#awaitedSince;
   }
 
   /** Takes over the shard. Rejects when the store or Redis fails; then nothing has been fetched. */
@@ -85,10 +97,12 @@ export class OwnedShard {
     else if (redisLost) void this.#recover(redisRunId);
   }
 
-  /** Renews the lease; false when another node holds it, or it has run out. */
-  async renew(redisRunId: string, now: number): Promise<boolean> {
-    const { redis, holder } = this.#options;
-    const { held, generation } = await renewLease(redis, this.#keys, holder, LEASE_MS);
+  get keys(): LeaseKeys {
+    return this.#keys;
+  }
+
+  /** Takes the answer to a renewal of the lease, which was asked for at `now`; false when the lease is lost. */
+  onRenewal({ held, generation }: Renewal, redisRunId: string, now: number): boolean {
     if (!held) return false;
     this.#renewedAt = now;
     const isSame = generation === this.#mark.generation && redisRunId === this.#mark.redisRunId;
@@ -123,18 +137,34 @@ export class OwnedShard {
 
   /** Sends an empty envelope to this shard's own mailbox; {@link canaryAgeMs} says when the last one came back. */
   async sendCanary(): Promise<void> {
+    this.#awaitedSince ??= performance.now();
     await this.#queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
+    const { redis, holder } = this.#options;
+    if (redis.isCluster) await ring(redis, holder, `mail:${this.shard}`);
   }
 
   /**
-   * Returns jobs to the mailbox that are `active` and not in this reader's hand: a former owner that was stopped for a while may have
-   * fetched them. A job is returned only when two calls in a row find it, because a job that was just fetched is not in
-   * hand yet.
+   * Returns jobs to the mailbox that are `active` and not in this reader's hand: a former owner that was stopped for a
+   * while has fetched them, or Redis died before its answer arrived here.
    */
   async reclaim(): Promise<void> {
-    const foreign = (await this.#activeIds()).filter((id) => this.#reader?.holds(id) !== true);
-    await this.#returnToMailbox(foreign.filter((id) => this.#suspects.has(id)));
-    this.#suspects = new Set(foreign);
+    const active = await this.#activeIds();
+    // What was fetched before on this connection was answered before. The answers are in hand after this turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const lost = active.filter((id) => this.#reader?.holds(id) === false);
+    if (lost.length === 0 || this.#ended) return;
+    await this.#returnToMailbox(lost);
+    this.#options.joint.lookInto(this.shard);
+  }
+
+  /** The list of fetched jobs. */
+  get activeKey(): string {
+    return this.#queue.toKey("active");
+  }
+
+  /** True when `reclaim` may find something: so many jobs are `active`. */
+  mayReclaim(active: number): boolean {
+    return active > (this.#reader?.inHand ?? 0);
   }
 
   /**
@@ -177,7 +207,7 @@ export class OwnedShard {
   }
 
   async #activeIds(): Promise<readonly string[]> {
-    return this.#options.redis.lrange(this.#queue.toKey("active"), 0, -1);
+    return this.#options.redis.lrange(this.activeKey, 0, -1);
   }
 
   /** Returns the newest job first, so that the oldest one is fetched first. */
@@ -191,6 +221,7 @@ export class OwnedShard {
     if (this.#ended) return new Promise(() => undefined);
     if (job.name === CANARY) {
       this.#canaryAt = performance.now();
+      this.#awaitedSince = null;
       return;
     }
     const { handler, format } = this.#options;
@@ -200,8 +231,13 @@ export class OwnedShard {
         `the envelope has schema ${schema}, and this node reads up to ${format.schema}: upgrade this node`,
       );
     }
-    const read = messages.map((message) => format.read(message, schema));
-    await handler.receive(this.shard, read);
+    // An envelope of the time before the number of shards was changed may lie in a mailbox that is no longer its own. The
+    // owner of its shard finds its work in the store.
+    const ours = messages.filter(({ rootId }) => shardOf(rootId, this.#options.shards) === this.shard);
+    await handler.receive(
+      this.shard,
+      ours.map((message) => format.read(message, schema)),
+    );
     if (this.#ended) return new Promise(() => undefined);
   }
 
@@ -211,6 +247,6 @@ export class OwnedShard {
 }
 
 /** The Redis keys of a shard's lease and of the generation that its owner has written. */
-export function leaseKeys(shard: number): { readonly lease: string; readonly generation: string } {
+export function leaseKeys(shard: number): LeaseKeys {
   return { lease: `${shardTag(shard)}:owner`, generation: `${shardTag(shard)}:generation` };
 }

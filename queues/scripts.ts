@@ -16,16 +16,21 @@ redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - ARGV[2])
 return redis.call("ZRANGE", KEYS[1], 0, -1)`;
 
 /*
- * Renews a lease that the holder still has; never creates one.
+ * Renews the leases that the holder still has; never creates one.
  *
- * KEYS[1] lease   KEYS[2] generation of this Redis for the shard
+ * KEYS    for each shard: lease, generation of this Redis for the shard
  * ARGV[1] holder   ARGV[2] lease in milliseconds
- * Answers { 1 when renewed else 0, the generation or "" }.
+ * Answers for each shard: 1 when renewed else 0, the generation or "".
  */
 const RENEW = `
-local held = 0
-if redis.call("GET", KEYS[1]) == ARGV[1] then held = redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
-return { held, redis.call("GET", KEYS[2]) or "" }`;
+local answer = {}
+for i = 1, #KEYS, 2 do
+  local held = 0
+  if redis.call("GET", KEYS[i]) == ARGV[1] then held = redis.call("PEXPIRE", KEYS[i], ARGV[2]) end
+  answer[#answer + 1] = held
+  answer[#answer + 1] = redis.call("GET", KEYS[i + 1]) or ""
+end
+return answer`;
 
 /*
  * Deletes a lease that the holder still has.
@@ -44,26 +49,57 @@ export async function beat(redis: RedisClient, nodeId: string, ttlMs: number): P
   return (await redis.eval(BEAT, 1, MEMBERS, nodeId, ttlMs)) as string[];
 }
 
-/** Ends the membership of a node. */
-export async function leave(redis: RedisClient, nodeId: string): Promise<void> {
+/** Ends the membership of a node, and returns the members that are left. */
+export async function leave(redis: RedisClient, nodeId: string): Promise<readonly string[]> {
   await redis.zrem(MEMBERS, nodeId);
+  return redis.zrange(MEMBERS, "0", "-1");
+}
+
+/** The Redis keys of one shard's ownership. */
+export interface LeaseKeys {
+  readonly lease: string;
+  readonly generation: string;
+}
+
+/** `held`: the holder had the lease still. `generation`: the one in Redis; empty when Redis was emptied. */
+export interface Renewal {
+  readonly held: boolean;
+  readonly generation: string;
 }
 
 /**
- * Renews a lease for `ttlMs`. `held`: the holder had it still. `generation`: the one in Redis; empty when Redis was
- * emptied.
+ * Renews leases for `ttlMs`, all in one call, or on a cluster each in its own: the shards lie in several slots there. One
+ * answer for each shard.
  */
-export async function renewLease(
+export function renewLeases(
   redis: RedisClient,
-  keys: { readonly lease: string; readonly generation: string },
+  shards: readonly LeaseKeys[],
   holder: string,
   ttlMs: number,
-): Promise<{ readonly held: boolean; readonly generation: string }> {
-  const [held, generation] = (await redis.eval(RENEW, 2, keys.lease, keys.generation, holder, ttlMs)) as [
-    number,
-    string,
-  ];
-  return { held: held === 1, generation };
+): readonly Promise<Renewal>[] {
+  const renew = async (some: readonly LeaseKeys[]): Promise<readonly Renewal[]> => {
+    const values = [...some.flatMap(({ lease, generation }) => [lease, generation]), holder, String(ttlMs)];
+    const answer = (await redis.eval(RENEW, 2 * some.length, ...values)) as (number | string)[];
+    return some.map((_, at) => ({ held: answer[2 * at] === 1, generation: String(answer[2 * at + 1]) }));
+  };
+  if (redis.isCluster) return shards.map(async (keys) => (await renew([keys]))[0]!);
+  const all = shards.length === 0 ? Promise.resolve([]) : renew(shards);
+  return shards.map(async (_, at) => (await all)[at]!);
+}
+
+/*
+ * KEYS    lists
+ * Answers the length of each.
+ */
+const LENGTHS = `
+local answer = {}
+for i = 1, #KEYS do answer[i] = redis.call("LLEN", KEYS[i]) end
+return answer`;
+
+/** The length of each list, in one call; on a cluster each in its own. */
+export async function lengthsOf(redis: RedisClient, lists: readonly string[]): Promise<readonly number[]> {
+  if (redis.isCluster) return Promise.all(lists.map((list) => redis.llen(list)));
+  return lists.length === 0 ? [] : ((await redis.eval(LENGTHS, lists.length, ...lists)) as number[]);
 }
 
 /** Gives a lease back; does nothing when another node holds it. */

@@ -6,10 +6,14 @@ import type { Logger } from "../src/domain/logger.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/connect.ts";
 import { assignShards } from "./assignment.ts";
 import { UNVERSIONED_FORMAT, type MessageFormat } from "./envelope.ts";
+import { HandOver } from "./hand-over.ts";
+import { JointReader } from "./joint-reader.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
+import { OwnerBell } from "./owner-bell.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
-import { beat, leave } from "./scripts.ts";
+import { beat, leave, lengthsOf, releaseLease, renewLeases } from "./scripts.ts";
+import { ring, shardWord } from "./wake-key.ts";
 
 export interface ShardOwnerOptions {
   readonly redis: RedisTarget;
@@ -23,6 +27,11 @@ export interface ShardOwnerOptions {
    */
   readonly witness: string;
   readonly epochs: EpochSource;
+  /**
+   * On a cluster: whether every living node tells owners what it sends ({@link OwnerBell}); asked every 5 s. Absent: all
+   * do.
+   */
+  readonly everySenderRings?: () => Promise<boolean>;
   /** Absent: messages are read as they are. */
   readonly format?: MessageFormat;
   readonly log: Logger;
@@ -32,6 +41,7 @@ export interface ShardHealth {
   readonly shard: number;
   /** Time since the last canary came back, milliseconds. */
   readonly lastCanaryMs: number;
+  /** False when a canary has been on its way for 25 s. */
   readonly ok: boolean;
 }
 
@@ -40,10 +50,13 @@ const TICK_MS = 500;
 /** Every second round also renews the leases. */
 const RENEW_TICKS = 2;
 const EXPIRY_CHECK_MS = 100;
+/** Time between two canaries of a shard, when the node owns few shards. */
 const CANARY_MS = 10_000;
-/** A job that a former owner has fetched is returned after two checks: after ten seconds at most. */
+/** Canaries of all shards together in that time, so that a node with many shards does not send more. */
+const CANARIES = 10;
+/** A job that a former owner has fetched is returned after this time at most. */
 const RECLAIM_MS = 5_000;
-/** A shard whose canary has not come back for this long is not healthy. */
+/** A shard whose canary has been on its way for this long is not healthy. */
 const CANARY_OVERDUE_MS = 25_000;
 
 export class ShardOwner {
@@ -51,10 +64,17 @@ export class ShardOwner {
   readonly #redis: RedisClient;
   readonly #identity: RedisIdentity;
   readonly #owned = new Map<number, OwnedShard>();
-  readonly #releasing = new Map<number, Promise<void>>();
+  readonly #joint: JointReader;
+  readonly #handOver: HandOver;
+  readonly #bell: OwnerBell;
   #tickTimer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
   #ticks = 0;
+  /** True when the next round must follow the current one at once. */
+  #isUrgent = false;
+  #hasJoined = false;
+  /** When the last canary of each open shard was sent, or when the shard was found open, monotonic milliseconds. */
+  readonly #canaries = new Map<OwnedShard, number>();
   #redisRunId = "";
   #timers: NodeJS.Timeout[] = [];
   #leaving = false;
@@ -65,15 +85,33 @@ export class ShardOwner {
     this.#redis = connectRedis(options.redis, { role: "consumer", log: options.log });
     this.#redis.setMaxListeners(0);
     this.#identity = new RedisIdentity(this.#redis, options.witness);
+    this.#joint = new JointReader({
+      redis: this.#redis,
+      blocking: connectRedis(options.redis, { role: "blocking", log: options.log }),
+      nodeId: options.nodeId,
+      onWord: (word) => this.#onWord(word),
+      log: options.log,
+    });
+    this.#bell = new OwnerBell(this.#redis);
+    this.#handOver = new HandOver({
+      redis: this.#redis,
+      nodeId: options.nodeId,
+      log: options.log,
+      onReleased: (owned) => this.#forget(owned),
+    });
   }
 
   /** Resolves when the node has tried to take its shards for the first time. */
   async start(): Promise<void> {
     this.#timers = [
       setInterval(() => this.#dropExpired(), EXPIRY_CHECK_MS),
-      setInterval(() => void this.#forEachOpen((owned) => owned.sendCanary()), CANARY_MS),
-      setInterval(() => void this.#forEachOpen((owned) => owned.reclaim()), RECLAIM_MS),
+      setInterval(() => this.#sendCanary(), CANARY_MS / CANARIES),
+      setInterval(() => void this.#reclaim().catch(() => undefined), RECLAIM_MS),
+      setInterval(() => void this.#askSenders(), RECLAIM_MS),
     ];
+    void this.#askSenders();
+    // Jobs may have been fetched whose answers were lost with the connection.
+    this.#redis.on("ready", () => void this.#reclaim().catch(() => undefined));
     await this.#tick();
     this.#schedule();
   }
@@ -82,14 +120,16 @@ export class ShardOwner {
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#leaving = true;
-    await leave(this.#redis, this.#options.nodeId).catch(() => undefined);
+    const { nodeId, shards } = this.#options;
+    const successors = await leave(this.#redis, nodeId).catch(() => []);
     await this.#ticking;
-    for (const shard of this.#owned.values()) this.#release(shard);
-    await Promise.all(this.#releasing.values());
+    const owners = assignShards(successors, shards);
+    await Promise.all([...this.#owned.values()].map((owned) => this.#handOver.begin(owned, owners[owned.shard])));
     this.#stopped = true;
     clearTimeout(this.#tickTimer);
     for (const timer of this.#timers) clearInterval(timer);
     await this.#ticking;
+    this.#joint.close();
     this.#redis.disconnect();
   }
 
@@ -106,16 +146,40 @@ export class ShardOwner {
     const now = performance.now();
     return [...this.#owned.values()].map((owned) => {
       const lastCanaryMs = owned.canaryAgeMs(now);
-      return { shard: owned.shard, lastCanaryMs, ok: lastCanaryMs <= CANARY_OVERDUE_MS };
+      return { shard: owned.shard, lastCanaryMs, ok: owned.canaryWaitMs(now) <= CANARY_OVERDUE_MS };
     });
   }
 
   #schedule(): void {
+    const delayMs = this.#isUrgent ? 0 : TICK_MS;
+    this.#isUrgent = false;
     this.#tickTimer = setTimeout(() => {
+      this.#tickTimer = undefined;
       this.#ticking = this.#tick().finally(() => {
         if (!this.#stopped) this.#schedule();
       });
-    }, TICK_MS);
+    }, delayMs);
+  }
+
+  /** Runs a round now, or right after the one that runs. */
+  #hurry(): void {
+    this.#isUrgent = true;
+    if (this.#tickTimer === undefined || this.#stopped) return;
+    clearTimeout(this.#tickTimer);
+    this.#schedule();
+  }
+
+  #onWord(word: string): void {
+    if (word === "members") this.#hurry();
+    const about = shardWord(word);
+    if (about === undefined) return;
+    const { kind, shard, from } = about;
+    // The sender took this node for the owner, which is another one by now.
+    if (kind === "mail") this.#bell.ring(shard, this.#options.nodeId);
+    else if (kind === "taken") this.#handOver.onTaken(shard);
+    else if (!this.#owned.has(shard) && this.#redisRunId !== "") {
+      void this.#acquire(shard, this.#redisRunId, from).catch(() => undefined);
+    }
   }
 
   async #tick(): Promise<void> {
@@ -125,62 +189,74 @@ export class ShardOwner {
       if (this.#ticks++ % RENEW_TICKS === 0) {
         const redisRunId = await this.#identity.read();
         this.#redisRunId = redisRunId;
-        await Promise.all([...this.#owned.values()].map((owned) => this.#renew(owned, redisRunId)));
+        await this.#renew([...this.#owned.values()], redisRunId);
       }
       if (this.#leaving) return;
       const members = await beat(this.#redis, nodeId, LEASE_MS);
+      if (!this.#hasJoined) this.#announce(members);
       const owners = assignShards(members, shards);
-      await Promise.all(owners.map((owner, shard) => this.#settle(shard, owner === nodeId, this.#redisRunId)));
+      await Promise.all(owners.map((owner, shard) => this.#settle(shard, owner, this.#redisRunId)));
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, "a round of ownership failed; the next one follows");
     }
   }
 
-  /** Takes a free shard that this node should own; releases a shard that another node should own. */
-  async #settle(shard: number, isOurs: boolean, redisRunId: string): Promise<void> {
-    const owned = this.#owned.get(shard);
-    if (isOurs && owned === undefined) await this.#acquire(shard, redisRunId);
-    else if (!isOurs && owned?.isOpen) this.#release(owned);
+  /** Tells the other members that this node has joined, so that they hand its share over at once. */
+  #announce(members: readonly string[]): void {
+    this.#hasJoined = true;
+    const { nodeId } = this.#options;
+    for (const member of members) {
+      if (member !== nodeId) void ring(this.#redis, member, "members").catch(() => undefined);
+    }
   }
 
-  async #acquire(shard: number, redisRunId: string): Promise<void> {
-    const { nodeId, handler, epochs, format = UNVERSIONED_FORMAT, log } = this.#options;
+  /** Takes a free shard that this node should own; hands over a shard that another node should own. */
+  async #settle(shard: number, owner: string | undefined, redisRunId: string): Promise<void> {
+    const owned = this.#owned.get(shard);
+    const isOurs = owner === this.#options.nodeId;
+    if (isOurs && owned === undefined) await this.#acquire(shard, redisRunId);
+    else if (!isOurs && owned?.isOpen) void this.#handOver.begin(owned, owner);
+  }
+
+  /** `from`: the node that gave the shard up for this one, and waits to hear that the shard is open here. */
+  async #acquire(shard: number, redisRunId: string, from = ""): Promise<void> {
+    const { nodeId, shards, handler, epochs, format = UNVERSIONED_FORMAT, log } = this.#options;
+    if (this.#leaving) return;
     const askedAt = performance.now();
     const won = await this.#redis.set(leaseKeys(shard).lease, nodeId, "PX", LEASE_MS, "NX");
-    if (won === null || this.#leaving) return;
-    const owned = new OwnedShard({ redis: this.#redis, shard, holder: nodeId, handler, epochs, format, log }, askedAt);
+    if (won === null) return;
+    if (this.#leaving) return releaseLease(this.#redis, leaseKeys(shard).lease, nodeId);
+    const owned = new OwnedShard(
+      { redis: this.#redis, joint: this.#joint, shard, shards, holder: nodeId, handler, epochs, format, log },
+      askedAt,
+    );
     this.#owned.set(shard, owned);
     // Opening may take longer than a round. It is not awaited, so that the rounds continue and renew the lease.
-    void owned.open(redisRunId).catch((error: unknown) => {
+    const opened = owned.open(redisRunId).catch((error: unknown) => {
       log.warn({ shard, error: String(error) }, "a shard could not be opened; trying again");
       this.#drop(owned);
     });
+    if (from !== "") void opened.then(() => ring(this.#redis, from, `taken:${shard}`)).catch(() => undefined);
   }
 
-  async #renew(owned: OwnedShard, redisRunId: string): Promise<void> {
+  async #renew(shards: readonly OwnedShard[], redisRunId: string): Promise<void> {
     const now = performance.now();
-    if (!(await owned.renew(redisRunId, now))) this.#drop(owned);
-  }
-
-  #release(owned: OwnedShard): void {
-    const { shard } = owned;
-    if (this.#releasing.has(shard)) return;
-    const released = owned
-      .release()
-      .catch((error: unknown) => {
-        this.#options.log.warn({ shard, error: String(error) }, "a shard could not be given up in good order");
-        owned.abandon();
-      })
-      .finally(() => {
-        this.#releasing.delete(shard);
-        if (this.#owned.get(shard) === owned) this.#owned.delete(shard);
-      });
-    this.#releasing.set(shard, released);
+    const keys = shards.map((owned) => owned.keys);
+    const renewals = renewLeases(this.#redis, keys, this.#options.nodeId, LEASE_MS);
+    const take = async (owned: OwnedShard, at: number): Promise<void> => {
+      if (!owned.onRenewal(await renewals[at]!, redisRunId, now)) this.#drop(owned);
+    };
+    await Promise.all(shards.map(take));
   }
 
   #drop(owned: OwnedShard): void {
-    if (this.#owned.get(owned.shard) === owned) this.#owned.delete(owned.shard);
+    this.#forget(owned);
     owned.abandon();
+  }
+
+  #forget(owned: OwnedShard): void {
+    this.#canaries.delete(owned);
+    if (this.#owned.get(owned.shard) === owned) this.#owned.delete(owned.shard);
   }
 
   /** Drops shards whose lease has run out by this node's clock, also while the command that renews it hangs. */
@@ -193,9 +269,38 @@ export class ShardOwner {
     }
   }
 
-  /** Calls `act` for each open shard. A failure is ignored, because the next call does the same work. */
-  async #forEachOpen(act: (owned: OwnedShard) => Promise<void>): Promise<void> {
+  /** Sends the canary that is due first, if one is. A failure is ignored: the canary is missed then. */
+  #sendCanary(): void {
+    const now = performance.now();
+    for (const owned of this.#owned.values()) {
+      if (owned.isOpen && !this.#canaries.has(owned)) this.#canaries.set(owned, now);
+    }
+    const due = [...this.#canaries].filter(([, sentAt]) => now - sentAt >= CANARY_MS);
+    // A canary that was lost with the data of Redis is replaced first.
+    const [next] = due.toSorted(([a, sentA], [b, sentB]) => {
+      return Number(b.canaryWaitMs(now) > 0) - Number(a.canaryWaitMs(now) > 0) || sentA - sentB;
+    });
+    if (next === undefined) return;
+    const [owned] = next;
+    this.#canaries.set(owned, now);
+    void owned.sendCanary().catch(() => undefined);
+  }
+
+  async #askSenders(): Promise<void> {
+    const { everySenderRings } = this.#options;
+    if (!this.#redis.isCluster || everySenderRings === undefined) return;
+    const allRing = await everySenderRings().catch(() => false);
+    this.#joint.hasSilentSenders = !allRing;
+  }
+
+  /** Returns jobs that a former owner has fetched. A failure is ignored, because the next call does the same work. */
+  async #reclaim(): Promise<void> {
     const open = [...this.#owned.values()].filter(({ isOpen }) => isOpen);
-    await Promise.all(open.map((owned) => act(owned).catch(() => undefined)));
+    const active = await lengthsOf(
+      this.#redis,
+      open.map(({ activeKey }) => activeKey),
+    );
+    const some = open.filter((owned, at) => owned.mayReclaim(active[at]!));
+    await Promise.all(some.map((owned) => owned.reclaim().catch(() => undefined)));
   }
 }

@@ -71,7 +71,8 @@ export interface NodeConfig {
   readonly artifacts: ArtifactRules;
   /** Must be the same on all gateways and workers. */
   readonly caches: CacheRules;
-  readonly shards: number;
+  /** Null: the number of the installation, which the store keeps. */
+  readonly shards: number | null;
   readonly eventNamespace: string;
   /** How many jobs may run at once. Must be the same on all nodes. */
   readonly quotas: Quotas;
@@ -172,7 +173,7 @@ const nodeVariables = z
     MILLRACE_CACHE_ENTRY_LIMIT: size.default(2 * BYTES_OF_UNIT.GB),
     MILLRACE_CACHE_LIMIT: size.default(10 * BYTES_OF_UNIT.GB),
     MILLRACE_CACHE_RETENTION: age(3_650, "7d").default(7 * DAY_MS),
-    MAILBOX_SHARDS: wholeNumber(1, 1024).default(16),
+    MAILBOX_SHARDS: wholeNumber(1, 1024).optional(),
     EVENT_NAMESPACE: z
       .string()
       .regex(/^[a-z][a-z0-9_-]{0,62}$/, "must be one lower-case word")
@@ -308,7 +309,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
       maxProjectBytes: read.MILLRACE_CACHE_LIMIT,
       retentionMs: read.MILLRACE_CACHE_RETENTION,
     },
-    shards: read.MAILBOX_SHARDS,
+    shards: read.MAILBOX_SHARDS ?? null,
     eventNamespace: read.EVENT_NAMESPACE,
     quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },
     retention: {

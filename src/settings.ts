@@ -85,9 +85,10 @@ export const SETTINGS = {
   },
   MAILBOX_SHARDS: {
     group: "The installation as a whole",
-    standard: "16",
+    standard: null,
+    without: "the number of the installation; 64 for a new one",
     meaning:
-      "The number of shards. The first start of an installation fixes it; a node with another value refuses to start.",
+      "The number of shards. The first start of an installation stores it, and a node with another value refuses to start; [`millrace shards set`](operations.md#the-number-of-shards) changes it.",
   },
   EVENT_NAMESPACE: { group: "The installation as a whole", standard: "svc", meaning: "The first word of event types." },
   MILLRACE_SIGNING_KEY: {

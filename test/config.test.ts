@@ -34,7 +34,7 @@ describe("the environment", () => {
       storeLimit: null,
       caches: { maxEntryBytes: 2e9, maxProjectBytes: 10e9, retentionMs: 7 * 86_400_000 },
       artifacts: { maxFileBytes: 2e9, maxArtifactBytes: 4e9, maxRunBytes: 20e9, retentionMs: 30 * 86_400_000 },
-      shards: 16,
+      shards: null,
       eventNamespace: "svc",
       quotas: NO_QUOTAS,
       retention: {
@@ -80,7 +80,7 @@ describe("the environment", () => {
   });
 
   it("treats an empty text as unset, since Compose files pass it", () => {
-    expect(readNodeConfig({ REDIS_URL: "", MAILBOX_SHARDS: "" })).to.include({ redis: null, shards: 16 });
+    expect(readNodeConfig({ REDIS_URL: "", MAILBOX_SHARDS: "" })).to.include({ redis: null, shards: null });
   });
 
   it("reads addresses with names, IPv6 and no host", () => {

@@ -4,11 +4,13 @@
  */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
-import { jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
+import { cellsBeside, firstAttemptId } from "../../src/domain/plan-index.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
+import { APPROVAL_MESSAGE_CHARS } from "../../src/planner/snapshot-size.ts";
 import type { JobMessage } from "../job/messages.ts";
+import { hasUnended } from "../job/matrix.ts";
 import type { JobState } from "../job/state.ts";
 import type { RunMessage } from "../run/messages.ts";
 import type { ApprovalMessage, ApprovalResult, Vote } from "./messages.ts";
@@ -17,7 +19,6 @@ import {
   type ApprovalState,
   type CastVote,
   gateName,
-  gateOfJob,
   missingApprovals,
   newApproval,
   plannedApproval,
@@ -70,7 +71,9 @@ export function requestApproval(
   now: number,
   plan: RunPlan,
 ): readonly (OwedEffect | LocalEffect<never, ApprovalState>)[] {
-  const approval = newApproval(request, now, plan);
+  // Outputs may make the text longer than a snapshot can hold.
+  const message = request.message.slice(0, APPROVAL_MESSAGE_CHARS);
+  const approval = newApproval({ ...request, message }, now, plan);
   return [
     { type: "spawn", actor: { kind: "approval", id: approval.approvalId }, state: approval },
     publish(approval, "requested", plan, null),
@@ -98,7 +101,7 @@ function inputOf(
     case "reject":
       return "reject";
     case "withdraw":
-      return jobsOf(approval, plan, peers).some(({ endedAt }) => endedAt === null) ? "stillNeeded" : "withdraw";
+      return "job" in approval.gate && hasUnended(approval.gate.job, plan, peers) ? "stillNeeded" : "withdraw";
     case "timer":
       return approval.expiryTimer?.generation === message.generation ? "expire" : "staleTimer";
   }
@@ -144,21 +147,17 @@ function tellResult(
   if ("stage" in gate) {
     return [{ type: "send", to: { kind: "run", id: runId }, message: { type: "approvalEnded", result } }];
   }
-  return jobsOf(approval, plan, peers)
-    .filter(({ state, place }) => state === "waiting" && place === null)
-    .map(({ jobId }): ResultMessage => ({
-      type: "send",
-      to: { kind: "job", id: jobId },
-      message: { type: "approvalEnded", result },
-    }));
-}
-
-/** The jobs behind the gate of a job. They do not begin before it opens, so these are their first attempts. */
-function jobsOf({ gate, runId }: ApprovalState, plan: RunPlan, peers: Peers): readonly JobState[] {
-  if ("stage" in gate) return [];
-  return plan.jobs
-    .filter(({ index }) => gateOfJob(index, plan).job === gate.job)
-    .map(({ index }) => peers.state(jobRunId(runId, index, 1)) as JobState);
+  return (
+    cellsBeside(gate.job, plan)
+      // No job begins before its gate opens, so these are first attempts.
+      .map((index) => peers.state(firstAttemptId(runId, index, plan)) as JobState)
+      .filter(({ state, place }) => state === "waiting" && place === null)
+      .map(({ jobId }): ResultMessage => ({
+        type: "send",
+        to: { kind: "job", id: jobId },
+        message: { type: "approvalEnded", result },
+      }))
+  );
 }
 
 function answer(approval: ApprovalState, message: ApprovalMessage, isAccepted: boolean): readonly OwedEffect[] {

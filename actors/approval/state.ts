@@ -4,6 +4,7 @@
  */
 import { type ApprovalId, approvalId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { PlannedApproval, RunPlan } from "../../src/domain/plan.ts";
+import { cellsBeside } from "../../src/domain/plan-index.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { Voter } from "./messages.ts";
@@ -35,8 +36,7 @@ export interface ApprovalState {
 
 /** The gate of the job at `index`. All cells of a matrix share the gate of the first cell. */
 export function gateOfJob(index: number, plan: Pick<RunPlan, "jobs">): { readonly job: number } {
-  const { baseName } = plan.jobs[index]!;
-  return { job: plan.jobs.findIndex((job) => job.baseName === baseName) };
+  return { job: cellsBeside(index, plan)[0]! };
 }
 
 /** The name that users see: `stage deploy`, `job deploy`. */

@@ -2,6 +2,7 @@
 import type { ActorKind } from "../kernel/actor-kind.ts";
 import { decideJob, outstandingJob } from "./decide.ts";
 import type { JobMessage } from "./messages.ts";
+import { countedAs } from "./matrix.ts";
 import { isBound, type JobState, jobStatus } from "./state.ts";
 
 export const jobActor: ActorKind<JobState, JobMessage> = {
@@ -25,4 +26,5 @@ export const jobActor: ActorKind<JobState, JobMessage> = {
     isBound(job)
       ? { agentId: job.grant!.agentId, bootId: job.grant!.bootId, leaseMs: job.leaseMs, quotas: job.quotas }
       : null,
+  countedAs,
 };

@@ -27,10 +27,11 @@ import { inputOf, PLAIN_CANCEL } from "./inputs.ts";
 import type { ClaimRequested, JobMessage, JobWaits, StepEnded, UserCancel } from "./messages.ts";
 import { resumeRetry, retryStep } from "./retrying.ts";
 import { stepFacts } from "./facts.ts";
+import { hasRoom, nextPending } from "./matrix.ts";
 import { begin, pause, recordNeed, resume } from "./queueing.ts";
 import { evaluateCells, recordCell, spread, tellCells } from "./spreading.ts";
 import { hasNext, walk, walkAfterStep } from "./walk.ts";
-import { isBound, type JobState, jobStatus } from "./state.ts";
+import { isAtWork, isBound, type JobState, jobStatus } from "./state.ts";
 import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
 
 /**
@@ -38,6 +39,10 @@ import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
  * `never`.
  */
 export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan, peers: Peers): JobDecision {
+  if (message.type === "cellEnded") {
+    const decision = decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
+    return { ...decision, effects: [...decision.effects, ...passPlaceOn(job, decision.next, plan, peers)] };
+  }
   const isUserCancel = message.type === "cancelJob" || message.type === "cancelStep";
   if (!isUserCancel) return decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
   const decision = decideInput(job, PLAIN_CANCEL, inputOf(job, message, plan, peers), now, plan, peers);
@@ -162,6 +167,20 @@ function answer({ entry, next }: JobDecision, message: UserCancel, peers: Peers)
   const status = step === undefined ? jobStatus(next.state) : stepStatus(step.state);
   const outcome = entry === "late" ? "refused" : "accepted";
   return { type: "answer", commandId: message.commandId, verdict: { outcome, status } };
+}
+
+/**
+ * Tells the next cell of the matrix that a place is free, if there is one besides the place that this cell has taken. A
+ * cell that has ended tells no other: its end does.
+ */
+function passPlaceOn(before: JobState, next: JobState, plan: RunPlan, peers: Peers): readonly JobEffect[] {
+  if (!isAtWork(next)) return [];
+  const begins = !isAtWork(before);
+  if (!hasRoom(next, plan, peers, begins ? 1 : 0)) return [];
+  const cell = nextPending(next, plan, peers, begins ? next.index : -1);
+  return cell === undefined
+    ? []
+    : [{ type: "send", to: { kind: "job", id: cell.jobId }, message: { type: "cellEnded" } }];
 }
 
 function spreadOrEnd(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {

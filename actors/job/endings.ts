@@ -3,9 +3,9 @@
  * attempt follows. Pure.
  */
 import type { Lifecycle } from "../../src/domain/events.ts";
-import { jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
+import { firstAttemptId } from "../../src/domain/plan-index.ts";
 import {
   type JobDecision,
   type JobEffect,
@@ -55,7 +55,7 @@ export function endJob(
     ...released,
     ...planned.dependents.map((index): JobEffect => ({
       type: "send",
-      to: { kind: "job", id: jobRunId(job.runId, index, 1) },
+      to: { kind: "job", id: firstAttemptId(job.runId, index, plan) },
       message: { type: "needEnded", index: job.index, passed },
     })),
     tellRun(job, { type: "jobEnded", index: job.index, result }),

@@ -3,6 +3,7 @@
  * reading does not matter. Pure.
  */
 import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
+import { firstAttemptId, jobsNamed } from "../../src/domain/plan-index.ts";
 import { MissingOutputs, type OutputsKey } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
@@ -19,26 +20,46 @@ export type JobOutputs = Readonly<Record<string, Json>>;
 /** `result` in expressions; empty while the job or step has not ended. */
 type Result = "success" | "failed" | "cancelled" | "";
 
+/** What the facts of ended jobs and steps are read from. */
+export type Endings = Pick<Peers, "state" | "outputs">;
+
+/**
+ * Facts of jobs that have ended, by the actors that they were read from: in one turn a thousand cells may read the same
+ * thousand cells.
+ */
+const knownFacts = new WeakMap<Endings, Map<string, Json>>();
+
 /**
  * `jobs.<name>`. For a matrix, each output is a list with one value for each cell, and the result is the worst result
  * of the cells, empty while a cell has not ended.
  */
-export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
+export function jobFacts(runId: RunId, plan: RunPlan, peers: Endings): Facts {
   return (context, name, part) => {
     if (context !== "jobs") return null;
-    const planned = plan.jobs.filter(({ baseName }) => baseName === name);
-    const result = worst(planned.map(({ index }) => newestResult(runId, index, peers)));
-    if (part === "result") return { result };
-    const isMatrix = planned.some(({ matrix, cells }) => matrix.length > 0 || cells !== null);
-    const runs = planned.flatMap(({ index }) => newestCells(runId, index, peers));
-    const outputs = outputsOfJobs(runs, plan, peers);
-    const names = planned[0]?.outputs.map(([output]) => output) ?? [];
-    const valueOf = (output: string): Json => {
-      const values = outputs.map((ofCell) => ofCell[output] ?? null);
-      return isMatrix ? values : (values[0] ?? null);
-    };
-    return { result, outputs: Object.fromEntries(names.map((output) => [output, valueOf(output)])) };
+    let known = knownFacts.get(peers);
+    if (known === undefined) knownFacts.set(peers, (known = new Map<string, Json>()));
+    const key = `${part} ${name}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const result = worst(jobsNamed(name, plan).map((index) => newestResult(runId, index, plan, peers)));
+    const facts = part === "result" ? { result } : { result, outputs: outputsNamed(runId, name, plan, peers) };
+    // Before its end, a job may still change within the turn.
+    if (result !== "") known.set(key, facts);
+    return facts;
   };
+}
+
+function outputsNamed(runId: RunId, name: string, plan: RunPlan, peers: Endings): Json {
+  const planned = jobsNamed(name, plan).map((index) => plan.jobs[index]!);
+  const isMatrix = planned.some(({ matrix, cells }) => matrix.length > 0 || cells !== null);
+  const runs = planned.flatMap(({ index }) => newestCells(runId, index, plan, peers));
+  const outputs = outputsOfJobs(runs, plan, peers);
+  const names = planned[0]?.outputs.map(([output]) => output) ?? [];
+  const valueOf = (output: string): Json => {
+    const values = outputs.map((ofCell) => ofCell[output] ?? null);
+    return isMatrix ? values : (values[0] ?? null);
+  };
+  return Object.fromEntries(names.map((output) => [output, valueOf(output)]));
 }
 
 /**
@@ -48,7 +69,7 @@ export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
 export function stepFacts(
   job: Pick<JobState, "runId" | "jobId" | "index" | "matrix">,
   plan: RunPlan,
-  peers: Peers,
+  peers: Endings,
 ): Facts {
   const { runId, jobId, index: jobIndex } = job;
   const ofJobs = jobFacts(runId, plan, peers);
@@ -62,16 +83,9 @@ export function stepFacts(
   };
 }
 
-/** The newest attempts of the other cells of the job's matrix, in the order of the plan. */
-export function otherCells(runId: RunId, index: number, plan: RunPlan, peers: Peers): readonly JobState[] {
-  const { baseName } = plan.jobs[index]!;
-  const cells = plan.jobs.filter((other) => other.baseName === baseName && other.index !== index);
-  return cells.flatMap((cell) => newestJob(runId, cell.index, peers) ?? []);
-}
-
 /** True when the newest attempt of the job was cancelled by a user. */
-export function wasCancelled(runId: RunId, index: number, peers: Peers): boolean {
-  const job = newestJob(runId, index, peers);
+export function wasCancelled(runId: RunId, index: number, plan: RunPlan, peers: Peers): boolean {
+  const job = newestJob(runId, index, plan, peers);
   return job?.state === "cancelled" && job.reason === "cancelled";
 }
 
@@ -79,8 +93,14 @@ export function wasCancelled(runId: RunId, index: number, peers: Peers): boolean
  * The id of the newest attempt of a job, or (`cell` not null) of a cell that the job was spread into; undefined when
  * there is none.
  */
-export function newestAttempt(runId: RunId, index: number, cell: number | null, peers: Peers): JobRunId | undefined {
-  const job = newestJob(runId, index, peers);
+export function newestAttempt(
+  runId: RunId,
+  index: number,
+  cell: number | null,
+  plan: RunPlan,
+  peers: Peers,
+): JobRunId | undefined {
+  const job = newestJob(runId, index, plan, peers);
   if (job === undefined || cell === null) return job?.jobId;
   const attempt = job.cells[cell]?.attempt;
   return attempt === undefined ? undefined : jobRunId(runId, index, attempt, cell);
@@ -104,8 +124,13 @@ export function endOf(jobId: JobRunId, plan: RunPlan, peers: Peers): JobResult |
 }
 
 /** The newest attempt of the job; when the job was spread, the newest attempt of each of its cells. */
-export function newestCells(runId: RunId, index: number, peers: Pick<Peers, "state">): readonly JobState[] {
-  const job = newestJob(runId, index, peers);
+export function newestCells(
+  runId: RunId,
+  index: number,
+  plan: RunPlan,
+  peers: Pick<Peers, "state">,
+): readonly JobState[] {
+  const job = newestJob(runId, index, plan, peers);
   if (job === undefined) return [];
   if (job.cells.length === 0) return [job];
   return job.cells.flatMap(({ attempt }, cell) => {
@@ -118,11 +143,11 @@ export function newestCells(runId: RunId, index: number, peers: Pick<Peers, "sta
  * The outputs of each of these jobs, in their order. Throws `MissingOutputs`, which names all outputs that were not
  * fetched yet.
  */
-export function outputsOfJobs(jobs: readonly JobState[], plan: RunPlan, peers: Peers): readonly JobOutputs[] {
+export function outputsOfJobs(jobs: readonly JobState[], plan: RunPlan, peers: Endings): readonly JobOutputs[] {
   return allOf(jobs, (job) => outputsOf(job, plan, peers));
 }
 
-function outputsOf(job: JobState, plan: RunPlan, peers: Peers): JobOutputs {
+function outputsOf(job: JobState, plan: RunPlan, peers: Endings): JobOutputs {
   const { outputs } = plan.jobs[job.index]!;
   if (outputs.length === 0) return {};
   const facts = stepFacts(job, plan, peers);
@@ -145,19 +170,27 @@ function allOf<T, R>(items: readonly T[], read: (item: T) => R): readonly R[] {
   return found;
 }
 
-function writtenBy(step: StepState | undefined, peers: Peers): Pairs<string> {
+function writtenBy(step: StepState | undefined, peers: Endings): Pairs<string> {
   if (step?.hasOutputs !== true || step.grant === null) return [];
   return peers.outputs({ stepRunId: step.reusedFrom ?? step.stepRunId, token: step.grant.token });
 }
 
-function newestResult(runId: RunId, index: number, peers: Peers): Result {
-  const state = newestJob(runId, index, peers)?.state;
+function newestResult(runId: RunId, index: number, plan: RunPlan, peers: Endings): Result {
+  const state = newestJob(runId, index, plan, peers)?.state;
   return state === "success" || state === "failed" || state === "cancelled" ? state : "";
 }
 
 /** The newest attempt of the job at `index`; undefined when the run has no such job. */
-export function newestJob(runId: RunId, index: number, peers: Pick<Peers, "state">): JobState | undefined {
-  return newest((attempt) => peers.state(jobRunId(runId, index, attempt)) as JobState | undefined);
+export function newestJob(
+  runId: RunId,
+  index: number,
+  plan: RunPlan,
+  peers: Pick<Peers, "state">,
+): JobState | undefined {
+  return newest((attempt) => {
+    const id = attempt === 1 ? firstAttemptId(runId, index, plan) : jobRunId(runId, index, attempt);
+    return peers.state(id) as JobState | undefined;
+  });
 }
 
 /** The newest attempt of the step at `index` of a job run; undefined when the job run has no such step. */
@@ -170,11 +203,17 @@ export function newestStep(
   return newest((attempt) => peers.state(stepRunId(runId, jobId, index, attempt)) as StepState | undefined);
 }
 
-/** The newest attempt: attempts are numbered from 1 without gaps. */
-function newest<State>(find: (attempt: number) => State | undefined): State | undefined {
+/**
+ * The newest attempt: attempts are numbered from 1 without gaps, and another one follows only an attempt that has failed
+ * or timed out.
+ */
+function newest<State extends { readonly state: string }>(
+  find: (attempt: number) => State | undefined,
+): State | undefined {
   for (let found: State | undefined, attempt = 1; ; attempt++) {
     const next = find(attempt);
     if (next === undefined) return found;
+    if (next.state !== "failed" && next.state !== "timeout") return next;
     found = next;
   }
 }

@@ -4,13 +4,14 @@ import { stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
 import { hasCleanup } from "./cleanup.ts";
-import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
+import { stepFacts, wasCancelled } from "./facts.ts";
 import type { ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded, UserCancel } from "./messages.ts";
 import { approvalOf, groupOf } from "./gates.ts";
+import { hasRoom } from "./matrix.ts";
 import { recordNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
 import { evaluateCells, recordCell } from "./spreading.ts";
-import { isAtWork, type JobState } from "./state.ts";
+import type { JobState } from "./state.ts";
 import type { JobInput } from "./transitions.ts";
 import { hasNext, walk, walkAfterStep } from "./walk.ts";
 
@@ -20,9 +21,12 @@ export const PLAIN_CANCEL = { type: "cancel", reason: "cancelled" } as const sat
 /** The input for a message to a job in this state; transitions.ts says when each input is looked up. */
 export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers: Peers): JobInput {
   switch (message.type) {
+    case "cellEnded":
+      // The ends of several cells may reach the same cell: the first one lets it begin.
+      if (job.state !== "pending") return "staleGateAnswer";
+      return beginInput(job, plan, peers);
     case "stageOpened":
     case "needEnded":
-    case "cellEnded":
       return job.state === "pending" ? beginInput(recordNeed(job, message), plan, peers) : "stillBlocked";
     case "stageClosed":
       return INPUT_OF_GATE[message.gate];
@@ -129,16 +133,9 @@ function isUnspread({ index, cell }: JobState, plan: RunPlan): boolean {
 
 /** The input for a job that has taken in what one of its cells says. */
 function cellsInput({ cells }: JobState): JobInput {
-  const results = cells.map(({ result }) => result);
-  if (results.includes(null)) return "cellsRemain";
-  if (results.some((result) => result === "failed" || result === "tolerated")) return "cellsFailed";
-  return results.every((result) => result === "success") ? "cellsPassed" : "cellsCancelled";
-}
-
-/** False while as many cells of its matrix are at work as `maxParallel` allows. */
-function hasRoom({ runId, index }: JobState, plan: RunPlan, peers: Peers): boolean {
-  const { maxParallel } = plan.jobs[index]!;
-  return maxParallel === null || otherCells(runId, index, plan, peers).filter(isAtWork).length < maxParallel;
+  if (cells.some(({ result }) => result === null)) return "cellsRemain";
+  if (cells.some(({ result }) => result === "failed" || result === "tolerated")) return "cellsFailed";
+  return cells.every(({ result }) => result === "success") ? "cellsPassed" : "cellsCancelled";
 }
 
 function gateOf(job: JobState, plan: RunPlan, peers: Peers): Gate {
@@ -146,7 +143,10 @@ function gateOf(job: JobState, plan: RunPlan, peers: Peers): Gate {
   const status = {
     success: !job.upstreamFailed,
     failure: job.upstreamFailed,
-    cancelled: needs.some((index) => wasCancelled(job.runId, index, peers)),
+    // A job may have a thousand needs, so they are read only for a condition that asks.
+    get cancelled() {
+      return job.upstreamFailed && needs.some((index) => wasCancelled(job.runId, index, plan, peers));
+    },
   };
   return decideGate(when, stepFacts(job, plan, peers), status);
 }

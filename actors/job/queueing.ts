@@ -9,16 +9,22 @@ import type { JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 import { walk } from "./walk.ts";
 
-/** Queues a job that lacks nothing but an agent. The steps before the first one that runs are skipped. */
+/** Queues a job that lacks nothing but an agent. Its next step is the first one that is dispatched. The steps before the first one that runs are skipped. */
 export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
   const { job: walked, skips } = walk(job, plan, facts);
-  const queued = enqueue({ ...walked, firstStep: walked.stepIndex }, now, plan);
+  const queued = enqueue(walked, now, plan);
   return moved(queued.next, [...queued.effects, ...skips]);
 }
 
 function enqueue(job: JobState, now: number, plan: RunPlan): JobDecision {
   const { queueTimeoutMs } = plan.jobs[job.index]!;
-  const queued: JobState = { ...job, state: "queued", queuedAt: now, queueLeftMs: queueTimeoutMs };
+  const queued: JobState = {
+    ...job,
+    state: "queued",
+    firstStep: job.stepIndex,
+    queuedAt: now,
+    queueLeftMs: queueTimeoutMs,
+  };
   const published = publishJob(queued, "queued");
   if (job.paused) return moved(queued, [published]);
   const waiting = putOnBoard(queued, now, plan);

@@ -5,7 +5,9 @@
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
+import { plannedSteps } from "../../src/domain/plan-index.ts";
 import { makeCells } from "../../src/planner/deferred-cells.ts";
+import { bytesOfCells, sizedJob } from "../../src/planner/snapshot-size.ts";
 import { newStep } from "../step/state.ts";
 import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
 import type { JobMessage } from "./messages.ts";
@@ -17,9 +19,11 @@ export function evaluateCells(
   plan: RunPlan,
   facts: Facts,
 ): readonly Pairs<Scalar>[] | "matrix" | "matrix_limit" {
-  const { cells, steps } = plan.jobs[job.index]!;
-  const planned = plan.jobs.reduce((sum, other) => sum + other.steps.length, 0);
-  return makeCells(cells!, facts, steps.length, planned - steps.length);
+  const planned = plan.jobs[job.index]!;
+  const { cells, steps } = planned;
+  const made = makeCells(cells!, facts, steps.length, plannedSteps(plan) - steps.length);
+  if (typeof made === "string" || plan.lateBytes === undefined) return made;
+  return bytesOfCells(sizedJob(planned), made) > plan.lateBytes ? "matrix_limit" : made;
 }
 
 /** Makes the cells, and begins as many of them as `maxParallel` allows. */
@@ -52,7 +56,7 @@ export function spread(job: JobState, matrices: readonly Pairs<Scalar>[], now: n
 export function recordCell(job: JobState, message: JobMessage, plan: RunPlan): JobDecision {
   if (message.type !== "cellDone" && message.type !== "cellRetried") return moved(job, []);
   const change = message.type === "cellDone" ? { result: message.result } : { attempt: message.attempt };
-  const cells = job.cells.map((known, cell) => (cell === message.cell ? { ...known, ...change } : known));
+  const cells = job.cells.with(message.cell, { ...job.cells[message.cell]!, ...change });
   const next: JobState = { ...job, cells };
   if (message.type === "cellRetried") return moved(next, []);
   const isFailure = plan.jobs[job.index]!.failFast && message.result === "failed";
@@ -66,15 +70,20 @@ export function tellCells(job: JobState, message: JobMessage): readonly JobEffec
 
 function beginCells(job: JobState, plan: RunPlan): JobDecision {
   const { maxParallel } = plan.jobs[job.index]!;
+  const mayBegin = ({ begun, result }: SpreadCell): boolean => !begun && result === null;
+  // All cells of a wide matrix may end in one turn: most ends let no other cell begin, and copy nothing here.
+  const first = job.cells.findIndex(mayBegin);
+  if (first === -1) return moved(job, []);
   let room = (maxParallel ?? Infinity) - job.cells.filter(({ begun, result }) => begun && result === null).length;
   const effects: JobEffect[] = [];
-  const cells = job.cells.map((known, cell): SpreadCell => {
-    if (known.begun || known.result !== null || room <= 0) return known;
+  const cells = [...job.cells];
+  for (let cell = first; cell < cells.length && room > 0; cell++) {
+    if (!mayBegin(cells[cell]!)) continue;
     room--;
     effects.push(tellCell(job, cell, { type: "stageOpened", failed: job.upstreamFailed }));
-    return { ...known, begun: true };
-  });
-  return moved({ ...job, cells }, effects);
+    cells[cell] = { ...cells[cell]!, begun: true };
+  }
+  return effects.length === 0 ? moved(job, []) : moved({ ...job, cells }, effects);
 }
 
 function tellCell(job: JobState, cell: number, message: JobMessage): JobEffect {

@@ -20,7 +20,7 @@ import type { JobPhase } from "./state.ts";
 export const JOB_INPUTS = [
   "stillBlocked",          // The stage has opened, or a need or another cell has ended; the job still lacks something, or is not pending.
   "gated",                 // The job lacks only an approval, or a place in its concurrency group.
-  "staleGateAnswer",       // An approval or a group answers a job that does not wait for the answer, or no longer does.
+  "staleGateAnswer",       // An approval, a group or another cell lets a job go on that does not wait for it, or no longer does.
   "notApproved",           // The approval of the job or of its stage was rejected, or has expired.
   "placeDenied",           // The group refuses the job a place, or the name of the group is not valid.
   "ready",                 // The job lacks nothing but an agent.

@@ -18,7 +18,7 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
   const skips: JobEffect[] = [];
   let { stepIndex, failing } = job;
   for (; stepIndex < steps.length; stepIndex++) {
-    const status = statusOf({ ...job, failing });
+    const status = statusOf(job, failing);
     const gate = decideGate(steps[stepIndex]!.when, facts, status);
     if (gate === "open") break;
     if (gate === "condition_failed" && status.success) failing = gate;
@@ -26,6 +26,7 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
     const reason = gate === "upstream_failed" ? cause : gate;
     skips.push(tellStep(job, stepIndex, { type: "skip", reason }));
   }
+  if (stepIndex === job.stepIndex && failing === job.failing) return { job, skips };
   const stepAttempt = stepIndex === job.stepIndex ? job.stepAttempt : 1;
   return { job: { ...job, stepIndex, stepAttempt, failing }, skips };
 }
@@ -34,11 +35,10 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
  * The status that conditions of steps see: a job that has timed out has failed; a cancelled job has neither failed nor
  * succeeded.
  */
-function statusOf({
-  state,
-  reason,
-  failing,
-}: Pick<JobState, "state" | "reason" | "failing">): Parameters<typeof decideGate>[2] {
+function statusOf(
+  { state, reason }: Pick<JobState, "state" | "reason">,
+  failing: JobState["failing"],
+): Parameters<typeof decideGate>[2] {
   const isCancelled = state === "cancelling" && reason !== "timeout";
   const failure = !isCancelled && (state === "cancelling" || failing !== "");
   return { success: !isCancelled && !failure, failure, cancelled: isCancelled };

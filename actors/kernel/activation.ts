@@ -44,7 +44,13 @@ export interface ActivationHooks {
   readonly onActors: (actors: Iterable<LiveActor>) => void;
 }
 
-/** Messages that one turn decides at most. */
+interface Decided {
+  readonly outcome: TurnOutcome;
+  /** How many of the messages the turn has decided; the others are for the next turn. */
+  readonly decided: number;
+}
+
+/** Messages that one turn takes at most. */
 const MAX_BATCH = 1_000;
 /** Stands for the plan of an aggregate without one; its actors do not read it. */
 const NO_PLAN = {} as RunPlan;
@@ -139,8 +145,11 @@ export class Activation {
     try {
       const messages = [...(await this.#takeCommands()), ...this.#dueTimers(loaded), ...taken];
       if (messages.length === 0) return "done";
-      const outcome = await this.#decideAndSave(loaded, messages);
-      if (outcome === "conflict") this.#waiting.unshift(...taken);
+      const { outcome, decided } = await this.#decideAndSave(loaded, messages);
+      const left = outcome === "conflict" ? messages.length : messages.length - decided;
+      this.#waiting.unshift(...taken.slice(Math.max(0, taken.length - left)));
+      // Commands and timers that were left are found again: the commands in the inbox, the timers in the snapshot.
+      if (left > taken.length) this.#doorbell = true;
       return outcome;
     } catch (error) {
       // The save may have been stored or not: the aggregate is loaded again before these messages are decided again.
@@ -198,7 +207,7 @@ export class Activation {
     return dueTimers(due, now, this.#type);
   }
 
-  async #decideAndSave(loaded: Loaded, messages: readonly ActorMessage[]): Promise<TurnOutcome> {
+  async #decideAndSave(loaded: Loaded, messages: readonly ActorMessage[]): Promise<Decided> {
     const { clock, counters } = this.#context;
     const type = this.#type;
     const now = clock.now();
@@ -214,7 +223,7 @@ export class Activation {
     if (result.changed.size === 0) {
       // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is
       // lost.
-      return this.#performUnsaved(loaded, result.effects, now);
+      return { outcome: await this.#performUnsaved(loaded, result.effects, now), decided: result.taken };
     }
     const changed = [...result.changed.values()];
     const index = updateIndex(loaded.index, changed, type);
@@ -228,7 +237,7 @@ export class Activation {
     const head = headAfter(loaded.head, result, after, now, type);
     const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, [...grace.owed, ...head.owed]));
     if (outcome === "done") await this.#perform(loaded);
-    return outcome;
+    return { outcome, decided: result.taken };
   }
 
   async #save(

@@ -38,6 +38,8 @@ export interface ActorKind<State, Message, Next = State> {
   ): { readonly since: number; readonly reported: Pick<AgentWait, "reason" | "clause"> | null } | null;
   /** The agent to watch while the actor is in this state, or null. */
   heldBy(state: State): Holder | null;
+  /** The key under which `Peers.count` counts an actor in this state, or null; absent for a kind that is not counted. */
+  countedAs?(state: State, plan: RunPlan): string | null;
 }
 
 /** An agent that holds an actor's work, as it was when the work was granted. */

@@ -12,6 +12,7 @@ import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTim
 import { LeaseWatcher } from "./lease-watcher.ts";
 import { QueueWatcher } from "./queue-watcher.ts";
 import { Shard } from "./shard.ts";
+import { SweepRounds } from "./sweep-rounds.ts";
 
 /** Without `timers` and `random`, the kernel uses those of the process. */
 export interface KernelOptions
@@ -44,6 +45,7 @@ export class Kernel implements ShardHandler {
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
   readonly #queueWatcher: QueueWatcher;
+  readonly #sweeps: SweepRounds;
   readonly #shards = new Map<number, OpenShard>();
 
   constructor(options: KernelOptions) {
@@ -62,12 +64,15 @@ export class Kernel implements ShardHandler {
       refresh: async (shard, rootId) => this.#shards.get(shard)?.shard.refresh(rootId),
     });
     this.#queueWatcher.start();
+    this.#sweeps = new SweepRounds({ ...this.#context, ...timing, shards: options.stores.shards });
+    this.#sweeps.start();
   }
 
-  /** Stops watching agents and queued jobs, and closes the shards that their owner has not closed yet. */
+  /** Stops sweeping and watching agents and queued jobs, and closes the shards that their owner has not closed yet. */
   stop(): Promise<void> {
     this.#watcher.stop();
     this.#queueWatcher.stop();
+    this.#sweeps.stop();
     for (const [index, { epoch }] of this.#shards) this.close(index, epoch);
     return Promise.resolve();
   }
@@ -88,6 +93,7 @@ export class Kernel implements ShardHandler {
       this.close(index, epoch);
       throw error;
     }
+    this.#sweeps.add(index, shard);
   }
 
   async redisLost(index: number): Promise<void> {
@@ -109,12 +115,14 @@ export class Kernel implements ShardHandler {
   }
 
   async drain(index: number): Promise<void> {
+    this.#sweeps.remove(index);
     await this.#shards.get(index)?.shard.drain();
   }
 
   close(index: number, epoch: number): void {
     const current = this.#shards.get(index);
     if (current?.epoch !== epoch) return;
+    this.#sweeps.remove(index);
     current.shard.close();
     this.#shards.delete(index);
   }

@@ -43,7 +43,6 @@ export class Shard {
   readonly #unreadable = new Set<RootId>();
   #open = true;
   #draining = false;
-  #cancelSweep: Cancel | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #parked = 0;
   #roomWaiters: (() => void)[] = [];
@@ -55,8 +54,8 @@ export class Shard {
   }
 
   /**
-   * Watches the agents of the jobs that are bound already, and begins to sweep. Rejects when the store cannot be read, or
-   * the shard was closed meanwhile.
+   * Watches the agents of the jobs that are bound already. Rejects when the store cannot be read, or the shard was closed
+   * meanwhile.
    */
   async start(): Promise<void> {
     const { aggregates } = this.#context.stores;
@@ -70,7 +69,6 @@ export class Shard {
       }
       if (page.length < PAGE) break;
     }
-    this.#scheduleSweep(0);
   }
 
   /**
@@ -140,18 +138,22 @@ export class Shard {
   /** Ends the sweeps, waits for the turns that run, and passivates all aggregates. */
   async drain(): Promise<void> {
     this.#draining = true;
-    this.#cancelSweep?.();
     await this.#sweeping;
-    for (const entry of this.#entries.values()) {
-      await entry.running;
-      await this.#passivate(entry).catch(() => undefined);
+    const entries = [...this.#entries.values()];
+    // Together, because the runs of this shard wait until the next owner has it.
+    for (let at = 0; at < entries.length; at += PAGE) {
+      await Promise.all(entries.slice(at, at + PAGE).map((entry) => this.#drainEntry(entry)));
     }
+  }
+
+  async #drainEntry(entry: Entry): Promise<void> {
+    await entry.running;
+    await this.#passivate(entry).catch(() => undefined);
   }
 
   /** Forgets all aggregates at once; a turn that runs saves nothing more. */
   close(): void {
     this.#open = false;
-    this.#cancelSweep?.();
     this.#watcher.unwatchShard(this.#index);
     for (const entry of this.#entries.values()) {
       if (entry.cancelPark !== undefined) this.#unpark(entry);
@@ -277,15 +279,21 @@ export class Shard {
     return [];
   }
 
-  #scheduleSweep(delayMs: number): void {
-    if (!this.#open || this.#draining) return;
-    this.#cancelSweep = this.#context.timers.after(delayMs, () => {
-      this.#sweeping = this.#sweep()
-        .catch((error: unknown) => {
-          this.#context.log.warn({ shard: this.#index, error: String(error) }, "a sweep failed; the next one follows");
-        })
-        .finally(() => this.#scheduleSweep(this.#context.timing.sweepMs));
-    });
+  /** Takes turns for all work that is stored for this shard, without an envelope. Never rejects. */
+  sweep(): Promise<void> {
+    return this.#inSweep(() => this.#sweep());
+  }
+
+  /** Drops idle aggregates from memory. Never rejects. */
+  tidy(): Promise<void> {
+    return this.#inSweep(() => this.#passivateIdle());
+  }
+
+  #inSweep(work: () => Promise<void>): Promise<void> {
+    if (!this.#open || this.#draining) return Promise.resolve();
+    return (this.#sweeping = work().catch((error: unknown) => {
+      this.#context.log.warn({ shard: this.#index, error: String(error) }, "a sweep failed; the next one follows");
+    }));
   }
 
   async #sweep(): Promise<void> {
@@ -298,7 +306,6 @@ export class Shard {
       (rootId) => this.#entries.get(rootId)?.activation.hasWork ?? !this.#isInGrace(rootId),
     );
     await this.#ringDue(clock.now());
-    await this.#passivateIdle();
   }
 
   async #ringAll(

@@ -8,6 +8,7 @@ import type { GroupMember } from "../../src/domain/groups.ts";
 import { approvalId, type JobRunId, jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
+import { firstAttemptId, jobsOfStage } from "../../src/domain/plan-index.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { decideGate } from "../../src/planner/gate.ts";
 import { resolveMessage } from "../../src/planner/deferred-texts.ts";
@@ -15,7 +16,8 @@ import { requestApproval } from "../approval/decide.ts";
 import type { ApprovalMessage } from "../approval/messages.ts";
 import type { ApprovalState } from "../approval/state.ts";
 import { enterGroup, leaveGroup } from "../group/membership.ts";
-import { endOf, jobFacts, newestAttempt, otherCells } from "../job/facts.ts";
+import { endOf, jobFacts, newestAttempt } from "../job/facts.ts";
+import { endedByFailure, hasRoom, nextPending } from "../job/matrix.ts";
 import type { ClosedGate, JobMessage } from "../job/messages.ts";
 import type { JobResult, RunMessage } from "./messages.ts";
 import { type RunPhase, type RunState, runStatus } from "./state.ts";
@@ -44,11 +46,15 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
       return moved(next, [...answer(next, message, "accepted"), ...effects]);
     }
     case "jobPlaceAnswered":
-      return moved(run, [...answer(run, message, "accepted"), ...tellMember(run, message as PlaceMessage, peers)]);
+      return moved(run, [
+        ...answer(run, message, "accepted"),
+        ...tellMember(run, message as PlaceMessage, plan, peers),
+      ]);
     case "stageApprovalEnded": {
       const { result } = message as RunMessage & { type: "approvalEnded" };
       const gate = result === "approved" ? "open" : (`approval_${result}` as const);
-      return enterStage({ ...run, stageApproval: null }, run.stage + 1, gate, plan, peers);
+      const stage = run.stage + 1;
+      return enterStage({ ...run, stageApproval: null }, stage, gate, plan, surveyStage(run, stage, plan, peers));
     }
     case "jobEnded": {
       const cells = tellCells(counted, message as JobEnded, plan, peers);
@@ -83,7 +89,7 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
         timeoutTimer: null,
         stageApproval: null,
       };
-      const cancels = tellJobs(run, plan, { type: "cancel", reason: "timeout" });
+      const cancels = tellAll(run, plan, { type: "cancel", reason: "timeout" });
       return moved(next, [publish(next, "stopping"), ...withdrawApproval(run), ...cancels]);
     }
     case "staleTimer":
@@ -146,7 +152,7 @@ export function isFailure(result: JobResult | null): boolean {
 }
 
 function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "jobRetried" }): RunState {
-  const others = run.attempts.filter(([other]) => other !== index);
+  const others = attempt === 2 ? run.attempts : run.attempts.filter((other) => other[0] !== index);
   return { ...run, attempts: [...others, [index, attempt]] };
 }
 
@@ -182,20 +188,19 @@ function openNextStage(run: RunState, now: number, plan: RunPlan, peers: Peers):
 }
 
 /**
- * Tells the other cells of a matrix that one has ended: after a failure with `failFast` they are cancelled, else one
- * may begin.
+ * Tells the other cells of a matrix that one has ended: after a failure with `failFast` they are cancelled, else the
+ * next one may begin.
  */
 function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, peers: Peers): readonly RunEffect[] {
-  const { failFast, maxParallel } = plan.jobs[index]!;
   if (run.state === "stopping") return [];
-  const isFailure = failFast && result === "failed";
-  if (!isFailure && maxParallel === null) return [];
-  const message: JobMessage = isFailure ? { type: "cancel", reason: "fail_fast" } : { type: "cellEnded" };
-  return otherCells(run.runId, index, plan, peers)
-    .filter(({ state, endedAt, retryTimer }) =>
-      isFailure ? endedAt === null : state === "pending" && retryTimer === null,
-    )
-    .map((cell) => tellJob(run, cell.index, message));
+  const { failFast, maxParallel } = plan.jobs[index]!;
+  const ended = { runId: run.runId, index, cell: null };
+  if (failFast && result === "failed") {
+    return endedByFailure(ended, plan, peers).map(({ jobId }) => tell(jobId, { type: "cancel", reason: "fail_fast" }));
+  }
+  if (maxParallel === null || !hasRoom(ended, plan, peers)) return [];
+  const next = nextPending(ended, plan, peers);
+  return next === undefined ? [] : [tell(next.jobId, { type: "cellEnded" })];
 }
 
 /**
@@ -204,14 +209,15 @@ function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, pe
  */
 function openStage(run: RunState, stage: number, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const { name, when, approval } = plan.stages[stage]!;
-  const { waiting, failed } = surveyStage(run, stage, plan, peers);
+  const survey = surveyStage(run, stage, plan, peers);
+  const { waiting, failed } = survey;
   if (waiting.length === 0) return openNextStage({ ...run, stage, remainingInStage: 0 }, now, plan, peers);
   const status = { success: !failed, failure: failed, cancelled: false };
   const facts = jobFacts(run.runId, plan, peers);
   const gate = when === null ? "open" : decideGate(when, facts, status);
   // After a failure no approval is requested for a stage whose jobs cannot run.
   const mayRun = !failed || when !== null || waiting.some((job) => job.when !== null);
-  if (gate !== "open" || approval === null || !mayRun) return enterStage(run, stage, gate, plan, peers);
+  if (gate !== "open" || approval === null || !mayRun) return enterStage(run, stage, gate, plan, survey);
   const message = resolveMessage(approval.message, facts);
   const request = { runId: run.runId, gate: { stage }, message, timeoutMs: approval.timeoutMs };
   const next: RunState = { ...run, stageApproval: approvalId(run.runId, { stage }) };
@@ -223,28 +229,39 @@ function openStage(run: RunState, stage: number, now: number, plan: RunPlan, pee
  * decides by its own condition, unless the stage has a condition: when that is met, the jobs begin as if nothing had
  * failed.
  */
-function enterStage(run: RunState, stage: number, gate: "open" | ClosedGate, plan: RunPlan, peers: Peers): RunDecision {
-  const { waiting, failed } = surveyStage(run, stage, plan, peers);
+function enterStage(
+  run: RunState,
+  stage: number,
+  gate: "open" | ClosedGate,
+  plan: RunPlan,
+  { waiting, failed }: StageSurvey,
+): RunDecision {
   const hasCondition = plan.stages[stage]!.when !== null;
   const message: JobMessage =
     gate === "open" ? { type: "stageOpened", failed: failed && !hasCondition } : { type: "stageClosed", gate };
   return moved(
     { ...run, stage, remainingInStage: waiting.length },
-    waiting.map((job) => tellJob(run, job.index, message)),
+    tellJobs(
+      run,
+      waiting.map(({ index }) => index),
+      plan,
+      message,
+    ),
   );
 }
 
-/** The jobs of the stage that have not ended, and whether a job of another stage has failed. */
-function surveyStage(
-  run: RunState,
-  stage: number,
-  plan: RunPlan,
-  peers: Peers,
-): { readonly waiting: readonly PlannedJob[]; readonly failed: boolean } {
-  const jobs = plan.jobs.filter((job) => job.stage === stage);
-  const ends = jobs.map(({ index }) => endOf(jobIdOf(run, index), plan, peers));
+interface StageSurvey {
+  /** The jobs of the stage that have not ended. */
+  readonly waiting: readonly PlannedJob[];
+  /** True when a job of another stage has failed. */
+  readonly failed: boolean;
+}
+
+function surveyStage(run: RunState, stage: number, plan: RunPlan, peers: Peers): StageSurvey {
+  const jobs = jobsOfStage(stage, plan);
+  const ends = newestIds(run, jobs, plan).map((id) => endOf(id, plan, peers));
   return {
-    waiting: jobs.filter((_, at) => ends[at] === null),
+    waiting: jobs.filter((_, at) => ends[at] === null).map((index) => plan.jobs[index]!),
     failed: run.failedJobs > ends.filter(isFailure).length,
   };
 }
@@ -272,7 +289,7 @@ function stop(run: RunState, message: RunMessage, reason: string, plan: RunPlan)
     timeoutTimer: null,
     stageApproval: null,
   };
-  const cancels = run.state === "stopping" ? [] : tellJobs(run, plan, { type: "cancel", reason: "cancelled" });
+  const cancels = run.state === "stopping" ? [] : tellAll(run, plan, { type: "cancel", reason: "cancelled" });
   const answers = [...answer(next, message, "accepted"), publish(next, "stopping")];
   return moved(next, [...answers, ...withdrawApproval(run), ...cancels]);
 }
@@ -287,11 +304,16 @@ function memberOf({ runId }: RunState): GroupMember {
 }
 
 /** Passes the answer of a job's group on to the job. */
-function tellMember(run: RunState, { type, member, by }: PlaceMessage, peers: Peers): readonly RunEffect[] {
-  const id = newestAttempt(run.runId, member.job!, member.cell, peers);
+function tellMember(
+  run: RunState,
+  { type, member, by }: PlaceMessage,
+  plan: RunPlan,
+  peers: Peers,
+): readonly RunEffect[] {
+  const id = newestAttempt(run.runId, member.job!, member.cell, plan, peers);
   if (id === undefined) return [];
   const message: JobMessage = type === "placed" ? { type } : { type, by };
-  return [{ type: "send", to: { kind: "job", id }, message }];
+  return [tell(id, message)];
 }
 
 function pauseOrResume(
@@ -305,7 +327,7 @@ function pauseOrResume(
   return moved(next, [
     publish(next, type === "pause" ? "paused" : "resumed"),
     ...answer(next, message, "accepted"),
-    ...tellJobs(run, plan, { type }),
+    ...tellAll(run, plan, { type }),
   ]);
 }
 
@@ -314,18 +336,31 @@ function answer(run: RunState, message: RunMessage, outcome: "accepted" | "refus
   return [{ type: "answer", commandId: message.commandId, verdict: { outcome, status: runStatus(run.state) } }];
 }
 
-function tellJobs(run: RunState, plan: RunPlan, message: JobMessage): readonly RunEffect[] {
-  return plan.jobs.map((job) => tellJob(run, job.index, message));
+function tellAll(run: RunState, plan: RunPlan, message: JobMessage): readonly RunEffect[] {
+  return tellJobs(
+    run,
+    plan.jobs.map(({ index }) => index),
+    plan,
+    message,
+  );
 }
 
-function tellJob(run: RunState, index: number, message: JobMessage): RunEffect {
-  return { type: "send", to: { kind: "job", id: jobIdOf(run, index) }, message };
+/** Tells the newest attempts of the jobs at these positions. */
+function tellJobs(run: RunState, jobs: readonly number[], plan: RunPlan, message: JobMessage): readonly RunEffect[] {
+  return newestIds(run, jobs, plan).map((id) => tell(id, message));
 }
 
-/** The newest attempt of the job. */
-function jobIdOf({ runId, attempts }: RunState, index: number): JobRunId {
-  const attempt = attempts.find(([other]) => other === index)?.[1] ?? 1;
-  return jobRunId(runId, index, attempt);
+function tell(id: JobRunId, message: JobMessage): RunEffect {
+  return { type: "send", to: { kind: "job", id }, message };
+}
+
+/** The newest attempts of the jobs at these positions. */
+function newestIds({ runId, attempts }: RunState, jobs: readonly number[], plan: RunPlan): readonly JobRunId[] {
+  const newest = new Map(attempts);
+  return jobs.map((index) => {
+    const attempt = newest.get(index) ?? 1;
+    return attempt === 1 ? firstAttemptId(runId, index, plan) : jobRunId(runId, index, attempt);
+  });
 }
 
 function schedule(run: RunState): readonly OwedEffect[] {

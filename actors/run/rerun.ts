@@ -39,7 +39,9 @@ export function chooseRerun(ended: EndedRun, plan: RunPlan, scope: RerunScope): 
   if (scope.kind === "all") return { again: new Set(plan.jobs.map(({ index }) => index)), from: null };
   if (!isSamePlan(ended.plan, plan)) return "plan_differs";
   if (scope.kind === "step") return chooseFrom(ended, plan, scope.stepRunId);
-  const unsuccessful = plan.jobs.filter(({ index }) => newestJob(ended.runId, index, ended)?.state !== "success");
+  const unsuccessful = plan.jobs.filter(
+    ({ index }) => newestJob(ended.runId, index, ended.plan, ended)?.state !== "success",
+  );
   if (unsuccessful.length === 0) return "nothing_failed";
   return { again: withDependents(unsuccessful, plan), from: null };
 }
@@ -79,7 +81,7 @@ function chooseFrom(ended: EndedRun, plan: RunPlan, stepRunId: StepRunId): Rerun
   const step = ended.state(stepRunId) as StepState | undefined;
   if (step === undefined) throw new Error(`run ${runId} has no step run ${stepRunId}`);
   if ((ended.state(step.jobId) as JobState).cell !== null) return "late_cell";
-  const job = newestJob(runId, step.jobIndex, ended)!;
+  const job = newestJob(runId, step.jobIndex, ended.plan, ended)!;
   const from = newestStep(runId, job.jobId, step.index, ended)!;
   // Only a granted step is known to run: for a skipped one, the steps before it may not let it run.
   if (from.grant === null) return "never_ran";

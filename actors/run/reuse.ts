@@ -32,7 +32,7 @@ export function beginAgain(runId: RunId, plan: RunPlan, ended: EndedRun, rerun: 
   const steps: StepState[] = [];
   for (const planned of plan.jobs) {
     const position = positions[planned.index];
-    const before = position === undefined ? undefined : newestJob(ended.runId, position, ended);
+    const before = position === undefined ? undefined : newestJob(ended.runId, position, ended.plan, ended);
     const begun =
       before !== undefined && !rerun.again.has(planned.index)
         ? reuseWhole(before, runId, ended)
@@ -45,7 +45,7 @@ export function beginAgain(runId: RunId, plan: RunPlan, ended: EndedRun, rerun: 
 
 /** Reuses the newest attempts only: of the job, of each of its cells if it was spread, and of their steps. */
 function reuseWhole(before: JobState, runId: RunId, ended: EndedRun): Beginning {
-  const cells = before.cells.length === 0 ? [] : newestCells(ended.runId, before.index, ended);
+  const cells = before.cells.length === 0 ? [] : newestCells(ended.runId, before.index, ended.plan, ended);
   const jobs: JobState[] = [];
   const steps: StepState[] = [];
   for (const old of [before, ...cells]) {
@@ -68,7 +68,7 @@ function runAgain(
   if (before === undefined) return { jobs: [fresh], steps: newSteps(fresh, plan) };
   const ends = planned.needs
     .filter((need) => !rerun.again.has(need))
-    .map((need) => resultOf(newestJob(ended.runId, need, ended)!, plan));
+    .map((need) => resultOf(newestJob(ended.runId, need, ended.plan, ended)!, plan));
   const job: JobState = {
     ...fresh,
     attemptsBefore: attemptsOf(before, ended),
@@ -90,7 +90,7 @@ function runAgain(
 
 /** Attempts of the job so far. For a job that was spread, the most that a cell had: its new cells are not known yet. */
 function attemptsOf(job: JobState, ended: EndedRun): number {
-  return Math.max(...[job, ...newestCells(ended.runId, job.index, ended)].map(shownAttempt));
+  return Math.max(...[job, ...newestCells(ended.runId, job.index, ended.plan, ended)].map(shownAttempt));
 }
 
 /** The steps of a job, pending; none for a job that is to be spread, whose cells have the steps. */

@@ -16,7 +16,7 @@
  * Times are Redis' own, in milliseconds. An empty lane is kept for a while: otherwise jobs that come one by one would
  * make and remove it each time, and every gateway would read the lanes again.
  */
-import { type RedisScript, redisScript } from "./redis-script.ts";
+import { type RedisScript, redisScript } from "../redis/redis-script.ts";
 
 export const LANE_ID_LENGTH = 22;
 

@@ -27,7 +27,7 @@ import {
   VACATE,
   WITHDRAW,
 } from "./board-scripts.ts";
-import { type BoardRedis, type RedisScript, runScript } from "./redis-script.ts";
+import { type BoardRedis, type RedisScript, runScript } from "../redis/redis-script.ts";
 
 /** The witness key that owners watch. It has the hash tag of the board, so the board is lost when this key is lost. */
 export const BOARD_WITNESS = "{board}:generation";

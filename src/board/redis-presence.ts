@@ -1,7 +1,7 @@
 /** Presence on Redis: the newest sign of life of each agent, timed by Redis' own clock. */
 import type { AgentId } from "../domain/ids.ts";
 import type { Presence, PresenceRecord } from "./board.ts";
-import { type BoardRedis, redisScript, runScript } from "./redis-script.ts";
+import { type BoardRedis, redisScript, runScript } from "../redis/redis-script.ts";
 
 /** A record that was not renewed for this long is removed. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;

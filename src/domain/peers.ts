@@ -4,5 +4,10 @@ import type { OutputsReader } from "./outputs.ts";
 export interface Peers {
   /** The state of another actor of the aggregate at this point of the turn; undefined when there is no such actor. */
   state(id: string): unknown;
+  /**
+   * Number of actors of the aggregate that count under this key at this point of the turn, the deciding actor included;
+   * see `ActorKind.countedAs`.
+   */
+  count(key: string): number;
   readonly outputs: OutputsReader;
 }

@@ -30,6 +30,11 @@ export interface RunPlan {
   readonly group: PlannedGroup | null;
   readonly stages: readonly PlannedStage[];
   readonly jobs: readonly PlannedJob[];
+  /**
+   * Bytes of the snapshot that the cells of each matrix which is known only during the run may take; absent for no bound,
+   * and in plans of older nodes.
+   */
+  readonly lateBytes?: number;
 }
 
 export interface PlannedStage {

@@ -88,6 +88,12 @@ export function fromData(value: data.ExpressionData): Json {
   }
 }
 
+/**
+ * Lists as the evaluator's data, which nothing changes: a thousand cells may read the same list of a thousand outputs in
+ * one turn.
+ */
+const knownLists = new WeakMap<readonly Json[], data.Array>();
+
 /** JSON as the evaluator's data. */
 export function toData(value: Json): data.ExpressionData;
 export function toData(value: PartialJson): data.ExpressionData | Unknown;
@@ -97,8 +103,14 @@ export function toData(value: PartialJson): data.ExpressionData | Unknown {
   if (typeof value === "string") return new data.StringData(value);
   if (typeof value === "number") return new data.NumberData(value);
   if (typeof value === "boolean") return new data.BooleanData(value);
-  if (Array.isArray(value)) return toList(value.map((item: Json) => toData(item)));
+  if (Array.isArray(value)) return listOf(value as readonly Json[]);
   return new ExactDictionary(toPartialScope(value as Readonly<Record<string, PartialJson>>));
+}
+
+function listOf(value: readonly Json[]): data.Array {
+  let list = knownLists.get(value);
+  if (list === undefined) knownLists.set(value, (list = toList(value.map((item) => toData(item)))));
+  return list;
 }
 
 /** A list of the evaluator. Its own constructor takes the items as arguments, and too many of them overflow the stack. */

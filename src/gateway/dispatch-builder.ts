@@ -8,6 +8,7 @@ import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.t
 import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
+import { withActors } from "../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
 import type { RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
@@ -165,14 +166,15 @@ export class DispatchBuilder {
     }
     const secrets = await this.#secretsOf(plan, step);
     const { aggregates, outputs } = this.#options.stores;
-    const aggregate = await aggregates.load(granted.runId);
-    const states = new Map(aggregate?.actors.map(({ id, state }) => [id, state]));
-    const job = states.get(granted.jobId) as JobState | undefined;
-    if (job === undefined) throw missingPlan(`run ${granted.runId}`);
-    const resolved = await withStepOutputs(outputs, (reader) =>
-      resolveDeferred(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
-    );
-    return { step: resolved, matrix: job.matrix, secrets };
+    // A run may have thousands of actors: only those are read that the texts name.
+    return withActors(aggregates, granted.runId, async (state) => {
+      const job = state(granted.jobId) as JobState | undefined;
+      if (job === undefined) throw missingPlan(`run ${granted.runId}`);
+      const resolved = await withStepOutputs(outputs, (reader) =>
+        resolveDeferred(spec, step, stepFacts(job, plan, { state, outputs: reader }), secrets),
+      );
+      return { step: resolved, matrix: job.matrix, secrets };
+    });
   }
 
   /** The present values of the step's secrets. They must go into the dispatch and nowhere else. */

@@ -17,5 +17,6 @@ export function nodeRecord(nodeId: string, { roles }: NodeConfig, clock: Clock, 
     pid: process.pid,
     startedAt: clock.now(),
     schema,
+    rings: true,
   };
 }

@@ -31,7 +31,8 @@ import { nodeRecord } from "./node-record.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
 import { checkMailboxes, startEdge, startGateway, startWorker } from "./roles.ts";
 import { readOrMakeSigningKey } from "./signing-key.ts";
-import { fixShards, messageFormat, openStores, versionedStores } from "./stores.ts";
+import { agreeOnShards, confirmShards } from "./shard-number.ts";
+import { messageFormat, openStores, versionedStores } from "./stores.ts";
 import { Teardown } from "./teardown.ts";
 import { openTls } from "./tls-files.ts";
 
@@ -92,7 +93,7 @@ async function startParts(
 
   const adapters = await openStores(config, dataDir);
   teardown.add("the store", () => adapters.close());
-  await fixShards(adapters, config.shards);
+  const shardCount = await agreeOnShards(adapters.shards, config.shards);
   ready("store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
 
   const target = config.redis ?? (await startRedis(dataDir, log, teardown));
@@ -107,6 +108,7 @@ async function startParts(
   // The teardown withdraws this node after all its roles have ended: until then the other nodes must count it.
   teardown.add("the node registry", () => nodes.stop());
   await nodes.start();
+  await confirmShards(adapters.shards, shardCount);
   const readers = async () => (await nodes.list()).map(({ schema }) => schema);
   const { shards } = adapters;
   const schemaSwitch = await SchemaSwitch.join({ schema: format.schema, readers, shards, log });
@@ -116,9 +118,9 @@ async function startParts(
   const messages = messageFormat(format, writes);
   const feed = new RedisFeed({ publisher: redis, subscriber: connectRedis(target, { role: "subscriber", log }), log });
   teardown.add("the feed", () => feed.close());
-  const mailboxes = new MailboxSender({ redis, shards: config.shards, format: messages });
+  const mailboxes = new MailboxSender({ redis, shards: shardCount, format: messages });
   teardown.add("the mailbox sender", () => mailboxes.close());
-  const inspection = new MailboxInspection({ redis, shards: config.shards });
+  const inspection = new MailboxInspection({ redis, shards: shardCount });
   teardown.add("the mailbox inspection", () => inspection.close());
   const board = new RedisBoard({ redis, feed, clock, quotas: config.quotas });
   const presence = new RedisPresence(redis);
@@ -135,7 +137,7 @@ async function startParts(
     clock,
     log,
     onRunBegun: (actors) => onTurnSaved(actors, new Map()),
-    shards: config.shards,
+    shards: shardCount,
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,
     retention: config.retention,
@@ -154,11 +156,12 @@ async function startParts(
   const metrics = await listen(metricsServer, config.metrics, "MILLRACE_METRICS_ADDRESS");
   teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
 
+  const everySenderRings = async () => (await nodes.list()).every(({ rings }) => rings === true);
   if (has("worker")) {
     const owner = await startWorker(
       config,
       context,
-      { nodeId, redis: target, registry, messages, onTurnSaved },
+      { nodeId, redis: target, registry, messages, onTurnSaved, everySenderRings },
       teardown,
     );
     readiness["mailboxes"] = () => checkMailboxes(owner);

@@ -33,13 +33,14 @@ interface WorkerParts {
   readonly redis: RedisTarget;
   readonly registry: Registry;
   readonly messages: MessageFormat;
+  readonly everySenderRings: () => Promise<boolean>;
 }
 
 /** Starts the kernel, the owner of shards and the pruners. */
 export async function startWorker(
   config: NodeConfig,
   context: AppContext,
-  { nodeId, redis, registry, messages, onTurnSaved }: WorkerParts,
+  { nodeId, redis, registry, messages, onTurnSaved, everySenderRings }: WorkerParts,
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
@@ -48,10 +49,11 @@ export async function startWorker(
   const owner = new ShardOwner({
     redis,
     nodeId,
-    shards: config.shards,
+    shards: context.shards,
     handler: kernel,
     witness: BOARD_WITNESS,
     epochs: stores.shards,
+    everySenderRings,
     format: messages,
     log,
   });

@@ -4,7 +4,6 @@
  */
 import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
-import { MillraceError } from "../domain/errors.ts";
 import { openMongoStores } from "../stores/mongo/open.ts";
 import { openSqliteStores } from "../stores/sqlite/open.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
@@ -17,20 +16,6 @@ export function openStores(config: NodeConfig, dataDir: string): Promise<Stores>
   return config.mongodb === null
     ? openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit })
     : openMongoStores(config.mongodb);
-}
-
-/**
- * Rejects with `conflict` when `shards` differs from the number that the deployment was made with. The shard of a run
- * is a hash modulo this number: with another number, runs would wait in mailboxes that no worker reads.
- */
-export async function fixShards(stores: Stores, shards: number): Promise<void> {
-  const stored = await stores.shards.fixSetting("MAILBOX_SHARDS", String(shards));
-  if (stored !== String(shards)) {
-    throw new MillraceError(
-      "conflict",
-      `MAILBOX_SHARDS is ${shards}, but this deployment was made with ${stored}, which cannot change: set it to ${stored}`,
-    );
-  }
 }
 
 /** The same stores, which answer everything in the newest shape and store it with the schema that `writes` names. */

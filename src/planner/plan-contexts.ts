@@ -29,6 +29,8 @@ export interface Subject {
   readonly repoUrl: string | null;
   /** Absent when the registry is not known: plugins are then neither checked nor pinned. */
   readonly plugins?: PluginLookup;
+  /** The largest snapshot of a run that the store holds, bytes; null or absent for no bound. */
+  readonly snapshotBytes?: number | null;
 }
 
 export interface PlanContexts {

@@ -17,6 +17,7 @@ import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
 import { pinPlugins } from "./plan-plugins.ts";
+import { snapshotBytesOf, snapshotLimitMessage } from "./snapshot-size.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface PlanInput extends Subject {
@@ -91,12 +92,18 @@ export function planRun(input: PlanInput): PlanResult {
     const message = `the names, matrix values and needs of a run's jobs may have ${LIMITS.planGraphChars} characters; these have more`;
     resolver.refuse("plan-limit", [], message);
   }
+  const limit = input.snapshotBytes ?? null;
+  const bytes = limit === null ? 0 : snapshotBytesOf(plan, input.variables);
+  const late = planned.filter((job) => job.cells !== null).length;
+  if (limit !== null && bytes > limit) resolver.refuse("snapshot-limit", [], snapshotLimitMessage(bytes, limit));
   const { problems, warnings } = resolver;
-  return problems.length > 0 ? refused() : { ok: true, plan, jobs, warnings };
+  if (problems.length > 0) return refused();
+  const bounded = limit === null || late === 0 ? plan : { ...plan, lateBytes: Math.floor((limit - bytes) / late) };
+  return { ok: true, plan: bounded, jobs, warnings };
 }
 
 /** The needs and the dependents of each cell, as positions in `cells`. */
-function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "needs" | "dependents">[] {
+export function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "needs" | "dependents">[] {
   const indices = new Map<string, number[]>();
   cells.forEach(({ defined }, index) => {
     const found = indices.get(defined.name);

@@ -68,7 +68,7 @@ describe("serve", function () {
       },
     });
     expect((await other.exited).code).to.equal(1);
-    expect(other.stderr).to.contain("MAILBOX_SHARDS is 8, but this deployment was made with 16");
+    expect(other.stderr).to.contain("MAILBOX_SHARDS is 8, but this deployment has 64 shards");
   });
 
   it("lets only one process use an embedded Redis on a data directory", async () => {

@@ -2,9 +2,12 @@
  * The contract of the stores of shards, dead letters and idempotency keys. Run over each engine by `stores.test.ts`.
  */
 import { expect } from "chai";
-import { newId } from "../../src/domain/ids.ts";
+import { asId, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
+import type { AggregateHead } from "../../src/stores/ports/aggregates.ts";
+import type { Command } from "../../src/stores/ports/inbox.ts";
 import type { DeadLetter } from "../../src/stores/ports/dead-letters.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
+import { sampleAggregate } from "./samples.ts";
 
 export function operationStoresContract(open: () => Stores): void {
   describe("shards", () => {
@@ -32,6 +35,56 @@ export function operationStoresContract(open: () => Stores): void {
       await open().shards.takeEpoch(5);
       await open().shards.takeEpoch(5);
       expect(await open().shards.epochs()).to.deep.equal(new Map([...before, [5, 2]]));
+    });
+
+    it("are told apart by whether their owner has work", async () => {
+      const { aggregates, inbox, shards } = open();
+      const withdraw = {
+        type: "withdraw",
+        jobId: asId<JobRunId>("job_X"),
+        projectId: asId<ProjectId>("default"),
+      } as const;
+      const [idle, commanded, owing, due, later, answered] = [901, 902, 903, 904, 905, 906];
+      const create = async (shard: number, head: Partial<AggregateHead>): Promise<void> => {
+        const sample = sampleAggregate({ shard });
+        await aggregates.create({ ...sample, head: { ...sample.head, nextDueAt: null, owed: [], ...head } });
+      };
+      const commandFor = (shard: number): Command => ({
+        id: newId("cmd"),
+        rootId: newId("run"),
+        shard,
+        storedAt: 1,
+        kind: "stop",
+        reason: "",
+        operator: "ann",
+        actor: "ann",
+      });
+      await create(idle, {});
+      await inbox.insert(commandFor(commanded));
+      await create(owing, {
+        owed: [{ effect: withdraw, eventNumber: null, at: 1 }],
+      });
+      await create(due, { nextDueAt: 5_000 });
+      await create(later, { nextDueAt: 5_001 });
+      const past = commandFor(answered);
+      await inbox.insert(past);
+      await inbox.answer(past.id, { outcome: "accepted", status: "cancelled" });
+      const all = [idle, commanded, owing, due, later, answered, 907];
+      expect([...(await shards.withWork(all, 5_000))]).to.have.members([commanded, owing, due]);
+      expect([...(await shards.withWork([idle, due], 5_000))], "only the shards that are asked for").to.deep.equal([
+        due,
+      ]);
+      expect((await shards.withWork([], 5_000)).size).to.equal(0);
+    });
+
+    it("change a setting only from the value that was read", async () => {
+      const { shards } = open();
+      expect(await shards.readSetting("Z")).to.equal(undefined);
+      expect(await shards.swapSetting("Z", "1", "2")).to.equal(false);
+      await shards.fixSetting("Z", "1");
+      expect(await shards.swapSetting("Z", "2", "3")).to.equal(false);
+      expect(await shards.swapSetting("Z", "1", "3")).to.equal(true);
+      expect(await shards.readSetting("Z")).to.equal("3");
     });
 
     it("keep the first value of a fixed setting", async () => {

@@ -29,6 +29,7 @@ import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
+import { reshardContract } from "./reshard.ts";
 import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
@@ -52,6 +53,7 @@ describe("the store on SQLite", () => {
   pluginStoreContract(() => opened.stores);
   retentionStoreContract(() => opened.stores);
   cacheStoreContract(() => opened.stores);
+  reshardContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also twice at the same time", async () => {
     const aggregate = sampleAggregate();
@@ -135,6 +137,7 @@ describe("the store on MongoDB", function () {
   pluginStoreContract(() => stores);
   retentionStoreContract(() => stores);
   cacheStoreContract(() => stores);
+  reshardContract(() => stores);
 
   it("repairs look-ups after a save that was cut off before it wrote them", async () => {
     const agentId = newId("agt");

@@ -66,6 +66,7 @@ const ELSEWHERE: readonly DiagnosticCode[] = [
   "evaluation-failed",
   "not-run-yet",
   "plan-limit",
+  "snapshot-limit",
   "unknown-action",
   "unknown-plugin",
   "unknown-plugin-version",

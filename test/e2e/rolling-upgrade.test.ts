@@ -21,7 +21,7 @@ import { until } from "../support/until.ts";
 
 const NEXT = "test/e2e/next-version.ts";
 const RUNS = 50;
-const SHARDS = 16;
+const SHARDS = 64;
 const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
 const TODAY = STORED_FORMAT.schema;

@@ -162,6 +162,10 @@ describe("an installation that commit bf53b70 made", function () {
     expect(list.map(({ id }: { id: string }) => id)).to.have.members(Object.values(made.deadLetters));
   });
 
+  it("keeps its 16 shards, although a new installation has more", async () => {
+    expect((await call("GET", "/cluster")).shards).to.have.length(16);
+  });
+
   it("has each line of the logs and each byte of the artifacts", async () => {
     expect(keptLog("talkative", "talk")).to.have.length(600);
     for (const { run, step, jobId, stepRunId, lines } of made.logs) {

@@ -2,6 +2,7 @@ import { Queue } from "bullmq";
 import { expect } from "chai";
 import type { Envelope } from "../../queues/envelope.ts";
 import { MESSAGES, mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
+import { JointReader } from "../../queues/joint-reader.ts";
 import { MailboxReader } from "../../queues/mailbox-reader.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
 import { silentLog } from "../support/kernel-ports.ts";
@@ -17,6 +18,8 @@ describe("the reader of a mailbox", () => {
     const redis = await startTestRedis();
     const client = connectRedis({ url: redis.url }, { role: "consumer", log: silentLog });
     const queue = new Queue<Envelope>(mailboxName(SHARD), mailboxOptions(client, SHARD));
+    const blocking = connectRedis({ url: redis.url }, { role: "blocking", log: silentLog });
+    const joint = new JointReader({ redis: client, blocking, nodeId: "only", onWord: () => {}, log: silentLog });
     const envelope: Envelope = { schema: 1, letters: [] };
     try {
       const left: number[] = [];
@@ -29,7 +32,7 @@ describe("the reader of a mailbox", () => {
             // The reader fetches the next envelope while it settles this one.
             if (++received === enough) setImmediate(() => void reader.close().then(resolve, reject));
           };
-          const reader = new MailboxReader({ redis: client, shard: SHARD, queue, receive, log: silentLog });
+          const reader = new MailboxReader({ shard: SHARD, queue, joint, receive, log: silentLog });
         });
         await closed;
         left.push(await queue.getActiveCount());
@@ -37,6 +40,7 @@ describe("the reader of a mailbox", () => {
       }
       expect(left).to.deep.equal(left.map(() => 0));
     } finally {
+      joint.close();
       await queue.close();
       client.disconnect();
       await redis.stop();

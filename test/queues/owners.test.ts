@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { Queue } from "bullmq";
 import { expect } from "chai";
-import type { AddressedMessage } from "../../queues/envelope.ts";
+import type { AddressedMessage, Envelope } from "../../queues/envelope.ts";
+import { MESSAGES, mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
+import { shardOf } from "../../queues/shard-map.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
@@ -102,13 +105,13 @@ describe("owners of shards", function () {
     expect(holdings.violations).to.deep.equal([]);
   });
 
-  async function own(): Promise<{ owner: ShardOwner; handler: RecordingHandler }> {
+  async function own(shards = SHARDS): Promise<{ owner: ShardOwner; handler: RecordingHandler }> {
     const handler = new RecordingHandler(holdings);
     const owner = new ShardOwner({
       witness: WITNESS,
       redis: { url: redis.url },
       nodeId: randomUUID(),
-      shards: SHARDS,
+      shards,
       handler,
       epochs: stores.shards,
       log: silentLog,
@@ -171,6 +174,26 @@ describe("owners of shards", function () {
     await until("the second owns all", () => second.owner.owned().length === SHARDS, 2_000);
   });
 
+  it("hand their shards over a few at a time, each to an owner that opens it at once", async () => {
+    const many = 24;
+    const first = await own(many);
+    await until("all are owned", () => first.owner.owned().length === many);
+    const second = await own(many);
+    await until(
+      "they share",
+      () => second.owner.owned().length === many / 2 && first.owner.owned().length === many / 2,
+    );
+    let fewest = many;
+    const { close } = first.handler;
+    first.handler.close = (shard, epoch) => {
+      close.call(first.handler, shard, epoch);
+      fewest = Math.min(fewest, holdings.holders.size);
+    };
+    await first.owner.stop();
+    await until("the second owns all", () => second.owner.owned().length === many, 5_000);
+    expect(fewest, "shards that had an owner all the time").to.be.at.least(many - 8);
+  });
+
   it("take over from a dead one within 5 s, with the envelopes that it had fetched", async () => {
     const dead = await ownInProcess();
     const roots = rootsOf(100);
@@ -206,6 +229,23 @@ describe("owners of shards", function () {
       () => new Set([...receivedBy(living.handler), ...again()]).size === roots.length,
       15_000,
     );
+  });
+
+  it("receive at once what they had fetched when the connection to Redis broke before the answer", async () => {
+    const { owner, handler } = await own();
+    await until("all are owned", () => owner.owned().length === SHARDS);
+    const shard = shardOf("run_lost", SHARDS);
+    const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(client, shard));
+    try {
+      // The job is active in Redis, and no reader has it in hand.
+      await queue.add(MESSAGES, { schema: 1, letters: [messageTo("run_lost")] }, { delay: 60_000, jobId: "lost" });
+      await client.zrem(queue.toKey("delayed"), "lost");
+      await client.lpush(queue.toKey("active"), "lost");
+      await client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+      await until("it is received", () => receivedBy(handler).has("run_lost"), 2_500);
+    } finally {
+      await queue.close();
+    }
   });
 
   it("recover each shard when Redis was emptied, and receive messages again", async () => {

@@ -8,6 +8,7 @@ import { parseDefinition } from "../../src/definition/parse.ts";
 import type { Format } from "../../src/definition/text/read-text.ts";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
+import { SNAPSHOT_BYTES } from "../../src/stores/mongo/packed-snapshots.ts";
 import { dryRun } from "../../src/planner/dry-run.ts";
 import { knownPlugins } from "./known-plugins.ts";
 
@@ -37,6 +38,14 @@ const GENERATED: Readonly<Record<string, { readonly make: () => string; readonly
       const axis = Array.from({ length: 1_000 }, (_, at) => at).join(", ");
       const script = "x".repeat(40_000);
       return `jobs: [{ name: a, matrix: { axes: { n: [${axis}] } }, steps: [{ uses: shell, args: { script: ${script} } }] }]`;
+    },
+    isPlanned: true,
+  },
+  "snapshot-limit": {
+    make: () => {
+      const axis = Array.from({ length: 1_000 }, (_, at) => at).join(", ");
+      const job = (name: string) => `{ name: ${name}, matrix: { axes: { n: [${axis}] } }, steps: [${STEP}] }`;
+      return `jobs: [${["a", "b", "c", "d", "e"].map(job).join(", ")}]`;
     },
     isPlanned: true,
   },
@@ -83,6 +92,7 @@ export function diagnose(
     pipelineName: "example",
     projectId: asId<ProjectId>("default"),
     repoUrl: null,
+    snapshotBytes: SNAPSHOT_BYTES,
   });
   return [...relevant, ...(planned.ok ? planned.plan.warnings : planned.problems.map(asDiagnostic))];
 }

@@ -12,6 +12,8 @@ export interface JobSketch extends Partial<Omit<PlannedJob, "steps" | "needs">> 
 /** A plan of one stage per inner list. */
 export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: number | null = null): RunPlan {
   const sketches = stages.flatMap((jobs, stage) => jobs.map((job) => ({ ...job, stage })));
+  const dependents = sketches.map((): number[] => []);
+  sketches.forEach(({ needs }, at) => new Set(needs).forEach((need) => dependents[need]?.push(at)));
   const jobs = sketches.map((sketch, index): PlannedJob => ({
     name: `job-${index}`,
     baseName: `job-${index}`,
@@ -34,7 +36,7 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     when: sketch.when ?? null,
     approval: sketch.approval ?? null,
     group: sketch.group ?? null,
-    dependents: sketches.flatMap((other, at) => (other.needs?.includes(index) ? [at] : [])),
+    dependents: dependents[index]!,
     steps: stepsOf(sketch.steps ?? 1),
   }));
   return {

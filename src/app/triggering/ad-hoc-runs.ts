@@ -80,6 +80,7 @@ export async function createStepRun(
     const plugins = await pluginsForRun(context.stores, definition);
     const planned = withStepPointers(() =>
       planNewRun(
+        context,
         definition,
         {
           runId,

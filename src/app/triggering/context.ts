@@ -17,6 +17,7 @@ export type TriggeringContext = Pick<
     | "pipelines"
     | "identity"
     | "secrets"
+    | "snapshotBytes"
     | "idempotency"
     | "removeRun"
     | "removals"

@@ -33,7 +33,12 @@ export interface PlannedRun extends NewRun {
 }
 
 /** Throws `invalid_definition` or `malformed_request` when the definition cannot be planned with these variables. */
-export function planNewRun(definition: Definition, run: NewRun, plugins: PluginLookup): PlannedRun {
+export function planNewRun(
+  { stores }: Pick<TriggeringContext, "stores">,
+  definition: Definition,
+  run: NewRun,
+  plugins: PluginLookup,
+): PlannedRun {
   const { runId, origin, pipeline } = run;
   const outcome = planRun({
     definition,
@@ -47,6 +52,7 @@ export function planNewRun(definition: Definition, run: NewRun, plugins: PluginL
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
     plugins,
+    snapshotBytes: stores.snapshotBytes,
   });
   if (!outcome.ok) throw planRefused(outcome);
   return { ...run, plan: outcome.plan, jobs: outcome.jobs };

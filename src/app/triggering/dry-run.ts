@@ -66,6 +66,7 @@ export async function planPipeline(
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
+    snapshotBytes: context.stores.snapshotBytes,
   });
   if (!outcome.ok) throw planRefused(outcome);
   const { list: agents } = await listAgents(context, caller);

@@ -120,6 +120,7 @@ async function prepare(context: TriggeringContext, head: AggregateHead, successo
   const ended = await readEndedRun(context, rootId);
   const plugins = await pluginsForRerun(context.stores, definition, ended);
   const planned = planNewRun(
+    context,
     definition,
     {
       runId,

@@ -81,7 +81,7 @@ export async function triggerRun(
       firstRunId: null,
     } as const;
     const plugins = await pluginsForRun(context.stores, definition);
-    const planned = planNewRun(definition, { runId, origin, pipeline }, plugins);
+    const planned = planNewRun(context, definition, { runId, origin, pipeline }, plugins);
     await reserveGroupPlace(context, planned);
     await storeNewRun(context, planned);
   }

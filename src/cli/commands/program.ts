@@ -15,6 +15,7 @@ import type { RestoreOptions } from "./restore.ts";
 import type { RotateKeyOptions } from "./secrets.ts";
 import type { RunOptions } from "./run.ts";
 import type { ServeOptions } from "./serve.ts";
+import type { SetShardsOptions } from "./shards.ts";
 import type { StartOptions } from "./start.ts";
 import type { ValidateOptions } from "./validate.ts";
 
@@ -228,6 +229,20 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
     .action(async (options: RotateKeyOptions) =>
       setStatus(await runCommand(async () => (await import("./secrets.ts")).rotateKey(options))),
+    );
+
+  program
+    .command("shards")
+    .description("manage the shards of an installation")
+    .command("set")
+    .description(
+      "change the number of shards, and move everything that is stored; no node may run meanwhile. It may be " +
+        "interrupted and repeated, and nodes refuse to start until it is done",
+    )
+    .argument("<n>", "the number of shards, 1 to 1024")
+    .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
+    .action(async (n: string, options: SetShardsOptions) =>
+      setStatus(await runCommand(async () => (await import("./shards.ts")).setShards(n, options))),
     );
 
   program

@@ -120,7 +120,7 @@ export class Bench {
       firstRunId: null,
     } as const;
     const plugins = await pluginsForRun(context.stores, definition);
-    await storeNewRun(context, alter(planNewRun(definition, { runId, origin, pipeline: pipeline! }, plugins)));
+    await storeNewRun(context, alter(planNewRun(context, definition, { runId, origin, pipeline: pipeline! }, plugins)));
     this.#live.add(runId);
     return runId;
   }

@@ -42,6 +42,7 @@ export const DIAGNOSTIC_CODES = [
   "reserved-key",
   "script-injection",
   "size-limit",
+  "snapshot-limit",
   "step-limit",
   "syntax",
   "type-mismatch",

@@ -4,7 +4,7 @@
  * save. A crash between the two leaves projections behind. So the document names the actors that its last save changed,
  * and `load` writes their projections again.
  */
-import type { Collection, Filter, Sort, UpdateFilter } from "mongodb";
+import type { Collection, Document, Filter, Sort, UpdateFilter } from "mongodb";
 import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
 import {
@@ -26,6 +26,7 @@ import {
 } from "../ports/aggregates.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
+import { type Contents, fitted, isSmall, isTooLarge, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
 
@@ -34,15 +35,11 @@ interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly owes: boolean;
 }
 
-interface AggregateDocument extends HeadDocument {
-  readonly actors: Readonly<Record<string, StoredActor>>;
-  /** Ids of the actors that the newest version has changed. */
-  readonly changed: readonly string[];
-}
+type AggregateDocument = HeadDocument & Contents & PackedFields;
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 /** The projection that leaves the actors out. */
-const HEAD_ONLY = { actors: 0, changed: 0 } as const;
+const HEAD_ONLY = { actors: 0, changed: 0, packed: 0, packedActors: 0 } as const;
 /** The fields of the head, for a projection that lists the fields to return. */
 const HEAD_FIELDS = {
   shard: 1,
@@ -75,10 +72,15 @@ export class MongoAggregateStore implements AggregateStore {
     { plan, events = [] }: StoredBeside = {},
   ): Promise<"created" | "exists"> {
     if (plan !== undefined) await this.#plans.put(head.rootId as RunId, plan.graph, plan.jobs);
-    const inserted = await insertIfAbsent<AggregateDocument>(this.#aggregates, {
-      ...toDocument(head),
+    const document = toDocument(head);
+    const contents = {
       actors: Object.fromEntries(actors.map((actor) => [actor.id, actor])),
+      owed: head.owed,
       changed: actors.map(({ id }) => id),
+    };
+    const inserted = await insertIfAbsent<AggregateDocument>(this.#aggregates, {
+      ...document,
+      ...(await fitted(contents, document)),
     });
     if (!inserted) return "exists";
     await Promise.all([this.#readModels.write(head, actors), insertEvents(this.#events, events)]);
@@ -88,12 +90,13 @@ export class MongoAggregateStore implements AggregateStore {
   async load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined> {
     const document = await this.#aggregates.findOne({ _id: rootId });
     if (document === null) return undefined;
-    const head = toHead<Root>(document);
+    const { actors, owed, changed } = await unpacked(document);
+    const head = { ...toHead<Root>(document), owed };
     await this.#readModels.repair(
       head,
-      document.changed.map((id) => document.actors[id]!),
+      changed.map((id) => actors[id]!),
     );
-    return { head, actors: Object.values(document.actors).toSorted(inOrder) };
+    return { head, actors: Object.values(actors).toSorted(inOrder) };
   }
 
   async loadHead(rootId: RunId): Promise<AggregateHead | undefined> {
@@ -103,11 +106,11 @@ export class MongoAggregateStore implements AggregateStore {
 
   async loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined> {
     const actorFields = ids.map((id) => [`actors.${id}`, 1] as const);
-    const projection = { ...HEAD_FIELDS, ...Object.fromEntries(actorFields) };
+    const projection = { ...HEAD_FIELDS, packed: 1, packedActors: 1, ...Object.fromEntries(actorFields) };
     const document = await this.#aggregates.findOne({ _id: rootId }, { projection });
     if (document === null) return undefined;
-    const actors = ids.flatMap((id) => document.actors?.[id] ?? []);
-    return { head: toHead(document), actors };
+    const { actors, owed } = await unpacked(document);
+    return { head: { ...toHead(document), owed }, actors: ids.flatMap((id) => actors?.[id] ?? []) };
   }
 
   async save({ expectedVersion, head, changed, events }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
@@ -117,11 +120,52 @@ export class MongoAggregateStore implements AggregateStore {
       changed: changed.map(({ id }) => id),
       ...Object.fromEntries(changed.map((actor) => [`actors.${actor.id}`, actor])),
     };
-    const update: UpdateFilter<AggregateDocument> = { $set: set };
-    const { matchedCount } = await this.#aggregates.updateOne({ _id, version: expectedVersion }, update);
-    if (matchedCount === 0) return "versionConflict";
+    const isSaved =
+      (isSmall(set, set) && (await this.#saveSmall(_id, expectedVersion, set))) ||
+      (await this.#saveFitted(expectedVersion, head, changed));
+    if (!isSaved) return "versionConflict";
     await Promise.all([this.#readModels.write(head, changed), insertEvents(this.#events, events)]);
     return "saved";
+  }
+
+  /**
+   * False when nothing was saved: for another version, for a document with packed actors, and for one that would become
+   * too large.
+   */
+  async #saveSmall(_id: RootId, version: number, set: Document): Promise<boolean> {
+    const update: UpdateFilter<AggregateDocument> = { $set: set, $unset: { packed: "" } };
+    try {
+      const isUnpacked = { packedActors: { $exists: false } };
+      return (await this.#aggregates.updateOne({ _id, version, ...isUnpacked }, update)).matchedCount > 0;
+    } catch (error) {
+      if (isTooLarge(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Saves the change in a form in which the document fits. False when the store holds another version. */
+  async #saveFitted(version: number, head: AggregateHead<RootId>, changed: readonly StoredActor[]): Promise<boolean> {
+    const { _id, origin: _unchanged, ...fields } = toDocument(head);
+    const document = await this.#aggregates.findOne({ _id, version });
+    if (document === null) return false;
+    const { actors: before } = await unpacked(document);
+    const contents = {
+      actors: { ...before, ...Object.fromEntries(changed.map((actor) => [actor.id, actor])) },
+      owed: head.owed,
+      changed: changed.map(({ id }) => id),
+    };
+    const stored = await fitted(contents, { ...fields, _id, origin: document.origin });
+    const changes = Object.fromEntries(changed.map((actor) => [`actors.${actor.id}`, actor]));
+    const { actors: _all, ...others } = stored;
+    const wasPacked = document.packedActors !== undefined;
+    const update: UpdateFilter<AggregateDocument> = {
+      $set: { ...fields, ...others, ...(wasPacked || stored.packedActors ? { actors: stored.actors } : changes) },
+      $unset: {
+        ...(stored.packed === undefined && { packed: "" as const }),
+        ...(stored.packedActors === undefined && { packedActors: "" as const }),
+      },
+    };
+    return (await this.#aggregates.updateOne({ _id, version }, update)).matchedCount > 0;
   }
 
   async pageOwing(shard: number, after: string, limit: number): Promise<readonly RootId[]> {

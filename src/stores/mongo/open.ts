@@ -2,6 +2,7 @@
 import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
+import { SNAPSHOT_BYTES } from "./packed-snapshots.ts";
 import { artifactStore } from "./artifacts.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
@@ -12,6 +13,7 @@ import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
+import { reshard } from "./reshard.ts";
 import { retentionStore } from "./retention.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
@@ -26,6 +28,7 @@ import { secretStore } from "./secrets.ts";
 export async function openMongoStores(options: MongoOptions): Promise<Stores> {
   const connection = await openMigrated(options);
   return {
+    snapshotBytes: SNAPSHOT_BYTES,
     aggregates: translated(new MongoAggregateStore(connection)),
     plans: translated(planStore(connection)),
     inbox: translated(inboxStore(connection)),
@@ -44,6 +47,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,
+    reshard: translated({ reshard: reshard(connection) }).reshard,
     removals: translated(removalStore(connection)),
     retention: translated(retentionStore(connection)),
     ping: () => translated(connection).ping(),

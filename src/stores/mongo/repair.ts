@@ -8,6 +8,7 @@ import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead, StoredActor } from "../ports/aggregates.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { Connection, type MongoOptions, translateFault } from "./connection.ts";
+import { type Contents, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
 import { runRemoval } from "./run-removal.ts";
 
@@ -26,9 +27,8 @@ export interface RepairReport {
   };
 }
 
-interface Snapshot extends Pick<AggregateHead, "shard" | "version" | "eventNumber"> {
+interface Snapshot extends Pick<AggregateHead, "shard" | "version" | "eventNumber">, Contents, PackedFields {
   readonly _id: RunId;
-  readonly actors: Readonly<Record<string, StoredActor>>;
 }
 
 /**
@@ -68,7 +68,7 @@ async function dropRemovedRuns(connection: Connection): Promise<void> {
   for await (const { _id: runId } of connection.collection<{ _id: RunId }>("removals").find()) {
     const run = await aggregates.findOne({ _id: runId });
     if (run === null) continue;
-    const actors = Object.values(run.actors);
+    const actors = Object.values((await unpacked(run)).actors);
     const idsOf = <Id extends string>(kind: StoredActor["kind"]): readonly Id[] =>
       actors.flatMap((actor) => (actor.kind === kind ? [actor.id as Id] : []));
     await remove({ runId, jobIds: idsOf("job"), stepRunIds: idsOf("step"), approvalIds: idsOf("approval") });
@@ -81,9 +81,9 @@ async function repairRuns(connection: Connection): Promise<{ runs: number; event
   const readModels = new ReadModels(connection);
   const events = connection.collection("events");
   const done = { runs: 0, events: 0 };
-  for await (const { _id: rootId, shard, version, eventNumber, actors } of connection
-    .collection<Snapshot>("aggregates")
-    .find()) {
+  for await (const snapshot of connection.collection<Snapshot>("aggregates").find()) {
+    const { _id: rootId, shard, version, eventNumber } = snapshot;
+    const { actors } = await unpacked(snapshot);
     await readModels.write({ rootId, shard, version }, Object.values(actors));
     const { deletedCount } = await events.deleteMany({ runId: rootId, number: { $gt: eventNumber } });
     done.runs++;

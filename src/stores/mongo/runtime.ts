@@ -122,6 +122,7 @@ interface ShardDocument {
 export function shardStore(connection: Connection): ShardStore {
   const shards = connection.collection<ShardDocument>("shards");
   const settings = connection.collection<{ _id: string; value: string }>("settings");
+  const [inbox, aggregates] = [connection.collection("inbox"), connection.collection("aggregates")];
   return {
     async takeEpoch(shard) {
       const _id = String(shard);
@@ -139,13 +140,27 @@ export function shardStore(connection: Connection): ShardStore {
     async recordRedis(shard, epoch, identity) {
       await shards.updateOne({ _id: String(shard), epoch }, { $set: { redis: identity } });
     },
+    async withWork(some, dueAt) {
+      const shard = { $in: [...some] };
+      // The indexes of these fields begin with the shard, so that the server skips from one shard to the next.
+      const found = await Promise.all([
+        inbox.distinct("shard", { shard, answered: false }),
+        aggregates.distinct("shard", { shard, owes: true }),
+        aggregates.distinct("shard", { shard, nextDueAt: { $ne: null, $lte: dueAt } }),
+      ]);
+      return new Set(found.flat() as number[]);
+    },
     async epochs() {
-      const found = await shards.find().toArray();
+      const found = await shards.find({ epoch: { $gt: 0 } }).toArray();
       return new Map(found.map(({ _id, epoch }) => [Number(_id), epoch]));
     },
     async fixSetting(name, value) {
       await insertIfAbsent(settings, { _id: name, value });
       return (await settings.findOne({ _id: name }))!.value;
+    },
+    readSetting: async (name) => (await settings.findOne({ _id: name }))?.value,
+    async swapSetting(name, from, to) {
+      return (await settings.updateOne({ _id: name, value: from }, { $set: { value: to } })).matchedCount > 0;
     },
     async raiseSetting(name, least) {
       await insertIfAbsent(settings, { _id: name, value: String(least) });

@@ -20,6 +20,11 @@ export interface ShardStore {
   takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisIdentity | null }>;
   /** Records the Redis that the owner with `epoch` works on. Changes nothing when a later epoch has been issued. */
   recordRedis(shard: number, epoch: number, identity: RedisIdentity): Promise<void>;
+  /**
+   * Those of `shards` with work for their owner: an unanswered command, an aggregate that owes effects, or one whose
+   * `nextDueAt` is at or before `dueAt`. The cost of the call grows with the shards, not with what is stored.
+   */
+  withWork(shards: readonly number[], dueAt: number): Promise<ReadonlySet<number>>;
   /** The newest epoch of each shard that ever had an owner. */
   epochs(): Promise<ReadonlyMap<number, number>>;
   /**
@@ -27,6 +32,10 @@ export interface ShardStore {
    * this node is configured differently from the first node of the deployment.
    */
   fixSetting(name: string, value: string): Promise<string>;
+  /** The stored value; undefined for a setting that was never stored. */
+  readSetting(name: string): Promise<string | undefined>;
+  /** Replaces the value `from` by `to`; false, and no change, when the stored value is another one. */
+  swapSetting(name: string, from: string, to: string): Promise<boolean>;
   /** Raises a numeric setting to `least` when it is lower or missing; answers the stored value, which never falls. */
   raiseSetting(name: string, least: number): Promise<number>;
 }

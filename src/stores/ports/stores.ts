@@ -15,12 +15,15 @@ import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
 import type { PluginStore } from "./plugins.ts";
 import type { RemovalStore } from "./removals.ts";
+import type { Reshard } from "./reshard.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./run-removal.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
 
 export interface Stores {
+  /** The largest snapshot of a run that the store holds, without the effects that the run owes, bytes; null for no bound. */
+  readonly snapshotBytes: number | null;
   readonly aggregates: AggregateStore;
   readonly plans: PlanStore;
   readonly inbox: InboxStore;
@@ -39,6 +42,7 @@ export interface Stores {
   readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;
+  readonly reshard: Reshard;
   readonly removals: RemovalStore;
   readonly retention: RetentionStore;
   /** Resolves when the store answers; rejects when it does not. */

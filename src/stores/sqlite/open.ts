@@ -12,6 +12,7 @@ import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
+import { reshard } from "./reshard.ts";
 import { retentionStore } from "./retention.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
@@ -30,6 +31,8 @@ export interface SqliteOptions {
 export async function openSqliteStores({ path, limitBytes = null }: SqliteOptions): Promise<Stores> {
   const db = new Database(path, limitBytes);
   return {
+    // Each actor is a row of its own.
+    snapshotBytes: null,
     aggregates: new SqliteAggregateStore(db),
     plans: planStore(db),
     inbox: inboxStore(db),
@@ -48,6 +51,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     secrets: secretStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),
+    reshard: reshard(db),
     removals: removalStore(db),
     retention: retentionStore(db),
     async ping() {

@@ -130,8 +130,19 @@ export function shardStore(db: Database): ShardStore {
         epoch,
       );
     },
+    async withWork(shards, dueAt) {
+      const rows = await db.all(
+        `SELECT value AS shard FROM json_each(?1)
+         WHERE EXISTS (SELECT 1 FROM inbox WHERE shard = value AND verdict IS NULL)
+           OR EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND owes = 1)
+           OR EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND next_due_at <= ?2)`,
+        JSON.stringify(shards),
+        dueAt,
+      );
+      return new Set(rows.map((row) => row["shard"] as number));
+    },
     async epochs() {
-      const rows = await db.all("SELECT shard, epoch FROM shards");
+      const rows = await db.all("SELECT shard, epoch FROM shards WHERE epoch > 0");
       return new Map(rows.map((row) => [row["shard"] as number, row["epoch"] as number]));
     },
     fixSetting: (name, value) =>
@@ -139,6 +150,12 @@ export function shardStore(db: Database): ShardStore {
         db.runNow("INSERT INTO settings VALUES (?, ?) ON CONFLICT DO NOTHING", name, value);
         return db.getNow("SELECT value FROM settings WHERE name = ?", name)!["value"] as string;
       }),
+    async readSetting(name) {
+      return (await db.get("SELECT value FROM settings WHERE name = ?", name))?.["value"] as string | undefined;
+    },
+    async swapSetting(name, from, to) {
+      return (await db.run("UPDATE settings SET value = ? WHERE name = ? AND value = ?", to, name, from)) > 0;
+    },
     raiseSetting: (name, least) =>
       db.transaction(() => {
         db.runNow(

@@ -8,6 +8,7 @@ import { pino } from "pino";
 import { ENVELOPE_SCHEMA, type Envelope } from "../../../queues/envelope.ts";
 import { CANARY, mailboxName, mailboxOptions } from "../../../queues/mailbox.ts";
 import { leaseKeys } from "../../../queues/owned-shard.ts";
+import { OwnerBell } from "../../../queues/owner-bell.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../../../src/redis/connect.ts";
 import { SHARDS } from "../world/installation.ts";
 
@@ -16,10 +17,12 @@ const POLL_MS = 20;
 export class MailboxProbe {
   readonly #redis: RedisClient;
   readonly #queues: readonly Queue<Envelope>[];
+  readonly #bell: OwnerBell;
 
   constructor(target: RedisTarget) {
     this.#redis = connectRedis(target, { role: "consumer", log: pino({ level: "silent" }) });
     this.#redis.setMaxListeners(0);
+    this.#bell = new OwnerBell(this.#redis);
     this.#queues = Array.from({ length: SHARDS }, (_, shard) => {
       const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(this.#redis, shard));
       queue.on("error", () => {});
@@ -37,7 +40,7 @@ export class MailboxProbe {
 
   /** Sends one envelope to each mailbox. Resolves when all are taken, with the longest wait in milliseconds. */
   async measureLongestWait(): Promise<number> {
-    const waits = await Promise.all(this.#queues.map((queue) => this.#send(queue)));
+    const waits = await Promise.all(this.#queues.map((queue, shard) => this.#send(queue, shard)));
     return Math.max(...waits);
   }
 
@@ -57,9 +60,10 @@ export class MailboxProbe {
     this.#redis.disconnect();
   }
 
-  async #send(queue: Queue<Envelope>): Promise<number> {
+  async #send(queue: Queue<Envelope>, shard: number): Promise<number> {
     const sentAt = performance.now();
     const job = await queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
+    this.#bell.ring(shard);
     while (await this.#redis.exists(queue.toKey(job.id!))) await sleep(POLL_MS);
     return performance.now() - sentAt;
   }

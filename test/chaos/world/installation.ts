@@ -42,7 +42,8 @@ export interface AgentNode extends Node {
   readonly seat: number;
 }
 
-export const SHARDS = 16;
+/** The number of a new installation. */
+export const SHARDS = 64;
 export const ADMIN_TOKEN = "an-administrator-token-for-these-tests-only";
 const REGISTRATION_TOKEN = "a-registration-token-for-these-tests-only";
 const SIGNING_KEY = "0123456789abcdef0123456789abcdef";

@@ -1,7 +1,7 @@
-/** Lua scripts on Redis: each runs atomically over keys of one hash tag. */
+/** Lua scripts on Redis: each runs atomically. On a cluster, the keys of one call share a hash tag. */
 import { createHash } from "node:crypto";
 
-/** The part of an ioredis client, single or cluster, that the board and presence use. */
+/** The part of an ioredis client, single or cluster, that runs scripts, and that the board and presence use. */
 export interface BoardRedis {
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;

@@ -1,0 +1,90 @@
+/**
+ * Decides when each open shard is swept. It asks the store once for all shards which of them have work, so that idle
+ * shards cost one statement together.
+ */
+import type { Cancel, Clock, Timers } from "../../src/domain/clock.ts";
+import type { Logger } from "../../src/domain/logger.ts";
+import type { ShardStore } from "../../src/stores/ports/shards.ts";
+
+/** A shard that is swept. Its methods never reject. */
+export interface SweptShard {
+  /** Looks for the work that is stored for the shard. */
+  sweep(): Promise<void>;
+  /** Drops idle aggregates from memory. */
+  tidy(): Promise<void>;
+}
+
+export interface SweepRoundsOptions {
+  readonly shards: Pick<ShardStore, "withWork">;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Logger;
+  /** Between two rounds, milliseconds. */
+  readonly sweepMs: number;
+}
+
+export class SweepRounds {
+  readonly #options: SweepRoundsOptions;
+  readonly #shards = new Map<number, SweptShard>();
+  /** Shards whose sweep has not ended. The next round leaves them out. */
+  readonly #sweeping = new Set<SweptShard>();
+  #cancel: Cancel | undefined;
+
+  constructor(options: SweepRoundsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { timers, sweepMs } = this.#options;
+    this.#cancel = timers.after(sweepMs, () => {
+      void this.#round().finally(() => {
+        if (this.#cancel !== undefined) this.start();
+      });
+    });
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  /** Sweeps the shard at once, and from now on in each round in which it has work. */
+  add(index: number, shard: SweptShard): void {
+    this.#shards.set(index, shard);
+    void this.#sweep(shard);
+  }
+
+  remove(index: number): void {
+    this.#shards.delete(index);
+  }
+
+  async #round(): Promise<void> {
+    const { shards, clock, log } = this.#options;
+    const rested = [...this.#shards].filter(([, shard]) => !this.#sweeping.has(shard));
+    if (rested.length === 0) return;
+    try {
+      const found = await shards.withWork(
+        rested.map(([index]) => index),
+        clock.now(),
+      );
+      for (const [index, shard] of rested) {
+        if (this.#shards.get(index) === shard) void (found.has(index) ? this.#sweep(shard) : this.#tidy(shard));
+      }
+    } catch (error) {
+      log.warn({ error: String(error) }, "no shard could be swept; the next round follows");
+    }
+  }
+
+  async #sweep(shard: SweptShard): Promise<void> {
+    this.#sweeping.add(shard);
+    await shard.sweep();
+    await shard.tidy();
+    this.#sweeping.delete(shard);
+  }
+
+  async #tidy(shard: SweptShard): Promise<void> {
+    this.#sweeping.add(shard);
+    await shard.tidy();
+    this.#sweeping.delete(shard);
+  }
+}

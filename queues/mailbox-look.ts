@@ -1,0 +1,64 @@
+/**
+ * A look into mailboxes without fetching: how many envelopes wait, and when the next delayed one is due. A look takes
+ * the marker away, which BullMQ sets whenever an envelope may wait; so the reader must fetch what a look finds.
+ */
+import { QueueKeys } from "bullmq";
+import type { RedisClient } from "../src/redis/connect.ts";
+import { redisScript, runScript } from "../src/redis/redis-script.ts";
+import { mailboxName, shardTag } from "./mailbox.ts";
+
+export interface Look {
+  readonly waiting: number;
+  /** When the next delayed envelope is due, Unix milliseconds; Infinity when none is known. */
+  readonly dueAt: number;
+}
+
+/*
+ * KEYS    marker, list of waiting jobs and set of delayed jobs of each mailbox
+ * ARGV[1] 1: look into every mailbox; 0: only into those with a marker
+ * Answers two numbers for each mailbox: waiting envelopes (-1: without a marker, not looked at), and when the next
+ * delayed envelope is due, or 0. BullMQ keeps times of delayed jobs multiplied by 4096.
+ */
+const LOOK = redisScript(`
+local answer = {}
+for i = 1, #KEYS, 3 do
+  local waiting, due = -1, 0
+  if redis.call("DEL", KEYS[i]) == 1 or ARGV[1] == "1" then
+    waiting = redis.call("LLEN", KEYS[i + 1])
+    local first = redis.call("ZRANGE", KEYS[i + 2], 0, 0, "WITHSCORES")
+    if first[2] then due = math.floor(tonumber(first[2]) / 4096) end
+  end
+  answer[#answer + 1] = waiting
+  answer[#answer + 1] = due
+end
+return answer`);
+
+/** The keys that a look at a shard reads, with the marker first. */
+export interface LookKeys {
+  readonly marker: string;
+  readonly all: readonly [marker: string, waiting: string, delayed: string];
+}
+
+export function lookKeys(shard: number): LookKeys {
+  const keys = new QueueKeys(shardTag(shard));
+  const keyOf = (type: string): string => keys.toKey(mailboxName(shard), type);
+  const marker = keyOf("marker");
+  return { marker, all: [marker, keyOf("wait"), keyOf("delayed")] };
+}
+
+/**
+ * Looks into these mailboxes in one call; on a cluster, they must be of one shard. Undefined stands for a mailbox
+ * without a marker, which is not looked into unless `deep` is set.
+ */
+export async function look(
+  redis: RedisClient,
+  mailboxes: readonly LookKeys[],
+  deep: boolean,
+): Promise<readonly (Look | undefined)[]> {
+  const keys = mailboxes.flatMap(({ all }) => all);
+  const answer = (await runScript(redis, LOOK, keys, [deep ? 1 : 0])) as readonly number[];
+  return mailboxes.map((_, at) => {
+    const [waiting, dueAt] = [answer[2 * at]!, answer[2 * at + 1]!];
+    return waiting < 0 ? undefined : { waiting, dueAt: dueAt === 0 ? Infinity : dueAt };
+  });
+}

@@ -1,0 +1,43 @@
+/** Runs at the limits of a definition: the work of each turn grows with the run, and not with its square. */
+import { expect } from "chai";
+import { LIMITS } from "../../src/definition/schema/limits.ts";
+import { LargeRun } from "../support/large-runs.ts";
+import { largeShapes } from "../support/large-run-shapes.ts";
+import { WorkMeter } from "../support/work-meter.ts";
+
+/**
+ * Hashes and reads that a turn may cost for each actor of the run, each message that it decides and eight needs. Most
+ * shapes cost 2 to 10; one more search through the jobs for each job would cost hundreds.
+ */
+const WORK_OF_ONE = 24;
+
+describe("a run at the limits of a definition", function () {
+  this.timeout(60_000);
+
+  for (const { name, plan, play, end } of largeShapes({ steps: 1_250, needs: 15_625 })) {
+    it(`takes no turn whose work is quadratic: ${name}`, () => {
+      const meter = new WorkMeter();
+      const planned = meter.counted(plan());
+      const size = planned.jobs.reduce(
+        (sum, { steps, cells, needs }) => sum + 1 + needs.length / 8 + steps.length * (cells ? 1_024 : 1),
+        1,
+      );
+      const run = meter.countHashes(() => {
+        const taken = new LargeRun(planned, (_, turn) => {
+          const from = meter.work;
+          meter.limit = from + 10 * WORK_OF_ONE * LIMITS.steps;
+          const result = turn();
+          const { decided, read } = result as { decided?: number; read?: number };
+          meter.limit = Infinity;
+          const work = meter.work - from + (read ?? 0);
+          expect(work).to.be.at.most(WORK_OF_ONE * (size + (decided ?? 0)));
+          return result;
+        });
+        play(taken);
+        return taken;
+      });
+      expect(run.undecided).to.deep.equal([]);
+      expect(run.run.state).to.equal(end);
+    });
+  }
+});

@@ -1,0 +1,134 @@
+/** Runs near the bound of a document of MongoDB, 16 MiB, which the server of the tests does not enforce. */
+import { expect } from "chai";
+import { BSON, MongoClient } from "mongodb";
+import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import type { JobState } from "../../actors/job/state.ts";
+import type { AggregateHead, StoredActor } from "../../src/stores/ports/aggregates.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
+import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+import { planOf, retryOf } from "../support/plans.ts";
+import { LargeRun } from "../support/large-runs.ts";
+
+const DOCUMENT_BYTES = 16 * 1_048_576;
+const JOBS = 5_000;
+
+type Raw = Omit<AggregateHead, "rootId"> & { readonly _id: string; readonly actors: Record<string, StoredActor> };
+
+describe("a run in MongoDB whose document is near its bound", function () {
+  this.timeout(120_000);
+  let client: MongoClient;
+  let stores: Stores;
+  let run: LargeRun;
+  /** What each turn since the last save has changed. */
+  let changed: Map<string, StoredActor>;
+  let head: AggregateHead;
+
+  before(async () => {
+    const { url } = await startTestMongo();
+    const database = freshDatabase();
+    client = await new MongoClient(url).connect();
+    stores = await openMongoStores({ url, database });
+    run = new LargeRun(planOf([Array.from({ length: JOBS }, () => ({ retry: retryOf(2) }))]));
+    changed = new Map();
+    run.onSaved = (after, actors) => {
+      head = after;
+      for (const actor of actors) changed.set(actor.id, actor);
+    };
+    // As an older release has planned and saved it: jobs lose their agents until no other attempt fits.
+    const retry = (count: number) => {
+      const queued = run.jobs("queued").filter(({ attempt }) => attempt === 1);
+      run.claim(queued.slice(0, count));
+      run.loseAgents(run.jobs("running"));
+    };
+    const first = BSON.calculateObjectSize(asStored(run));
+    retry(500);
+    const bytesOfRetry = (BSON.calculateObjectSize(asStored(run)) - first) / 500;
+    retry(Math.floor((DOCUMENT_BYTES - 100_000 - first) / bytesOfRetry) - 500);
+    expect(BSON.calculateObjectSize(asStored(run))).to.be.within(DOCUMENT_BYTES - 400_000, DOCUMENT_BYTES);
+    await documents(database).insertOne(asStored(run));
+    changed.clear();
+    raw = async () => (await documents(database).findOne({ _id: run.runId }))!;
+  });
+  after(async () => {
+    await stores?.close();
+    await client?.close();
+  });
+
+  let raw: () => Promise<Raw>;
+  const documents = (database: string) => client.db(database).collection<Raw>("aggregates");
+
+  function asStored({ snapshot }: LargeRun): Raw {
+    const { rootId: _id, ...fields } = { ...snapshot.head, owed: [] };
+    const actors = Object.fromEntries(snapshot.actors.map((actor) => [actor.id, actor]));
+    return { ...fields, _id, owes: false, changed: [], actors } as Raw;
+  }
+
+  async function save(owed = head.owed): Promise<string> {
+    const { head: stored } = (await stores.aggregates.load(run.runId))!;
+    const next = { ...head, owed, version: stored.version + 1 };
+    const save = { expectedVersion: stored.version, head: next, changed: [...changed.values()], events: [] };
+    changed.clear();
+    return stores.aggregates.save(save);
+  }
+
+  async function expectSame(owed: AggregateHead["owed"]): Promise<void> {
+    expect(BSON.calculateObjectSize(await raw())).to.be.below(DOCUMENT_BYTES);
+    const found = (await stores.aggregates.load(run.runId))!;
+    const inOrder = (actors: readonly StoredActor[]) =>
+      JSON.stringify(actors.toSorted((one, other) => (one.id < other.id ? -1 : 1)));
+    // A deep comparison of so many actors would take minutes.
+    expect(inOrder(found.actors) === inOrder(run.snapshot.actors)).to.equal(true);
+    expect(JSON.stringify(found.head.owed) === JSON.stringify(owed)).to.equal(true);
+  }
+
+  it("can be stopped, although it was planned without the bound", async () => {
+    run.command("stop");
+    expect(head.owed.length).to.be.above(JOBS);
+    const { owed } = head;
+    expect(await save()).to.equal("saved");
+    expect(await save()).to.equal("saved");
+    await expectSame(owed);
+    expect(run.run.state).to.equal("cancelled");
+  });
+
+  it("keeps its actors through later saves, small ones too, and answers a conflict to another version", async () => {
+    expect(await save([])).to.equal("saved");
+    await expectSame([]);
+    const { head: stored } = (await stores.aggregates.load(run.runId))!;
+    const late = { expectedVersion: stored.version - 1, head: stored, changed: [], events: [] };
+    expect(await stores.aggregates.save(late)).to.equal("versionConflict");
+  });
+
+  it("answers single actors of it", async () => {
+    const [job] = run.jobs();
+    const found = (await stores.aggregates.loadActors(run.runId, [job!.jobId, "job_none"]))!;
+    expect(found.actors.map(({ state }) => (state as JobState).jobId)).to.deep.equal([job!.jobId]);
+    expect((await stores.aggregates.findJob(job!.jobId))!.actor.index.status).to.equal("failed");
+  });
+});
+
+describe("a large run in MongoDB that the planner accepts", function () {
+  this.timeout(120_000);
+
+  it("is stored with everything that its first turn owes", async () => {
+    const { url } = await startTestMongo();
+    const database = freshDatabase();
+    const stores = await openMongoStores({ url, database });
+    const client = await new MongoClient(url).connect();
+    try {
+      const selector = { matchLabels: [["pool", "x".repeat(1_000)] as const], matchExpressions: [] };
+      const run = new LargeRun(planOf([Array.from({ length: JOBS }, () => ({ retry: retryOf(1), selector }))]));
+      const { snapshot } = run;
+      expect(await stores.aggregates.create(snapshot)).to.equal("created");
+      const found = (await stores.aggregates.load(run.runId))!;
+      expect(JSON.stringify(found.head.owed) === JSON.stringify(snapshot.head.owed)).to.equal(true);
+      expect(found.actors).to.have.length(snapshot.actors.length);
+      const stored = await client.db(database).collection<Raw>("aggregates").findOne({ _id: run.runId });
+      expect(BSON.calculateObjectSize(stored!)).to.be.below(DOCUMENT_BYTES);
+      expect(Object.keys(stored!.actors)).to.have.length(snapshot.actors.length);
+    } finally {
+      await client.close();
+      await stores.close();
+    }
+  });
+});
