@@ -218,7 +218,9 @@ export class Activation {
     counters.decided += result.decided;
     counters.late += result.late;
     // The message may be about something that a successor of this owner has saved.
-    if (result.undecided.length > 0 && (await this.#isOutOfDate(loaded))) return "conflict";
+    if (result.undecided.length > 0 && (await this.#isOutOfDate(loaded))) {
+      return { outcome: "conflict", decided: result.taken };
+    }
     await this.#storeDeadLetters(result.undecided, now);
     if (result.changed.size === 0) {
       // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is

@@ -34,7 +34,12 @@ export class Edge {
   /** Resolves when the run is stored. A repeat finishes a creation that was cut off. */
   async trigger({ runId, shape }: NewTrigger): Promise<void> {
     if ((await this.#context.stores.aggregates.loadHead(runId)) !== undefined) return;
-    const planned = planNewRun(shape.definition, { runId, origin: ORIGIN, pipeline: pipelineOf(shape) }, noPlugins);
+    const planned = planNewRun(
+      this.#context,
+      shape.definition,
+      { runId, origin: ORIGIN, pipeline: pipelineOf(shape) },
+      noPlugins,
+    );
     await storeNewRun(this.#context, planned);
   }
 
@@ -54,7 +59,12 @@ export class Edge {
       retryOf: of,
       firstRunId: of,
     };
-    const planned = planNewRun(shape.definition, { runId, origin, pipeline: pipelineOf(shape) }, noPlugins);
+    const planned = planNewRun(
+      this.#context,
+      shape.definition,
+      { runId, origin, pipeline: pipelineOf(shape) },
+      noPlugins,
+    );
     const ended = { runId: of, plan: plan!, state: (id: string) => states.get(id) };
     const rerun = chooseRerun(ended, planned.plan, scope);
     if (typeof rerun === "string") return false;

@@ -8,11 +8,21 @@ import { compare, type StoreServer } from "./store-server.ts";
 /** The stores that the simulated parts of millrace use. */
 export type SimulatedStores = Pick<
   Stores,
-  "aggregates" | "plans" | "inbox" | "events" | "outputs" | "shards" | "deadLetters" | "idempotency" | "identity"
+  | "snapshotBytes"
+  | "aggregates"
+  | "plans"
+  | "inbox"
+  | "events"
+  | "outputs"
+  | "shards"
+  | "deadLetters"
+  | "idempotency"
+  | "identity"
 >;
 
 export function storesOf(server: StoreServer, call: Call): SimulatedStores {
   return {
+    snapshotBytes: null,
     aggregates: aggregatesOf(server, call),
     // A session reads its agent and the agent's token, and nothing else: the simulation has no users.
     identity: {
@@ -105,6 +115,14 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
         call(`Redis of ${shard}`, () => {
           const record = server.shard(shard);
           if (record.epoch === epoch) record.redis = identity;
+        }),
+      withWork: (shards, dueAt) => call("shards with work", () => server.shardsWithWork(shards, dueAt)),
+      readSetting: (name) => call(`read ${name}`, () => server.settings.get(name)),
+      swapSetting: (name, from, to) =>
+        call(`swap ${name}`, () => {
+          if (server.settings.get(name) !== from) return false;
+          server.settings.set(name, to);
+          return true;
         }),
       epochs: () => call("epochs", () => new Map([...server.shards].map(([shard, { epoch }]) => [shard, epoch]))),
       fixSetting: (name, value) =>

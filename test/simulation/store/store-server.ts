@@ -106,6 +106,18 @@ export class StoreServer {
     return found.toSorted((a, b) => compare(a.actor.id, b.actor.id));
   }
 
+  /** Those of the shards with an unanswered command, an owed effect, or a timer that is due. */
+  shardsWithWork(shards: readonly number[], dueAt: number): ReadonlySet<number> {
+    const commanded = [...this.inbox.values()].flatMap(({ command, verdict }) =>
+      verdict === null ? command.shard : [],
+    );
+    const owing = [...this.documents.values()].flatMap(({ head: { shard, owed, nextDueAt } }) =>
+      owed.length > 0 || (nextDueAt !== null && nextDueAt <= dueAt) ? shard : [],
+    );
+    const found = new Set([...commanded, ...owing]);
+    return new Set(shards.filter((shard) => found.has(shard)));
+  }
+
   shard(index: number): ShardRecord {
     const record = this.shards.get(index) ?? { epoch: 0, redis: null };
     this.shards.set(index, record);
