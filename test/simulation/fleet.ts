@@ -60,11 +60,11 @@ export class Fleet {
   #keep<Part extends { readonly process: Process }>(parts: Part[], nth: number, start: () => Part): void {
     const part = start();
     parts[nth] = part;
-    part.process.onDeath.push(() => this.#later(() => this.#keep(parts, nth, start)));
+    onDeathOf(part.process, () => this.#later(() => this.#keep(parts, nth, start)));
   }
 
   #startAgain(agent: Agent): void {
-    agent.process.onDeath.push(() => {
+    onDeathOf(agent.process, () => {
       this.#later(() => {
         agent.start();
         this.#startAgain(agent);
@@ -83,4 +83,10 @@ export class Fleet {
     this.#world.store.agents.set(agentId, { agentId, name: agentId, labels, slots, version: "", createdAt: 0 });
     return agentId;
   }
+}
+
+/** A process may have died in its first call, before anything else. */
+function onDeathOf(process: Process, listener: () => void): void {
+  if (process.isAlive) process.onDeath.push(listener);
+  else listener();
 }

@@ -24,8 +24,9 @@ export class Stream {
   constructor(world: World, agent: StreamEnd, gateway: StreamEnd) {
     this.#world = world;
     this.#ends = [agent, gateway];
-    for (const end of this.#ends) {
-      end.process.onDeath.push(() => this.break());
+    for (const { process } of this.#ends) {
+      if (process.isAlive) process.onDeath.push(() => this.break());
+      else this.break();
     }
   }
 
