@@ -113,6 +113,7 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
 }
 
 /** True when an owner can have acted on what it knew long before. */
-function canBeLate({ slow, workerFreezes, redisOutages, storeOutages, cutOffs }: Faults): boolean {
-  return slow + workerFreezes + redisOutages + storeOutages + cutOffs > 0;
+function canBeLate({ slow, workerFreezes, redisEmptied, redisRestarted, ...faults }: Faults): boolean {
+  const { redisOutages, storeOutages, cutOffs } = faults;
+  return slow + workerFreezes + redisEmptied + redisRestarted + redisOutages + storeOutages + cutOffs > 0;
 }

@@ -11,9 +11,12 @@ import type { Effects } from "./effects.ts";
 
 /** A difference may last this long, milliseconds. */
 const PASSING_MS = 2_500;
+/** The kernel looks this often for queued jobs whose offers were lost, at the latest: see queue-watcher.ts. */
+const RENEWED_WITHIN_MS = 45_000;
 /** The kernel keeps places three times as often as they expire. */
 const KEPT_WITHIN_MS = PLACE_MS / 3 + 3_000;
 const LOOK_MS = 500;
+const NO_OFFER = "is queued and has no offer";
 
 export class QuietWatch {
   readonly violations: Violation[] = [];
@@ -28,7 +31,7 @@ export class QuietWatch {
   /**
    * Begins to watch, at a time from which nothing goes wrong any more. `canBeLate`: an owner that was frozen, or whose
    * calls took long, may have made an offer after its job was granted. The next agent with a free slot removes it; so
-   * such an offer counts only while no agent is busy.
+   * such an offer counts only while no agent is busy. And an offer that was lost then is made again by the queue watcher.
    */
   constructor(world: World, effects: Effects, canBeLate: boolean) {
     this.#world = world;
@@ -49,8 +52,9 @@ export class QuietWatch {
     for (const difference of this.#differences()) {
       const since = this.#seen.get(difference) ?? now;
       seen.set(difference, since);
-      if (since !== -Infinity && now - since >= PASSING_MS) {
-        this.violations.push({ kind: "stuck", text: `${difference} for ${PASSING_MS} ms` });
+      const passingMs = this.#canBeLate && difference.endsWith(NO_OFFER) ? RENEWED_WITHIN_MS : PASSING_MS;
+      if (since !== -Infinity && now - since >= passingMs) {
+        this.violations.push({ kind: "stuck", text: `${difference} for ${passingMs} ms` });
         seen.set(difference, -Infinity);
       }
     }
@@ -67,7 +71,7 @@ export class QuietWatch {
       if (jobs.get(jobId)?.state !== "queued") yield `an offer of ${jobId} stands on the board, which is not queued`;
     }
     for (const [jobId, job] of jobs) {
-      if (job.state === "queued" && !job.paused && !offered.has(jobId)) yield `${jobId} is queued and has no offer`;
+      if (job.state === "queued" && !job.paused && !offered.has(jobId)) yield `${jobId} ${NO_OFFER}`;
       yield* this.#watchedDifferences(jobId, job);
     }
   }
