@@ -136,6 +136,9 @@ export class Activation {
       this.#doorbell = this.#refresh = false;
       return "missing";
     }
+    // What is left to perform follows from an earlier read. A successor of this owner may have saved since.
+    const isLeft = this.#unperformed.length > 0 || this.#isGraceOver();
+    if (isLeft && (await this.#isOutOfDate(found))) return "conflict";
     await this.#perform(found);
     // Performing may have saved once more, or found that another owner has.
     const loaded = this.#loaded;
@@ -218,6 +221,10 @@ export class Activation {
     counters.turns++;
     counters.decided += result.decided;
     counters.late += result.late;
+    // The message may be about something that a successor of this owner has saved.
+    if (result.undecided.length > 0 && (await this.#isOutOfDate(loaded))) {
+      return { outcome: "conflict", decided: result.taken };
+    }
     await this.#storeDeadLetters(result.undecided, now);
     if (result.changed.size === 0) {
       // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is
@@ -326,14 +333,18 @@ export class Activation {
    */
   async #performUnsaved(loaded: Loaded, effects: readonly OwedEffect[], now: number): Promise<"done" | "conflict"> {
     if (effects.length === 0) return "done";
-    const stored = await this.#context.stores.aggregates.loadHead(this.rootId as RunId);
-    if (!this.#isOpen()) throw new Error("the shard has another owner");
-    if (stored?.version !== loaded.head.version) {
-      this.#forgetLoaded();
-      return "conflict";
-    }
+    if (await this.#isOutOfDate(loaded)) return "conflict";
     await performOwed(this.#context, loaded.head, toRecords(effects, now));
     return "done";
+  }
+
+  /** True when another node has saved the aggregate since it was loaded; then the snapshot in memory is forgotten. */
+  async #isOutOfDate(loaded: Loaded): Promise<boolean> {
+    const stored = await this.#context.stores.aggregates.loadHead(this.rootId as RunId);
+    if (!this.#isOpen()) throw new Error("the shard has another owner");
+    if (stored?.version === loaded.head.version) return false;
+    this.#forgetLoaded();
+    return true;
   }
 
   /** Another node has saved the aggregate: it is loaded again before anything is decided. */

@@ -91,6 +91,11 @@ export interface PresenceRecord {
 export interface Presence {
   /** Renews the sign of life; each call changes the record's `beat`. */
   beat(record: PresenceRecord): Promise<void>;
+  /**
+   * Like `beat`, unless another boot of the agent has written the record: then nothing is written, and the answer is
+   * false. Only a hello may replace the record of another boot.
+   */
+  renew(record: PresenceRecord): Promise<boolean>;
   /** Removes the record, unless another boot of the agent has written it. */
   leave(agentId: AgentId, bootId: string): Promise<void>;
   /** The newest record of each agent; an agent without a record is absent from the map. */

@@ -46,16 +46,20 @@ end
  * Writes a record with a new beat. The beat contains the time, because Redis counts beats from 1 again after it was
  * emptied.
  *
- *   ARGV[1] agent id   ARGV[2] record JSON
+ *   ARGV[1] agent id   ARGV[2] record JSON   ARGV[3] boot id: the record of another boot stays; empty: it is replaced
+ *
+ * Returns 1, or 0 when the record of another boot has stayed.
  */
 const BEAT = redisScript(`${PRELUDE}
 local before = redis.call("HGET", records, ARGV[1])
+if ARGV[3] ~= "" and before and bootOf(before) ~= ARGV[3] then return 0 end
 local beatAt = tonumber(redis.call("ZSCORE", times, ARGV[1])) or 0
 if not before or recordOf(before) ~= ARGV[2] or now - beatAt >= ${SILENT_MS} then recordChanged() end
 local beat = string.format("%s.%s-%d", time[1], time[2], redis.call("INCR", beats))
 redis.call("HSET", records, ARGV[1], beat .. "\\n" .. ARGV[2])
 redis.call("ZADD", times, now, ARGV[1])
 redis.call("ZREM", lost, ARGV[1])
+return 1
 `);
 
 /**
@@ -132,7 +136,12 @@ export class RedisPresence implements Presence {
   }
 
   async beat(record: PresenceRecord): Promise<void> {
-    await runScript(this.#redis, BEAT, KEYS, [record.agentId, JSON.stringify(record)]);
+    await runScript(this.#redis, BEAT, KEYS, [record.agentId, JSON.stringify(record), ""]);
+  }
+
+  async renew(record: PresenceRecord): Promise<boolean> {
+    const { agentId, bootId } = record;
+    return (await runScript(this.#redis, BEAT, KEYS, [agentId, JSON.stringify(record), bootId])) === 1;
   }
 
   async leave(agentId: AgentId, bootId: string): Promise<void> {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
 import { type AgentNotice, listenToAgent, supersedeStreams } from "../board/agent-notices.ts";
+import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
@@ -36,7 +37,7 @@ const CLAIMS_AT_ONCE = 8;
 /** An agent that has been silent for this many heartbeats gets no jobs: it may have stopped, and would lose them. */
 const SILENT_HEARTBEATS = 2;
 /** Errors that end the stream, because the next heartbeat would meet them again. */
-const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated"];
+const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated", "conflict"];
 
 /** What an agent says when it connects. */
 export interface Hello {
@@ -118,11 +119,13 @@ export class AgentSession implements Claimant {
    */
   async open(): Promise<void> {
     const { agentId } = this.#boot;
+    const { presence } = this.#context;
     const { facts, holdings } = this.#hello;
     await refreshAgent(this.#context, agentId, facts);
     this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
-    await this.#updateHoldings(holdings);
+    this.#holdings = holdings;
+    await presence.beat(this.#presenceRecord());
     const { eventNamespace, heartbeatIntervalMs } = this.#context;
     this.#outbox.open({ type: "welcome", agentId, heartbeatIntervalMs, eventNamespace });
     await this.#reconcile(holdings);
@@ -335,11 +338,19 @@ export class AgentSession implements Claimant {
     return this.#showPresence();
   }
 
-  #showPresence(): Promise<void> {
-    const { gatewayId, presence } = this.#context;
+  /**
+   * Throws `conflict` when a newer boot of the agent has said hello: this session knows nothing of what that boot holds,
+   * and must not speak for the agent any more.
+   */
+  async #showPresence(): Promise<void> {
+    if (!(await this.#context.presence.renew(this.#presenceRecord()))) throw superseded();
+  }
+
+  #presenceRecord(): PresenceRecord {
     const { jobIds, takesNoJobs } = this.#holdings;
     const [slots, busy, draining] = [this.#slots.count, jobIds.length, this.#draining];
-    return presence.beat({ ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining, takesNoJobs });
+    const { gatewayId } = this.#context;
+    return { ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining, takesNoJobs };
   }
 
   /** Compares what the agent holds with the store, and passes on what the agent has missed. */

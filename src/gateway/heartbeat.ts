@@ -1,11 +1,10 @@
 /** Heartbeats of agents that pull: such an agent has no session, so each heartbeat is handled by itself. */
 import type { AgentNotice } from "../board/agent-notices.ts";
-import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
 import type { SessionContext } from "./gateway-context.ts";
-import { reconcile } from "./reconciliation.ts";
+import { reconcile, startedAgain } from "./reconciliation.ts";
 
 /**
  * Records the presence of the agent and answers the notices that it has missed. Throws `not_found` for an agent that is
@@ -26,7 +25,7 @@ export async function recordHeartbeat(
   const newest = present.get(agentId)?.bootId ?? bootId;
   // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
   if (newest !== bootId && sequence > 1n) {
-    throw new MillraceError("conflict", "the agent has been started again since: this boot id is no longer valid");
+    throw startedAgain();
   }
   const { labels, slots } = agent;
   await context.presence.beat({

@@ -2,6 +2,7 @@
 import { isBound, type JobState } from "../../actors/job/state.ts";
 import { isGrantOf, isHeld, type StepState } from "../../actors/step/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
+import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, StepRunId } from "../domain/ids.ts";
 import type { JobLocation } from "../stores/ports/aggregates.ts";
 import type { DispatchBuilder } from "./dispatch-builder.ts";
@@ -88,7 +89,8 @@ export function hasEndedByReport(step: StepState): boolean {
 
 /**
  * Declares jobs of earlier boots lost: an agent with a new boot id holds nothing of its earlier boots. Answers the jobs
- * of this boot.
+ * of this boot. Throws `conflict` when `boot` is itself an earlier one: a late message of it must not take the jobs of
+ * the newer boot away, which has shown its presence before it got any.
  */
 async function declareEarlierBootsLost(
   context: GatewayPorts,
@@ -96,11 +98,19 @@ async function declareEarlierBootsLost(
   jobs: readonly JobLocation[],
 ): Promise<readonly JobLocation[]> {
   const ofThisBoot = jobs.filter(({ actor }) => (actor.state as JobState).grant!.bootId === boot.bootId);
+  if (ofThisBoot.length === jobs.length) return jobs;
+  const present = (await context.presence.read([boot.agentId])).get(boot.agentId);
+  if (present !== undefined && present.bootId !== boot.bootId) throw startedAgain();
   for (const job of jobs) {
     if (!ofThisBoot.includes(job))
       await sendAgentLost(context, job, (job.actor.state as JobState).grant!, "agent_restarted");
   }
   return ofThisBoot;
+}
+
+/** The reason for which messages of an earlier boot of an agent are refused. */
+export function startedAgain(): MillraceError {
+  return new MillraceError("conflict", "the agent has been started again since: this boot id is no longer valid");
 }
 
 /**

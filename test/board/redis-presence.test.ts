@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { Redis } from "ioredis";
-import type { PresenceRecord } from "../../src/board/board.ts";
-import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
+import { Redis } from "ioredis";
+import { RedisPresence } from "../../src/board/redis-presence.ts";
+import { AGENT_A as A, AGENT_B as B, presenceContract, recordOf } from "../contracts/presence.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -11,9 +11,6 @@ async function callsOf(redis: Redis, command: string): Promise<number> {
   const stats = await redis.info("commandstats");
   return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, "m").exec(stats)?.[1] ?? 0);
 }
-
-const A = asId<AgentId>("agt_A");
-const B = asId<AgentId>("agt_B");
 
 describe("presence on Redis", () => {
   let server: TestRedis;
@@ -31,18 +28,7 @@ describe("presence on Redis", () => {
   });
   beforeEach(() => redis.flushall());
 
-  it("knows no agent without a beat", async () => {
-    expect(await presence.read([A])).to.deep.equal(new Map());
-    expect(await presence.read([])).to.deep.equal(new Map());
-    expect(await presence.online(60_000)).to.deep.equal([]);
-  });
-
-  it("answers the newest record as it was written", async () => {
-    const record = recordOf(A, { labels: { note: "two\nlines" }, busy: 1 });
-    await presence.beat(recordOf(A));
-    await presence.beat(record);
-    expect(await presence.online(60_000)).to.deep.equal([record]);
-  });
+  presenceContract({ open: () => presence, later: (what, look) => until(what, look) });
 
   it("changes the beat with each call, also after Redis was emptied", async () => {
     const beats = new Set<string>();
@@ -52,31 +38,6 @@ describe("presence on Redis", () => {
       beats.add((await presence.read([A])).get(A)!.beat);
     }
     expect(beats).to.have.length(20);
-  });
-
-  it("reads the given agents and no others", async () => {
-    await presence.beat(recordOf(A, { bootId: "boot-a" }));
-    await presence.beat(recordOf(B));
-    const read = await presence.read([A, asId<AgentId>("agt_unknown")]);
-    expect([...read.keys()]).to.deep.equal([A]);
-    expect(read.get(A)!.bootId).to.equal("boot-a");
-  });
-
-  it("removes the record of a boot that leaves, but not the record of a newer boot", async () => {
-    await presence.beat(recordOf(A, { bootId: "old" }));
-    await presence.beat(recordOf(A, { bootId: "new" }));
-    await presence.leave(A, "old");
-    expect(await presence.online(60_000)).to.have.length(1);
-    await presence.leave(A, "new");
-    await presence.leave(A, "new");
-    expect(await presence.online(60_000)).to.deep.equal([]);
-    expect(await presence.read([A])).to.deep.equal(new Map());
-  });
-
-  it("counts an agent as offline once its last beat is old enough", async () => {
-    await presence.beat(recordOf(A));
-    await until("the beat is older than 20 ms", async () => (await presence.online(20)).length === 0);
-    expect(await presence.online(60_000)).to.have.length(1);
   });
 
   it("reads as many records of two idle agents as of two hundred: none that it has read before", async () => {
@@ -131,12 +92,6 @@ describe("presence on Redis", () => {
     expect(await presence.lost()).to.deep.equal([]);
   });
 
-  it("does not declare an agent lost that has started again", async () => {
-    await presence.beat(recordOf(A, { bootId: "new" }));
-    await presence.declareLost(A, "old");
-    expect(await presence.lost()).to.deep.equal([]);
-  });
-
   it("removes records of agents that have been silent for a long time", async () => {
     await presence.beat(recordOf(A));
     await presence.beat(recordOf(B));
@@ -145,7 +100,3 @@ describe("presence on Redis", () => {
     expect([...(await presence.read([A, B])).keys()]).to.deep.equal([B]);
   });
 });
-
-function recordOf(agentId: AgentId, overrides: Partial<PresenceRecord> = {}): PresenceRecord {
-  return { agentId, bootId: "boot-1", gatewayId: "gateway", labels: { os: "linux" }, slots: 2, busy: 0, ...overrides };
-}

@@ -13,6 +13,14 @@ import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { allPages, gap, lines } from "./samples.ts";
 
 export function recordStoresContract(open: () => Stores): void {
+  planStoreContract(open);
+  inboxContract(open);
+  eventStoreContract(open);
+  logStoreContract(open);
+  pipelineStoreContract(open);
+}
+
+export function planStoreContract(open: () => Stores): void {
   describe("plans", () => {
     it("are written once and read by job", async () => {
       const runId = newId("run");
@@ -41,7 +49,9 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().plans.loadPlan(newId("run"))).to.equal(undefined);
     });
   });
+}
 
+export function inboxContract(open: () => Stores): void {
   describe("the inbox", () => {
     const command = (rootId: RunId, kind: UserCommand["kind"], shard = 1): Command => ({
       id: newId("cmd"),
@@ -92,7 +102,9 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().inbox.pageRoots(8, "", 4)).to.deep.equal([]);
     });
   });
+}
 
+export function eventStoreContract(open: () => Stores): void {
   describe("events", () => {
     it("are stored once for each number, and are read in order", async () => {
       const runId = newId("run");
@@ -115,7 +127,9 @@ export function recordStoresContract(open: () => Stores): void {
       await open().events.append([]);
     });
   });
+}
 
+function logStoreContract(open: () => Stores): void {
   describe("logs", () => {
     const append = (stepRunId: StepRunId, chunk: ReturnType<typeof lines>): Promise<number> =>
       open().logs.append({ stepRunId, agentId: "agt_1", lines: chunk });
@@ -218,7 +232,9 @@ export function recordStoresContract(open: () => Stores): void {
       expect(next).to.equal(100_001);
     }).timeout(60_000);
   });
+}
 
+function pipelineStoreContract(open: () => Stores): void {
   describe("pipelines", () => {
     const pipeline = (name: string, createdAt = 1): Pipeline => ({
       pipelineId: newId("pl"),

@@ -73,6 +73,7 @@ export class SteppedNode {
       },
       presence: {
         beat: () => Promise.resolve(),
+        renew: () => Promise.resolve(true),
         leave: () => Promise.resolve(),
         read: () => Promise.resolve(new Map()),
         online: () => Promise.resolve([]),

@@ -47,6 +47,7 @@ describe("access", () => {
       board: ports.board,
       presence: {
         beat: () => Promise.resolve(),
+        renew: () => Promise.resolve(true),
         leave: () => Promise.resolve(),
         read: () => Promise.resolve(new Map()),
         online: () => Promise.resolve([]),

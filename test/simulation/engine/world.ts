@@ -1,0 +1,64 @@
+/** What all parts of one simulation share. */
+import type { Quotas } from "../../../src/domain/quotas.ts";
+import { RedisServer } from "../redis/redis-server.ts";
+import { type SimulatedStores, storesOf } from "../store/store-client.ts";
+import { StoreServer } from "../store/store-server.ts";
+import { type Draws, drawsOfSeed } from "./draws.ts";
+import { type CallFaults, NO_FAULTS } from "./faults.ts";
+import { Process } from "./process.ts";
+import { Scheduler } from "./scheduler.ts";
+import { Service } from "./service.ts";
+import { Trace, type Tracing } from "./trace.ts";
+
+/** When every simulation begins, Unix milliseconds. */
+const START = Date.UTC(2026, 0, 1);
+/** A simulation with more events does not end. */
+const MAX_EVENTS = 400_000;
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly shards: number;
+  readonly quotas: Quotas;
+  readonly tracing: Tracing;
+}
+
+export class World {
+  readonly scheduler = new Scheduler(START, MAX_EVENTS);
+  readonly trace: Trace;
+  readonly draws: Draws;
+  readonly shards: number;
+  readonly quotas: Quotas;
+  readonly redis: RedisServer;
+  readonly store = new StoreServer();
+  readonly storeService: Service;
+  /** Faults of messages between agents and gateways. */
+  streamFaults: CallFaults = NO_FAULTS;
+
+  constructor({ seed, shards, quotas, tracing }: WorldOptions) {
+    this.draws = drawsOfSeed(seed, "world");
+    this.trace = new Trace(this.scheduler, tracing);
+    this.shards = shards;
+    this.quotas = quotas;
+    const shared = { scheduler: this.scheduler, draws: this.draws, trace: this.trace };
+    const redisService = new Service({ ...shared, name: "redis", isOrdered: true });
+    this.storeService = new Service({ ...shared, name: "store", isOrdered: false });
+    this.redis = new RedisServer(this.scheduler, this.draws, this.trace, redisService, shards);
+  }
+
+  get now(): number {
+    return this.scheduler.now;
+  }
+
+  newProcess(name: string): Process {
+    return new Process(this.scheduler, this.trace, this.draws.name(name));
+  }
+
+  storesFor(process: Process): SimulatedStores {
+    return storesOf(this.store, this.storeService.callsOf(process));
+  }
+
+  /** Makes calls fail with these probabilities from now on. */
+  setFaults(faults: CallFaults): void {
+    this.redis.service.faults = this.storeService.faults = this.streamFaults = faults;
+  }
+}

@@ -1,0 +1,199 @@
+import { expect } from "chai";
+import type { JobState } from "../../actors/job/state.ts";
+import type { Triggered } from "./load/clients.ts";
+import type { Worker } from "./parts/worker.ts";
+import { Stage } from "./stage.ts";
+
+/** Each of these faults has once broken a promise. */
+describe("the simulated control plane", () => {
+  let stage: Stage;
+  beforeEach(() => void (stage = new Stage()));
+
+  const jobOf = (run: Triggered): JobState | undefined => {
+    const actors = [...(stage.world.store.documents.get(run.runId)?.actors.values() ?? [])];
+    return actors.find(({ kind }) => kind === "job")?.state as JobState | undefined;
+  };
+  const isIn = (run: Triggered, state: JobState["state"]) => (): boolean => jobOf(run)?.state === state;
+  const owner = async (): Promise<Worker> => {
+    const worker = stage.worker();
+    await stage.until("the worker owns the shard", () => worker.owns(0));
+    return worker;
+  };
+  const isOffered = (run: Triggered): boolean => {
+    return stage.world.redis.offers.all().some(({ runId }) => runId === run.runId);
+  };
+
+  it("notices the loss of an agent after the answer to the save of its grant was lost", async () => {
+    const { process } = await owner();
+    const agent = stage.agent();
+    const run = stage.trigger("single");
+    await stage.until("the run is stored", () => jobOf(run) !== undefined);
+    stage.meet({ of: process, call: "save v2 run_", fate: "answerLost" });
+    await stage.until("the job is bound", isIn(run, "running"));
+    agent.process.kill();
+    stage.agent();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("watches no job whose end was saved by an owner that died before it wrote the look-ups", async () => {
+    const { process } = await owner();
+    stage.agent();
+    const run = stage.trigger("single");
+    await stage.until("the step has ended", () => stage.executions.marks.some(({ word }) => word === "end"));
+    stage.meet({ of: process, call: "rows of job", fate: "crashBefore" });
+    await stage.until("the owner dies", () => !process.isAlive);
+    expect(jobOf(run)).to.include({ state: "success" });
+    await owner();
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("offers a job again whose run could not be read while an emptied Redis was recovered", async () => {
+    const first = await owner();
+    const run = stage.trigger("single");
+    await stage.until("the job is offered", () => isOffered(run));
+    // The run leaves the memory of its owner.
+    await stage.pass(8_000);
+    stage.meet({ of: first.process, call: `load ${run.runId}`, fate: "callLost" });
+    stage.world.redis.empty();
+    await stage.until("the recovery is recorded, or goes on", () => isRecorded(), 4_000).catch(() => undefined);
+    first.process.kill();
+    await owner();
+    await stage.pass(5_000);
+    stage.agent();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  /** True when the store says that the Redis of now was told everything. */
+  function isRecorded(): boolean {
+    const { redis, store } = stage.world;
+    const generation = redis.leases.generation(0);
+    return generation !== "" && store.shard(0).redis?.generation === generation;
+  }
+
+  it("serves a shard whose earlier opening on the same node ends after the later one", async () => {
+    const worker = stage.worker();
+    stage.meet({ of: worker.process, call: "bound jobs", fate: { delayMs: 7_000 } });
+    await stage.until("the worker opens the shard", () => stage.world.store.shard(0).epoch === 1);
+    await stage.pass(100);
+    stage.world.redis.service.cutOff.add(worker.process);
+    await stage.pass(4_000);
+    stage.world.redis.service.cutOff.delete(worker.process);
+    await stage.until("the worker owns the shard again", () => worker.owns(0));
+    await stage.pass(7_000);
+    stage.agent();
+    stage.trigger("single");
+    expect(await stage.end(20_000)).to.deep.equal([]);
+  });
+
+  it("offers a job once, and not again after its grant", async () => {
+    await owner();
+    stage.agent();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
+    stage.beQuiet();
+    await stage.pass(2_000);
+    expect(isOffered(run)).to.equal(false);
+    expect(await stage.end()).to.deep.equal([]);
+    const offers = [...stage.effects.counts].filter(([effect]) => effect.startsWith("offer"));
+    expect(offers.filter(([, times]) => times > 1)).to.deep.equal([]);
+  });
+
+  it("keeps the offer of a job that was made again while an earlier owner was frozen", async () => {
+    const zombie = await owner();
+    const run = stage.trigger("single");
+    await stage.until("the job is offered", () => isOffered(run));
+    await stage.pass(2_000);
+    stage.clients.control(run, "pause");
+    await stage.until("the offer is withdrawn", () => !isOffered(run));
+    await stage.pass(1_000);
+    // The zombie is frozen while a claim of the paused job is on its way to it.
+    stage.world.redis.service.fateOf = (process, what) => {
+      if (process !== zombie.process || !what.startsWith("fetch")) return undefined;
+      process.freeze(9_000);
+      return { delayMs: 1 };
+    };
+    stage.world.redis.mailboxes.add(0, claimOf(run));
+    await stage.until("the zombie is frozen", () => zombie.process.isFrozen);
+    await stage.pass(10);
+    stage.meet();
+    await owner();
+    await stage.pass(500);
+    stage.clients.control(run, "resume");
+    await stage.until("the job is offered again", () => isOffered(run), 8_000);
+    await stage.until("the zombie wakes up", () => !zombie.process.isFrozen);
+    await stage.pass(1_000);
+    stage.beQuiet();
+    await stage.pass(4_000);
+    stage.agent();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("offers no job again that was granted while its former owner was frozen between reading and offering", async () => {
+    const former = await owner();
+    const run = stage.trigger("long");
+    stage.world.storeService.fateOf = (process, what) => {
+      if (process === former.process && what === "read rows") process.freeze(9_000);
+      return undefined;
+    };
+    await stage.until("the owner is frozen", () => former.process.isFrozen);
+    stage.meet();
+    await owner();
+    stage.agent();
+    await stage.until("the job is bound", isIn(run, "running"));
+    await stage.until("the former owner wakes up", () => !former.process.isFrozen);
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("keeps no dead letter for a vote on an approval that an earlier owner does not know", async () => {
+    const former = await owner();
+    stage.agent();
+    const run = stage.trigger("approved");
+    await stage.until("the job is bound", isIn(run, "running"));
+    stage.meet({ of: former.process, call: "inbox of", fate: { delayMs: 9_000 } });
+    stage.clients.control(run, "resume");
+    const readAt = stage.world.now + 9_000;
+    await stage.pass(50);
+    stage.world.redis.service.cutOff.add(former.process);
+    const successor = await owner();
+    const { approval } = stage.world.store.rows;
+    await stage.until("the approval is asked for", () => approval.size > 0);
+    await stage.pass(readAt - 500 - stage.world.now);
+    stage.meet(
+      { of: stage.edges[0]!.process, call: "send doorbell", fate: "callLost" },
+      { of: successor.process, call: "roots with commands", fate: { delayMs: 2_000 }, times: 2 },
+    );
+    stage.clients.vote();
+    await stage.pass(1_500);
+    stage.world.redis.service.cutOff.clear();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("takes no job away from an agent that was started again, for a heartbeat of its earlier process", async () => {
+    await owner();
+    const agent = stage.agent();
+    const former = stage.gateways[0]!;
+    await stage.pass(2_800);
+    // The agent's heartbeat reaches the gateway while the gateway is frozen.
+    former.process.freeze(6_000);
+    await stage.pass(800);
+    agent.process.kill();
+    stage.gateways = [];
+    stage.gateway();
+    agent.start();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
+    await stage.until("the former gateway wakes up", () => !former.process.isFrozen);
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+    const jobs = [...stage.world.store.rows.job.values()].map(({ actor }) => actor.state as JobState);
+    expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
+  });
+
+  function claimOf(run: Triggered) {
+    const { jobId } = jobOf(run)!;
+    const message = { type: "claimRequested", agentId: "agt_X", bootId: "boot", requestId: "late" };
+    return { rootId: run.runId, to: { kind: "job", id: jobId }, message };
+  }
+});

@@ -1,0 +1,82 @@
+import type { Stores } from "../../src/stores/ports/stores.ts";
+import { aggregateStoreContract } from "../contracts/aggregate-store.ts";
+import { operationStoresContract } from "../contracts/operation-stores.ts";
+import { outputStoreContract } from "../contracts/output-store.ts";
+import { eventStoreContract, inboxContract, planStoreContract } from "../contracts/record-stores.ts";
+import { boardContract } from "../contracts/board.ts";
+import { presenceContract } from "../contracts/presence.ts";
+import { NO_QUOTAS } from "../../src/domain/quotas.ts";
+import type { Call } from "./engine/service.ts";
+import { Beats } from "./redis/beats.ts";
+import { Channels } from "./redis/channels.ts";
+import { Offers } from "./redis/offers.ts";
+import { boardOf, presenceOf } from "./redis/redis-ports.ts";
+import { storesOf } from "./store/store-client.ts";
+import { StoreServer } from "./store/store-server.ts";
+
+/** A call that arrives, and whose answer comes, a little later. */
+const call: Call = async (_, apply) => {
+  await Promise.resolve();
+  return apply();
+};
+
+describe("the simulated store", () => {
+  let stores: Stores;
+  before(() => void (stores = storesOf(new StoreServer(), call) as Stores));
+
+  aggregateStoreContract(() => stores);
+  planStoreContract(() => stores);
+  inboxContract(() => stores);
+  eventStoreContract(() => stores);
+  operationStoresContract(() => stores);
+  outputStoreContract(() => stores);
+});
+
+describe("the simulated board", () => {
+  let now: number;
+  let data: { readonly offers: Offers; readonly channels: Channels };
+  beforeEach(() => {
+    now = 1_700_000_000_000;
+    data = { offers: new Offers(() => now), channels: new Channels() };
+  });
+
+  boardContract({
+    open: (quotas = NO_QUOTAS) =>
+      boardOf(
+        data,
+        call,
+        {
+          subscribe: (channel, listener) => {
+            const subscriber = { receive: listener };
+            data.channels.subscribe(channel, subscriber);
+            return Promise.resolve(() => Promise.resolve(data.channels.unsubscribe(channel, subscriber)));
+          },
+        },
+        quotas,
+      ),
+    later: (_, look) => passing((ms) => (now += ms), look),
+  });
+});
+
+describe("the simulated presence", () => {
+  let now: number;
+  let beats: Beats;
+  beforeEach(() => {
+    now = 1_700_000_000_000;
+    beats = new Beats(() => now);
+  });
+
+  presenceContract({
+    open: () => presenceOf(beats, call),
+    later: (_, look) => passing((ms) => (now += ms), look),
+  });
+});
+
+/** Lets time pass until `look` finds something. */
+async function passing<T>(pass: (ms: number) => void, look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    pass(1);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * A simulated edge: it plans runs and takes their first turns with the real code, and stores commands. Its callers try
+ * again until they have an answer, with the same id, as clients with a `requestId` do.
+ */
+import { chooseRerun, type RerunScope } from "../../../actors/run/rerun.ts";
+import { beginAgain } from "../../../actors/run/reuse.ts";
+import { storeCommand } from "../../../src/app/commands/commands.ts";
+import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
+import { planNewRun, storeNewRun } from "../../../src/app/triggering/create-run.ts";
+import type { CommandBody } from "../../../src/domain/commands.ts";
+import { asId, type CommandId, type PipelineId, type ProjectId, type RunId } from "../../../src/domain/ids.ts";
+import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
+import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
+import type { Process } from "../engine/process.ts";
+import type { World } from "../engine/world.ts";
+import type { Effects } from "../judge/effects.ts";
+import type { Shape } from "../load/shapes.ts";
+import { portsOf } from "./simulated-ports.ts";
+
+export interface NewTrigger {
+  readonly runId: RunId;
+  readonly shape: Shape;
+}
+
+export class Edge {
+  readonly process: Process;
+  readonly #context: TriggeringContext;
+
+  constructor(world: World, effects: Effects) {
+    this.process = world.newProcess("edge");
+    this.#context = effects.counted(portsOf(world, this.process));
+  }
+
+  /** Resolves when the run is stored. A repeat finishes a creation that was cut off. */
+  async trigger({ runId, shape }: NewTrigger): Promise<void> {
+    if ((await this.#context.stores.aggregates.loadHead(runId)) !== undefined) return;
+    const planned = planNewRun(
+      this.#context,
+      shape.definition,
+      { runId, origin: ORIGIN, pipeline: pipelineOf(shape) },
+      noPlugins,
+    );
+    await storeNewRun(this.#context, planned);
+  }
+
+  /** Runs a run that has ended again, as src/app/triggering/rerun.ts does. False when there is nothing to run again. */
+  async rerun({ runId, shape }: NewTrigger, of: RunId, scope: RerunScope): Promise<boolean> {
+    const { aggregates, plans } = this.#context.stores;
+    const [stored, aggregate, plan] = await Promise.all([
+      aggregates.loadHead(runId),
+      aggregates.load(of),
+      plans.loadPlan(of),
+    ]);
+    if (stored !== undefined) return true;
+    const states = new Map(aggregate!.actors.map(({ id, state }) => [id, state]));
+    const origin = {
+      ...aggregate!.head.origin,
+      attempt: aggregate!.head.origin.attempt + 1,
+      retryOf: of,
+      firstRunId: of,
+    };
+    const planned = planNewRun(
+      this.#context,
+      shape.definition,
+      { runId, origin, pipeline: pipelineOf(shape) },
+      noPlugins,
+    );
+    const ended = { runId: of, plan: plan!, state: (id: string) => states.get(id) };
+    const rerun = chooseRerun(ended, planned.plan, scope);
+    if (typeof rerun === "string") return false;
+    await storeNewRun(this.#context, planned, beginAgain(runId, planned.plan, ended, rerun));
+    return true;
+  }
+
+  /** Resolves when the command is stored. */
+  command(id: CommandId, runId: RunId, body: CommandBody): Promise<void> {
+    return storeCommand(this.#context, { id, rootId: runId, body });
+  }
+}
+
+const ORIGIN: RunOrigin = {
+  trigger: { kind: "manual", ref: "main" },
+  variables: [],
+  triggeredBy: "simulation",
+  actor: "simulation",
+  revisionId: "rev_simulated",
+  commitSha: "rev_simulated",
+  attempt: 1,
+  retryOf: null,
+  firstRunId: null,
+};
+
+function pipelineOf({ name }: Shape): Pipeline {
+  return {
+    pipelineId: asId<PipelineId>(`pl_${name}`),
+    projectId: asId<ProjectId>("default"),
+    name,
+    description: "",
+    repoUrl: "",
+    defaultBranch: "",
+    pipelineFilePath: "",
+    saveMode: "direct",
+    prTargetBranch: "",
+    metadata: [],
+    createdBy: "simulation",
+    actor: "simulation",
+    createdAt: 0,
+    updatedAt: 0,
+    headRevisionId: null,
+  };
+}
+
+function noPlugins(): never {
+  throw new Error("the pipelines of the simulation use no plugins");
+}

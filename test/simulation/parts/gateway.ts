@@ -1,0 +1,103 @@
+/** A simulated gateway: the real sessions of agents, on a model of their streams. */
+import type { AgentMessage } from "../../../src/gateway/agent-message.ts";
+import { reportRefusedDispatch, type StepReport } from "../../../src/gateway/actor-messages.ts";
+import type { AgentSession, Heartbeat, Hello } from "../../../src/gateway/agent-session.ts";
+import { AgentSessions } from "../../../src/gateway/agent-sessions.ts";
+import { ClaimQueue } from "../../../src/gateway/claim-queue.ts";
+import { DispatchBuilder } from "../../../src/gateway/dispatch-builder.ts";
+import type { SessionContext } from "../../../src/gateway/gateway-context.ts";
+import { type AgentId, asId, type TokenId } from "../../../src/domain/ids.ts";
+import { LOG_LIMIT } from "../../support/log-limit.ts";
+import type { Process } from "../engine/process.ts";
+import type { World } from "../engine/world.ts";
+import { portsOf } from "./simulated-ports.ts";
+
+/** As long as on a real gateway: see src/gateway/gateway-context.ts. */
+const HEARTBEAT_MS = 3_000;
+
+/** The agent's side of a stream, as the gateway sees it. */
+export interface Caller {
+  readonly agentId: AgentId;
+  readonly hello: Hello;
+  readonly write: (message: AgentMessage) => void;
+  /** The gateway ends the stream. */
+  readonly end: () => void;
+}
+
+export class Gateway {
+  readonly process: Process;
+  readonly #context: SessionContext;
+  readonly #sessions: AgentSessions;
+
+  constructor(world: World) {
+    this.process = world.newProcess("gateway");
+    const ports = portsOf(world, this.process);
+    const { timers } = this.process;
+    this.#context = {
+      ...ports,
+      gatewayId: this.process.name,
+      builder: new DispatchBuilder({
+        stores: ports.stores,
+        secrets: { read: () => Promise.resolve(new Map()) },
+        logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
+        onRefused: (step, reason) => reportRefusedDispatch(ports, step, reason),
+      }),
+      claimQueue: new ClaimQueue(ports, timers),
+      heartbeatIntervalMs: HEARTBEAT_MS,
+      timers,
+      newUuid: () => world.draws.name("uuid"),
+    };
+    this.#sessions = new AgentSessions(this.#context);
+    this.#start();
+  }
+
+  /** Serves one stream, as src/grpc/agent-channel.ts does. */
+  accept({ agentId, hello, write, end }: Caller): ServedStream {
+    const session = this.#sessions.begin({
+      caller: { kind: "agent", agentId, tokenId: asId<TokenId>("tok_simulated") },
+      hello,
+      write: (message) => Promise.resolve(write(message)),
+      end: () => close(),
+    });
+    const close = (): void => {
+      end();
+      this.#sessions.forget(agentId, session);
+    };
+    session.open().catch(close);
+    return new ServedStream(session, () => this.#sessions.forget(agentId, session));
+  }
+
+  #start(): void {
+    this.#context.claimQueue.start().catch(() => this.process.after(500, () => this.#start()));
+  }
+}
+
+/** The messages of one agent to its session. */
+export class ServedStream {
+  readonly #session: AgentSession;
+  readonly #forget: () => void;
+
+  constructor(session: AgentSession, forget: () => void) {
+    this.#session = session;
+    this.#forget = forget;
+  }
+
+  heartbeat(heartbeat: Heartbeat): void {
+    this.#session.heartbeat(heartbeat);
+  }
+
+  report(report: StepReport): void {
+    void this.#session.report(report);
+  }
+
+  /** The agent has ended the stream in good order. */
+  leave(): void {
+    this.#session.leave().catch(() => undefined);
+    this.#forget();
+  }
+
+  /** The connection is broken. */
+  close(): void {
+    this.#forget();
+  }
+}

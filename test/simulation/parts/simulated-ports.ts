@@ -1,0 +1,30 @@
+/** The ports of one simulated process: real interfaces, which lead to the simulated Redis and store. */
+import type { AppContext } from "../../../src/app/context.ts";
+import type { Stores } from "../../../src/stores/ports/stores.ts";
+import { silentLog } from "../../support/kernel-ports.ts";
+import type { Process } from "../engine/process.ts";
+import type { World } from "../engine/world.ts";
+import { boardOf, feedOf, mailboxesOf, presenceOf } from "../redis/redis-ports.ts";
+
+export type SimulatedPorts = Pick<
+  AppContext,
+  "stores" | "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "shards" | "eventNamespace"
+>;
+
+export function portsOf(world: World, process: Process): SimulatedPorts {
+  const { redis, shards, quotas } = world;
+  const call = redis.service.callsOf(process);
+  const feed = feedOf(redis, process);
+  return {
+    // The other stores are not simulated: a part that calls one of them fails at once.
+    stores: world.storesFor(process) as Stores,
+    feed,
+    mailboxes: mailboxesOf(redis, process, shards),
+    board: boardOf(redis, call, feed, quotas),
+    presence: presenceOf(redis.beats, call),
+    clock: process.clock,
+    log: silentLog,
+    shards,
+    eventNamespace: "millrace",
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * The store of aggregates over the simulated store, with the calls of the MongoDB adapter in the same order: one update
+ * for a save, then the projections and events, and a load that repairs the projections of the newest version.
+ */
+import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
+import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
+import {
+  type Aggregate,
+  type AggregateHead,
+  type AggregateStore,
+  type JobLocation,
+  NO_PIPELINE,
+  type PageRequest,
+  type StepLocation,
+  type StoredActor,
+} from "../../../src/stores/ports/aggregates.ts";
+import type { Call } from "../engine/service.ts";
+import { compare, type Document, type Row, type RowKind, type StoreServer } from "./store-server.ts";
+
+const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
+const ROW_KINDS: readonly RowKind[] = ["job", "step", "approval"];
+
+export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
+  const writeRows = async (head: AggregateHead<RootId>, actors: readonly StoredActor[]): Promise<void> => {
+    for (const kind of ROW_KINDS) {
+      const ofKind = actors.filter((actor) => actor.kind === kind);
+      if (ofKind.length === 0) continue;
+      await call(`rows of ${kind} v${head.version} ${head.rootId}`, () => server.writeRows(kind, head, ofKind));
+    }
+  };
+  const insertEvents = async (events: Parameters<StoreServer["insertEvents"]>[0]): Promise<void> => {
+    if (events.length > 0) await call(`events ${events[0]!.runId}`, () => server.insertEvents(events));
+  };
+  const repair = async ({ head, actors, changed }: Document): Promise<void> => {
+    const current = new Set<string>();
+    for (const kind of ROW_KINDS) {
+      const ids = changed.filter((id) => actors.get(id)?.kind === kind);
+      if (ids.length === 0) continue;
+      const rows = server.rows[kind];
+      const found = await call("read rows", () => ids.filter((id) => (rows.get(id)?.version ?? 0) >= head.version));
+      for (const id of found) current.add(id);
+    }
+    await writeRows(
+      head,
+      changed.filter((id) => !current.has(id)).map((id) => actors.get(id)!),
+    );
+  };
+  const documents = (what: string, matches: (document: Document) => boolean): Promise<readonly Document[]> =>
+    call(what, () => [...server.documents.values()].filter(matches));
+
+  return {
+    async create(aggregate, { plan, events = [] } = {}) {
+      const { head, actors } = aggregate;
+      const runId = head.rootId as RunId;
+      if (plan !== undefined) {
+        await call(`plan ${runId}`, () => {
+          if (!server.plans.has(runId)) server.plans.set(runId, { plan: plan.graph, jobs: plan.jobs });
+        });
+      }
+      if (!(await call(`create ${runId}`, () => server.insert(aggregate)))) return "exists";
+      await Promise.all([writeRows(head, actors), insertEvents(events)]);
+      return "created";
+    },
+    async load<Root extends RootId>(rootId: Root) {
+      const document = await call(`load ${rootId}`, () => server.documents.get(rootId));
+      if (document === undefined) return undefined;
+      await repair(document);
+      const actors = [...document.actors.values()].toSorted(inOrder);
+      return { head: document.head as AggregateHead<Root>, actors };
+    },
+    loadHead: (rootId) => call(`head ${rootId}`, () => server.documents.get(rootId)?.head as AggregateHead | undefined),
+    loadActors: (rootId, ids) =>
+      call(`actors of ${rootId}`, () => {
+        const document = server.documents.get(rootId);
+        if (document === undefined) return undefined;
+        const actors = ids.flatMap((id) => document.actors.get(id) ?? []);
+        return { head: document.head as AggregateHead, actors } satisfies Aggregate;
+      }),
+    async save({ events, ...change }) {
+      const { head, changed } = change;
+      if (!(await call(`save v${head.version} ${head.rootId}`, () => server.update(change)))) return "versionConflict";
+      await Promise.all([writeRows(head, changed), insertEvents(events)]);
+      return "saved";
+    },
+
+    async pageOwing(shard, after, limit) {
+      return ids(await documents("owing", ({ head }) => head.shard === shard && head.owed.length > 0), after, limit);
+    },
+    async pageDue(shard, dueAt, after, limit) {
+      const due = await documents("due", ({ head }) => {
+        return head.shard === shard && head.nextDueAt !== null && head.nextDueAt <= dueAt;
+      });
+      return due
+        .map(({ head }) => ({ rootId: head.rootId, nextDueAt: head.nextDueAt! }))
+        .toSorted((a, b) => a.nextDueAt - b.nextDueAt || compare(a.rootId, b.rootId))
+        .filter((one) => {
+          if (after === null || one.nextDueAt > after.nextDueAt) return true;
+          return one.nextDueAt === after.nextDueAt && one.rootId > after.rootId;
+        })
+        .slice(0, limit);
+    },
+    async pageUnsettled(shard, bound, after, limit) {
+      const found = await documents("unsettled", ({ head }) => {
+        return head.shard === shard && !head.settled && head.summary.bound === bound;
+      });
+      return ids(found, after, limit);
+    },
+    pageBoundJobs: (shard, after, limit) =>
+      call("bound jobs", () => jobsAfter(server, after, limit, (row) => isBound(row) && row.shard === shard)),
+    pageQueuedJobs: (shard, after, limit) =>
+      call("queued jobs", () => jobsAfter(server, after, limit, (row) => isQueued(row) && row.shard === shard)),
+
+    stepsHeldBy: (agentId) => call(`steps of ${agentId}`, () => server.rowsOf("step", heldBy(agentId)).map(toStep)),
+    jobsHeldBy: (agentId) => call(`jobs of ${agentId}`, () => server.rowsOf("job", heldBy(agentId)).map(toJob)),
+    findStep: (id) => call(`step ${id}`, () => found(server.rows.step.get(id), toStep)),
+    findDurableStep: (id) => call(`step ${id}`, () => found(server.rows.step.get(id), toStep)),
+    findJob: (id) => call(`job ${id}`, () => found(server.rows.job.get(id), toJob)),
+
+    async listRuns({ pipelineId, projectId, status }, page) {
+      const runs = await documents("runs", ({ head: { summary } }) => {
+        if (pipelineId === undefined ? summary.pipelineId === NO_PIPELINE : summary.pipelineId !== pipelineId) {
+          return false;
+        }
+        return (projectId ?? summary.projectId) === summary.projectId && (status ?? summary.status) === summary.status;
+      });
+      const heads = runs.map(({ head }) => head as AggregateHead);
+      return pageOf(heads, page, ({ rootId, summary }) => [summary.createdAt, rootId]);
+    },
+    async listApprovals({ status, pipelineId, projectId }, page) {
+      const rows = await call("approvals", () =>
+        server.rowsOf("approval", ({ actor: { index } }) => {
+          const approval = index.approval!;
+          if (index.status !== status || (pipelineId ?? approval.pipelineId) !== approval.pipelineId) return false;
+          return (projectId ?? approval.projectId) === approval.projectId;
+        }),
+      );
+      const located = rows.map(({ rootId, actor }) => ({ runId: rootId as RunId, actor }));
+      return pageOf(located, page, ({ actor }) => [actor.index.approval!.requestedAt, actor.id]);
+    },
+    async newestRuns(pipelineIds) {
+      const runs = await documents("newest runs", ({ head }) => pipelineIds.includes(head.summary.pipelineId));
+      const sorted = runs.map(({ head }) => head as AggregateHead).toSorted(byCreation);
+      return new Map(sorted.map((head) => [head.summary.pipelineId, head]));
+    },
+    async liveRuns(pipelineId, limit) {
+      const runs = await documents("live runs", ({ head: { summary } }) => {
+        return summary.pipelineId === pipelineId && !FINAL_RUN_STATUSES.includes(summary.status);
+      });
+      const sorted = runs.map(({ head }) => head as AggregateHead).toSorted(byCreation);
+      return sorted.slice(0, limit).map(({ rootId }) => rootId);
+    },
+  };
+}
+
+/** The order in which the adapter loads actors. */
+export function inOrder(a: StoredActor, b: StoredActor): number {
+  return (
+    RANK[a.kind] - RANK[b.kind] ||
+    compare(a.index.jobId ?? "", b.index.jobId ?? "") ||
+    a.index.position - b.index.position ||
+    a.index.attempt - b.index.attempt
+  );
+}
+
+function ids(documents: readonly Document[], after: string, limit: number): readonly RootId[] {
+  const found = documents.map(({ head }) => head.rootId).filter((id) => id > after);
+  return found.toSorted(compare).slice(0, limit);
+}
+
+function jobsAfter(
+  server: StoreServer,
+  after: string,
+  limit: number,
+  matches: (row: Row) => boolean,
+): readonly JobLocation[] {
+  const rows = server.rowsOf("job", (row) => matches(row) && row.actor.id > after);
+  return rows.slice(0, limit).map(toJob);
+}
+
+const isBound = ({ actor }: Row): boolean => actor.index.agentId !== null;
+const isQueued = ({ actor }: Row): boolean => actor.index.status === "queued";
+const heldBy =
+  (agentId: AgentId) =>
+  ({ actor }: Row): boolean =>
+    actor.index.agentId === agentId;
+
+function found<T>(row: Row | undefined, as: (row: Row) => T): T | undefined {
+  return row === undefined ? undefined : as(row);
+}
+
+function toJob({ rootId, actor }: Row): JobLocation {
+  return { runId: rootId as RunId, jobId: actor.id as JobRunId, actor };
+}
+
+function toStep({ rootId, actor }: Row): StepLocation {
+  return { runId: rootId as RunId, jobId: actor.index.jobId!, stepRunId: actor.id as StepRunId, actor };
+}
+
+function byCreation(a: AggregateHead, b: AggregateHead): number {
+  return a.summary.createdAt - b.summary.createdAt || compare(a.rootId, b.rootId);
+}
+
+function pageOf<T>(
+  all: readonly T[],
+  { page, pageSize, descending }: PageRequest,
+  keyOf: (one: T) => readonly [number, string],
+): { readonly list: readonly T[]; readonly total: number } {
+  const sorted = all.toSorted((one, other) => {
+    const [a, b] = [keyOf(one), keyOf(other)];
+    return (a[0] - b[0] || compare(a[1], b[1])) * (descending ? -1 : 1);
+  });
+  return { list: sorted.slice((page - 1) * pageSize, page * pageSize), total: all.length };
+}
