@@ -137,7 +137,8 @@ describe("the first turn of a run", function () {
     // A worker finishes the run.
     await serve("worker");
     expect((await ended(runId)).status).to.equal("success");
-    expect((await shards()).find(({ shard }) => shard === created.head.shard)!.epoch).to.equal(1);
+    const { epoch } = (await shards()).find(({ shard }) => shard === created.head.shard)!;
+    expect(epoch, "one owner, which took the time as its epoch").to.be.closeTo(Date.now(), 60_000);
     expect((await stored(runId)).transitions).to.include.members(["job.started", "pipeline.completed"]);
   });
 

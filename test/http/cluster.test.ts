@@ -133,9 +133,8 @@ describe("the view of the cluster", function () {
     for (const { nodeId, shards } of shared.nodes) {
       expect(shared.shards.filter(({ owner }) => owner === nodeId).map(({ shard }) => shard)).to.deep.equal(shards);
     }
-    const changes = (): Promise<number> =>
-      readCluster().then(({ shards }) => shards.reduce((sum, { epoch }) => sum + epoch, 0));
-    const changesBefore = await changes();
+    const epochs = async (): Promise<readonly number[]> => (await readCluster()).shards.map(({ epoch }) => epoch);
+    const epochsBefore = await epochs();
 
     await workers[0]!.stop();
     const after = await until("the other one owns all", async () => {
@@ -143,7 +142,8 @@ describe("the view of the cluster", function () {
       return view.nodes.at(-1)!.shards.length === SHARDS ? view : undefined;
     });
     expect(after.nodes).to.have.length(2);
-    expect(await changes()).to.equal(changesBefore + SHARDS / 2);
+    const grown = (await epochs()).filter((epoch, shard) => epoch > epochsBefore[shard]!);
+    expect(grown).to.have.length(SHARDS / 2);
   });
 
   it("names the holder of a lease that is not a live node", async () => {
@@ -343,12 +343,12 @@ describe("the view of the cluster", function () {
         "millrace_dead_letters 1",
         'millrace_mailbox_depth{shard="3",state="failed"} 0',
         'millrace_mailbox_oldest_seconds{shard="0"} 0',
-        'millrace_shard_epoch{shard="2"} 1',
       ]) {
         expect(text.split("\n")).to.include(line);
       }
       expect(text).not.to.include("millrace_shards_owned");
-      expect(owned.split("\n")).to.include('millrace_shard_epoch{shard="2"} 1');
+      const [epoch] = /^millrace_shard_epoch\{shard="2"\} \d+$/m.exec(owned)!;
+      expect(text.split("\n")).to.include(epoch);
     });
 
     it("count the envelopes that wait", async () => {
