@@ -13,7 +13,7 @@ const SEED = 20_261_121;
 const RUNS = 60;
 
 describe("a short kill test", function () {
-  this.timeout(170_000);
+  this.timeout(240_000);
   const records: Evidence[] = [];
 
   for (const scenario of SHORT_SCENARIOS) {
