@@ -93,10 +93,15 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     };
     await injectAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
     await settle(installation, load);
+    // The command looks twice at what differs, with a pause between; the search and the checker work meanwhile.
+    const since = performance.now();
+    const verifying = installation.verify().finally(() => {
+      record.say(`millrace verify took ${Math.round(performance.now() - since)} ms`);
+    });
 
     const evidence = await collect(context, scenario.isQuiet ? [] : await searchAll(context, search));
     addViolations(context, evidence, scenario);
-    for (const text of await installation.verify()) record.addViolation("wrong", `millrace verify: ${text}`);
+    for (const text of await verifying) record.addViolation("wrong", `millrace verify: ${text}`);
     for (const text of client.improper) record.addViolation("wrong", text);
     const unreadable = (await probe?.failed()) ?? 0;
     if (unreadable > 0) record.addViolation("wrong", `the owners of the shards could not read ${unreadable} envelopes`);
