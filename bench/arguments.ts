@@ -1,8 +1,8 @@
 /** The command line of the benchmark. */
 import { parseArgs } from "node:util";
 
-/** The workloads of system.ts, and W6 to W11, which only millrace can do. */
-export const WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11"] as const;
+/** The workloads of system.ts, and W6 to W12, which only millrace can do. */
+export const WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11", "W12"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface BenchSettings {
@@ -33,7 +33,7 @@ Workloads:
   W3  one run with 40 sequential steps      W7  memory and CPU when idle
   W4  one run with 40 parallel jobs         W8  cost of a run beside waiting or ended runs
   W9  validating and planning 1,000 steps   W10 a cancel to the step's process
-                                            W11 the longest turn of runs at the limits
+  W11 the longest turn of runs at limits    W12 CPU when idle, with 10,000 pipelines
 `;
 
 /** Null for `--help`. Throws an error that says what is wrong with the arguments. */

@@ -4,6 +4,7 @@ import type { BenchSettings, Workload } from "./arguments.ts";
 import { startFloor } from "./floor/start.ts";
 import { FinishedRuns } from "./millrace/finished-runs.ts";
 import { measureCancels } from "./millrace/cancels.ts";
+import { measureCrowd } from "./millrace/crowd.ts";
 import { measureDefinition } from "./millrace/definition.ts";
 import { measureGrowth } from "./millrace/growth.ts";
 import { measureIdle } from "./millrace/idle.ts";
@@ -40,6 +41,7 @@ export function contestantsOf(
       workloads: ["W8"],
       start: (place, marks) => standalone("W8", () => measureGrowth(place, marks, finished)),
     },
+    { ...SQLITE, workloads: ["W12"], start: (place) => standalone("W12", () => measureCrowd(place)) },
     { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
     { system: "millrace", store: "none", workloads: ["W11"], start: () => standalone("W11", measureTurns) },
     { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },

@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
-import { look, lookKeys, type Look, type LookKeys } from "./mailbox-look.ts";
+import { look, markerKey, type Look } from "./mailbox-look.ts";
 import { ring, shardWord, wakeKey } from "./wake-key.ts";
 
 /** A mailbox that is read. */
@@ -34,7 +34,7 @@ export interface JointReaderOptions {
 
 interface Place {
   readonly mailbox: ReadMailbox;
-  readonly keys: LookKeys;
+  readonly marker: string;
   /** Envelopes that are known to wait. */
   waiting: number;
   /** When the next delayed envelope is due, Unix milliseconds; Infinity when none is known. */
@@ -62,8 +62,6 @@ const UNTOLD_WAIT_MS = 250;
 const OVERDUE_MS = 1_000;
 /** Pause after a failed command of Redis. */
 const RETRY_MS = 500;
-/** After a wait that was shorter than this, more markers are likely: the next look covers all mailboxes. */
-const BUSY_MS = 5;
 
 export class JointReader {
   readonly #options: JointReaderOptions;
@@ -76,8 +74,6 @@ export class JointReader {
   /** True while the blocking command waits for keys without a mailbox that was added later. */
   #isOutdated = false;
   #isWaiting = false;
-  #wokeAt = -Infinity;
-  #looksSinceWake = 0;
   #isClosed = false;
   #looksOften = false;
   #timer: NodeJS.Timeout | undefined;
@@ -97,8 +93,8 @@ export class JointReader {
 
   /** Reads this mailbox too, beginning with a fetch. */
   add(mailbox: ReadMailbox): void {
-    const keys = lookKeys(mailbox.shard);
-    const place: Place = { mailbox, keys, waiting: 1, dueAt: Infinity, isServed: false, timer: undefined };
+    const marker = markerKey(mailbox.shard);
+    const place: Place = { mailbox, marker, waiting: 1, dueAt: Infinity, isServed: false, timer: undefined };
     this.#places.set(mailbox.shard, place);
     this.#start(place);
     this.#renewWait();
@@ -155,7 +151,7 @@ export class JointReader {
   /** Waits for a marker or a word. */
   async #wait(): Promise<void> {
     const { blocking } = this.#options;
-    const markers = this.#isCluster ? [] : [...this.#places.values()].map(({ keys }) => keys.marker);
+    const markers = this.#isCluster ? [] : [...this.#places.values()].map(({ marker }) => marker);
     this.#isOutdated = false;
     this.#isWaiting = true;
     const taken = blocking.bzpopmin(this.#wakeKey, ...markers, LONGEST_WAIT_MS / 1_000);
@@ -185,15 +181,12 @@ export class JointReader {
 
   #heed(answer: readonly [key: string, member: string, score: string] | null): void {
     if (answer === null || this.#isClosed) return;
-    const now = performance.now();
-    this.#looksSinceWake = now - this.#wokeAt < BUSY_MS ? 1 : 0;
-    this.#wokeAt = now;
     const [key, member, score] = answer;
     if (key === this.#wakeKey) {
       this.#heedWord(member);
       return;
     }
-    const place = [...this.#places.values()].find(({ keys }) => keys.marker === key);
+    const place = [...this.#places.values()].find(({ marker }) => marker === key);
     if (place === undefined) {
       // The mailbox has another owner by now, or will have: the marker is for that one.
       void this.#options.redis.zadd(key, "NX", score, member).catch(() => undefined);
@@ -292,10 +285,10 @@ export class JointReader {
 
   async #sendLooks(): Promise<void> {
     const requests = this.#requested.splice(0);
-    const isBusy = this.#looksSinceWake++ > 0;
     const asked = new Map(requests.map((request) => [request.place, request]));
-    // While many envelopes come, the blocking command is rarely sent: the look stands in for it.
-    const others = isBusy && !this.#isCluster ? [...this.#places.values()].filter((place) => !place.isServed) : [];
+    // The blocking command takes one marker at a time. When envelopes come to many mailboxes at once, a look at all of
+    // them finds the others without a round trip for each.
+    const others = this.#isCluster ? [] : [...this.#places.values()].filter((place) => !place.isServed);
     await this.#lookInto([...asked.keys(), ...others], false, (place, found) => {
       const request = asked.get(place);
       if (request !== undefined) request.resolve(found);
@@ -328,7 +321,7 @@ export class JointReader {
       calls.map(async (some) => {
         const found = await look(
           this.#options.redis,
-          some.map(({ keys }) => keys),
+          some.map(({ marker }) => marker),
           deep,
         );
         some.forEach((place, at) => heed(place, found[at]));

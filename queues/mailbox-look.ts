@@ -14,18 +14,19 @@ export interface Look {
 }
 
 /*
- * KEYS    marker, list of waiting jobs and set of delayed jobs of each mailbox
+ * KEYS    the marker of each mailbox; the names of its other keys differ only in their last word
  * ARGV[1] 1: look into every mailbox; 0: only into those with a marker
  * Answers two numbers for each mailbox: waiting envelopes (-1: without a marker, not looked at), and when the next
  * delayed envelope is due, or 0. BullMQ keeps times of delayed jobs multiplied by 4096.
  */
 const LOOK = redisScript(`
 local answer = {}
-for i = 1, #KEYS, 3 do
+for i = 1, #KEYS do
   local waiting, due = -1, 0
   if redis.call("DEL", KEYS[i]) == 1 or ARGV[1] == "1" then
-    waiting = redis.call("LLEN", KEYS[i + 1])
-    local first = redis.call("ZRANGE", KEYS[i + 2], 0, 0, "WITHSCORES")
+    local prefix = string.sub(KEYS[i], 1, -7)
+    waiting = redis.call("LLEN", prefix .. "wait")
+    local first = redis.call("ZRANGE", prefix .. "delayed", 0, 0, "WITHSCORES")
     if first[2] then due = math.floor(tonumber(first[2]) / 4096) end
   end
   answer[#answer + 1] = waiting
@@ -33,31 +34,22 @@ for i = 1, #KEYS, 3 do
 end
 return answer`);
 
-/** The keys that a look at a shard reads, with the marker first. */
-export interface LookKeys {
-  readonly marker: string;
-  readonly all: readonly [marker: string, waiting: string, delayed: string];
-}
-
-export function lookKeys(shard: number): LookKeys {
-  const keys = new QueueKeys(shardTag(shard));
-  const keyOf = (type: string): string => keys.toKey(mailboxName(shard), type);
-  const marker = keyOf("marker");
-  return { marker, all: [marker, keyOf("wait"), keyOf("delayed")] };
+/** The key of a shard's marker. */
+export function markerKey(shard: number): string {
+  return new QueueKeys(shardTag(shard)).toKey(mailboxName(shard), "marker");
 }
 
 /**
- * Looks into these mailboxes in one call; on a cluster, they must be of one shard. Undefined stands for a mailbox
+ * Looks into the mailboxes with these markers in one call; on a cluster, it must be one mailbox. Undefined stands for a mailbox
  * without a marker, which is not looked into unless `deep` is set.
  */
 export async function look(
   redis: RedisClient,
-  mailboxes: readonly LookKeys[],
+  markers: readonly string[],
   deep: boolean,
 ): Promise<readonly (Look | undefined)[]> {
-  const keys = mailboxes.flatMap(({ all }) => all);
-  const answer = (await runScript(redis, LOOK, keys, [deep ? 1 : 0])) as readonly number[];
-  return mailboxes.map((_, at) => {
+  const answer = (await runScript(redis, LOOK, markers, [deep ? 1 : 0])) as readonly number[];
+  return markers.map((_, at) => {
     const [waiting, dueAt] = [answer[2 * at]!, answer[2 * at + 1]!];
     return waiting < 0 ? undefined : { waiting, dueAt: dueAt === 0 ? Infinity : dueAt };
   });

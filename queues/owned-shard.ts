@@ -4,7 +4,9 @@
  * then the first fetch.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Job, Queue } from "bullmq";
+import { systemClock } from "../src/domain/clock.ts";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import type { JointReader } from "./joint-reader.ts";
@@ -80,7 +82,8 @@ export class OwnedShard {
   /** Takes over the shard. Rejects when the store or Redis fails; then nothing has been fetched. */
   async open(redisRunId: string): Promise<void> {
     const { redis, epochs, handler } = this.#options;
-    const { epoch, previous } = await epochs.takeEpoch(this.shard);
+    // By the time, too: a store that was restored from a backup has forgotten the epochs that were issued since.
+    const { epoch, previous } = await epochs.takeEpoch(this.shard, systemClock.now());
     const found = (await redis.get(this.#keys.generation)) ?? "";
     const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
     this.#epoch = epoch;
@@ -127,12 +130,28 @@ export class OwnedShard {
   async release(): Promise<void> {
     const { redis, handler, holder } = this.#options;
     await this.#reader?.close();
+    // The handler knows a shard by its number: this node may own the shard again by now, under a later lease.
+    if (this.#ended) return;
     await handler.drain(this.shard);
     if (this.#ended) return;
     this.#ended = true;
     handler.close(this.shard, this.#epoch);
     await releaseLease(redis, this.#keys.lease, holder);
     await this.#queue.close();
+  }
+
+  /**
+   * Gives the lease back without saving anything, because this node cannot save or must not: the store has everything
+   * that the next owner needs. Waits at most `withinMs` for envelopes in hand.
+   */
+  async surrender(withinMs: number): Promise<void> {
+    const { redis, holder } = this.#options;
+    // No envelope is fetched for this node once the next owner has returned those that were in hand.
+    const timeout = sleep(withinMs, undefined, { ref: false });
+    await Promise.race([this.#reader?.close(), timeout]).catch(() => undefined);
+    if (this.#ended) return;
+    this.abandon();
+    await releaseLease(redis, this.#keys.lease, holder);
   }
 
   /** Sends an empty envelope to this shard's own mailbox; {@link canaryAgeMs} says when the last one came back. */

@@ -51,10 +51,10 @@ export interface RedisMark {
 /** Issues epochs. The store does it, because a counter in Redis would start again at 1 after Redis was emptied. */
 export interface EpochSource {
   /**
-   * A new epoch, greater than all before it, and the Redis that the previous owner recorded; null when no owner has
+   * A new epoch, greater than all before it and at least `least`, and the Redis that the previous owner recorded; null when no owner has
    * recorded one.
    */
-  takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisMark | null }>;
+  takeEpoch(shard: number, least: number): Promise<{ readonly epoch: number; readonly previous: RedisMark | null }>;
   /** Stores that this Redis has been told everything; ignored for an epoch that is not the newest. */
   recordRedis(shard: number, epoch: number, mark: RedisMark): Promise<void>;
 }

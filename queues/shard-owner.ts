@@ -10,6 +10,7 @@ import { HandOver } from "./hand-over.ts";
 import { JointReader } from "./joint-reader.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
 import { OwnerBell } from "./owner-bell.ts";
+import type { OwnershipGuard } from "./ownership-guard.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
 import { beat, leave, lengthsOf, releaseLease, renewLeases } from "./scripts.ts";
@@ -34,6 +35,8 @@ export interface ShardOwnerOptions {
   readonly everySenderRings?: () => Promise<boolean>;
   /** Absent: messages are read as they are. */
   readonly format?: MessageFormat;
+  /** Absent: this node may own shards whenever it reaches Redis. */
+  readonly guard?: OwnershipGuard;
   readonly log: Logger;
 }
 
@@ -58,6 +61,8 @@ const CANARIES = 10;
 const RECLAIM_MS = 5_000;
 /** A shard whose canary has been on its way for this long is not healthy. */
 const CANARY_OVERDUE_MS = 25_000;
+/** How long a worker that may own no shard waits for envelopes in hand before it gives a shard up. */
+const SURRENDER_MS = 200;
 
 export class ShardOwner {
   readonly #options: ShardOwnerOptions;
@@ -76,6 +81,8 @@ export class ShardOwner {
   /** When the last canary of each open shard was sent, or when the shard was found open, monotonic milliseconds. */
   readonly #canaries = new Map<OwnedShard, number>();
   #redisRunId = "";
+  #members = 0;
+  #isBarred = false;
   #timers: NodeJS.Timeout[] = [];
   #leaving = false;
   #stopped = false;
@@ -177,7 +184,7 @@ export class ShardOwner {
     // The sender took this node for the owner, which is another one by now.
     if (kind === "mail") this.#bell.ring(shard, this.#options.nodeId);
     else if (kind === "taken") this.#handOver.onTaken(shard);
-    else if (!this.#owned.has(shard) && this.#redisRunId !== "") {
+    else if (!this.#owned.has(shard) && !this.#isBarred && this.#redisRunId !== "") {
       void this.#acquire(shard, this.#redisRunId, from).catch(() => undefined);
     }
   }
@@ -192,7 +199,9 @@ export class ShardOwner {
         await this.#renew([...this.#owned.values()], redisRunId);
       }
       if (this.#leaving) return;
+      if (await this.#barredByGuard()) return;
       const members = await beat(this.#redis, nodeId, LEASE_MS);
+      this.#members = members.length;
       if (!this.#hasJoined) this.#announce(members);
       const owners = assignShards(members, shards);
       await Promise.all(owners.map((owner, shard) => this.#settle(shard, owner, this.#redisRunId)));
@@ -208,6 +217,30 @@ export class ShardOwner {
     for (const member of members) {
       if (member !== nodeId) void ring(this.#redis, member, "members").catch(() => undefined);
     }
+  }
+
+  /**
+   * Asks the guard. While it bars this node, the node is no member, so that every other node, also of an older release,
+   * leaves it out of the assignment; and it holds no shard.
+   */
+  async #barredByGuard(): Promise<boolean> {
+    const { guard, log, nodeId } = this.#options;
+    if (guard === undefined) return false;
+    await guard.check(this.#members);
+    const { bar, reason } = guard;
+    if (bar !== null && !this.#isBarred) log.warn({ bar, reason }, "this worker gives its shards up");
+    if (bar === null && this.#isBarred) log.info({}, "this worker may own shards again");
+    this.#isBarred = bar !== null;
+    if (bar === null) return false;
+    this.#hasJoined = false;
+    await leave(this.#redis, nodeId);
+    await Promise.all([...this.#owned.values()].map((owned) => this.#surrender(owned)));
+    return true;
+  }
+
+  async #surrender(owned: OwnedShard): Promise<void> {
+    await owned.surrender(SURRENDER_MS);
+    this.#forget(owned);
   }
 
   /** Takes a free shard that this node should own; hands over a shard that another node should own. */

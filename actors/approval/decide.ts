@@ -6,7 +6,7 @@ import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects
 import type { Lifecycle } from "../../src/domain/events.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { cellsBeside, firstAttemptId } from "../../src/domain/plan-index.ts";
+import { cellsBeside, firstAttemptId } from "../../src/planner/plan-index.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { APPROVAL_MESSAGE_CHARS } from "../../src/planner/snapshot-size.ts";
 import type { JobMessage } from "../job/messages.ts";

@@ -4,7 +4,7 @@
  */
 import { type ApprovalId, approvalId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { PlannedApproval, RunPlan } from "../../src/domain/plan.ts";
-import { cellsBeside } from "../../src/domain/plan-index.ts";
+import { cellsBeside } from "../../src/planner/plan-index.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { Voter } from "./messages.ts";

@@ -97,7 +97,7 @@ function decideInput(
     case "upstreamFailed":
       return endJob(job, "cancelled", "upstream_failed", now, plan, peers);
     case "claimed":
-      return grant(job, message as ClaimRequested, now, plan);
+      return grant(job, message as ClaimRequested, now, plan, peers);
     case "waitChanged":
       return recordWait(job, message as JobWaits);
     case "stepRetried":
@@ -221,9 +221,10 @@ function endUnbegun(
   return endJob(walked.job, state, reason, now, plan, peers, walked.skips);
 }
 
-function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan): JobDecision {
+function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan, { epoch = 0 }: Peers): JobDecision {
   const { timeoutMs } = plan.jobs[job.index]!;
-  const fence = job.fence + 1;
+  // Above the epoch, too: a snapshot that was restored from a backup has forgotten the tokens that were given since.
+  const fence = Math.max(job.fence, epoch) + 1;
   const generation = job.generation + 1;
   const { agentId, bootId, requestId, quotas = [] } = claim;
   const next: JobState = {

@@ -5,7 +5,7 @@
 import type { Lifecycle } from "../../src/domain/events.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
-import { firstAttemptId } from "../../src/domain/plan-index.ts";
+import { firstAttemptId } from "../../src/planner/plan-index.ts";
 import {
   type JobDecision,
   type JobEffect,

@@ -3,7 +3,7 @@
  * reading does not matter. Pure.
  */
 import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
-import { firstAttemptId, jobsNamed } from "../../src/domain/plan-index.ts";
+import { firstAttemptId, jobsNamed } from "../../src/planner/plan-index.ts";
 import { MissingOutputs, type OutputsKey } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { Pairs, RunPlan } from "../../src/domain/plan.ts";

@@ -4,7 +4,7 @@
  */
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
-import { cellsBeside, firstAttemptId } from "../../src/domain/plan-index.ts";
+import { cellsBeside, firstAttemptId } from "../../src/planner/plan-index.ts";
 import { newestJob, resultOf } from "./facts.ts";
 import { isAtWork, type JobState } from "./state.ts";
 

@@ -5,7 +5,7 @@
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
-import { plannedSteps } from "../../src/domain/plan-index.ts";
+import { plannedSteps } from "../../src/planner/plan-index.ts";
 import { makeCells } from "../../src/planner/deferred-cells.ts";
 import { bytesOfCells, sizedJob } from "../../src/planner/snapshot-size.ts";
 import { newStep } from "../step/state.ts";

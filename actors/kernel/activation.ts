@@ -42,6 +42,8 @@ export interface ActivationHooks {
    * answer came. The answer to a save may be lost, so what is kept about actors has to follow from the loads too.
    */
   readonly onActors: (actors: Iterable<LiveActor>) => void;
+  /** The epoch of the ownership under which the aggregate is in memory. */
+  readonly epoch: number;
 }
 
 interface Decided {
@@ -62,6 +64,7 @@ export class Activation {
   readonly #type: AggregateType;
   readonly #isOpen: () => boolean;
   readonly #onActors: (actors: Iterable<LiveActor>) => void;
+  readonly #epoch: number;
   readonly #waiting: ActorMessage[] = [];
   #loaded: Loaded | null = null;
   /** Effects that are saved and not yet performed. The next turn begins by performing them. */
@@ -78,6 +81,7 @@ export class Activation {
     this.rootId = rootId;
     this.#isOpen = hooks.isOpen;
     this.#onActors = hooks.onActors;
+    this.#epoch = hooks.epoch;
   }
 
   /** Adds a message; `null` is a doorbell: look into the inbox of the aggregate. */
@@ -212,7 +216,7 @@ export class Activation {
     const type = this.#type;
     const now = clock.now();
     const result = await withStepOutputs(this.#context.stores.outputs, (outputs) =>
-      decideTurn(loaded.actors, messages, now, loaded.plan, type, outputs),
+      decideTurn(loaded.actors, messages, now, loaded.plan, type, outputs, this.#epoch),
     );
     counters.turns++;
     counters.decided += result.decided;

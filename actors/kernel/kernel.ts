@@ -85,7 +85,7 @@ export class Kernel implements ShardHandler {
     const current = this.#shards.get(index);
     if (current !== undefined && current.epoch >= epoch) throw new Error("the shard was opened under a later epoch");
     current?.shard.close();
-    const shard = new Shard(this.#context, this.#watcher, index);
+    const shard = new Shard(this.#context, this.#watcher, index, epoch);
     this.#shards.set(index, { epoch, shard });
     try {
       await shard.start();

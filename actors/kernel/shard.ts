@@ -30,11 +30,14 @@ interface Entry {
 
 /** Entries of one page of a sweep. */
 const PAGE = 100;
+/** Aggregates that are dropped from memory at the same time: the store puts their saves into few commits. */
+const PASSIVATIONS = 64;
 
 export class Shard {
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
+  readonly #epoch: number;
   readonly #entries = new Map<RootId, Entry>();
   /**
    * Aggregates that a newer version has stored. This node leaves them alone; a newer node finds them when it owns the
@@ -44,13 +47,16 @@ export class Shard {
   #open = true;
   #draining = false;
   #sweeping: Promise<void> = Promise.resolve();
+  /** The passivation of idle aggregates, which runs beside the sweeps; null for none. */
+  #passivating: Promise<void> | null = null;
   #parked = 0;
   #roomWaiters: (() => void)[] = [];
 
-  constructor(context: KernelContext, watcher: LeaseWatcher, index: number) {
+  constructor(context: KernelContext, watcher: LeaseWatcher, index: number, epoch: number) {
     this.#context = context;
     this.#watcher = watcher;
     this.#index = index;
+    this.#epoch = epoch;
   }
 
   /**
@@ -139,16 +145,9 @@ export class Shard {
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#sweeping;
-    const entries = [...this.#entries.values()];
-    // Together, because the runs of this shard wait until the next owner has it.
-    for (let at = 0; at < entries.length; at += PAGE) {
-      await Promise.all(entries.slice(at, at + PAGE).map((entry) => this.#drainEntry(entry)));
-    }
-  }
-
-  async #drainEntry(entry: Entry): Promise<void> {
-    await entry.running;
-    await this.#passivate(entry).catch(() => undefined);
+    await this.#passivating;
+    for (const { running } of this.#entries.values()) await running?.catch(() => undefined);
+    await this.#passivateAll([...this.#entries.values()]).catch(() => undefined);
   }
 
   /** Forgets all aggregates at once; a turn that runs saves nothing more. */
@@ -172,6 +171,7 @@ export class Shard {
     const activation = new Activation(this.#context, this.#index, rootId, {
       isOpen: () => this.#open,
       onActors: (actors) => this.#updateWatch(rootId, actors),
+      epoch: this.#epoch,
     });
     const entry: Entry = { activation, running: null, waiters: [], cancelPark: undefined, faults: 0, lastUsedAt: 0 };
     this.#entries.set(rootId, entry);
@@ -286,7 +286,7 @@ export class Shard {
 
   /** Drops idle aggregates from memory. Never rejects. */
   tidy(): Promise<void> {
-    return this.#inSweep(() => this.#passivateIdle());
+    return this.#inSweep(async () => this.#startPassivating());
   }
 
   #inSweep(work: () => Promise<void>): Promise<void> {
@@ -304,6 +304,7 @@ export class Shard {
       (after) => aggregates.pageOwing(this.#index, after, PAGE),
       // An aggregate in memory performs its owed effects by itself when it has work.
       (rootId) => this.#entries.get(rootId)?.activation.hasWork ?? !this.#isInGrace(rootId),
+      (rootId) => this.#performOwed(rootId),
     );
     await this.#ringDue(clock.now());
   }
@@ -311,13 +312,27 @@ export class Shard {
   async #ringAll(
     nextPage: (after: string) => Promise<readonly RootId[]>,
     shouldRing: (rootId: RootId) => boolean = () => true,
+    ring: (rootId: RootId) => Promise<void> = (rootId) => this.deliver(rootId, null),
   ): Promise<void> {
     for (let after = ""; this.#open && !this.#draining;) {
       const page = await nextPage(after);
-      await Promise.all(page.filter(shouldRing).map((rootId) => this.deliver(rootId, null)));
+      await Promise.all(page.filter(shouldRing).map(ring));
       if (page.length < PAGE) return;
       after = page.at(-1)!;
     }
+  }
+
+  /**
+   * Wakes an aggregate that owes effects. An aggregate that was not in memory leaves it again at once: otherwise new
+   * runs that no agent takes would stay in memory for `passivateMs`, and faster creation would need more memory.
+   */
+  async #performOwed(rootId: RootId): Promise<void> {
+    const wasActive = this.#entries.has(rootId);
+    await this.deliver(rootId, null);
+    const entry = this.#entries.get(rootId);
+    if (wasActive || entry === undefined) return;
+    await entry.running;
+    await this.#passivate(entry);
   }
 
   async #ringDue(now: number): Promise<void> {
@@ -330,10 +345,22 @@ export class Shard {
     }
   }
 
-  async #passivateIdle(): Promise<void> {
+  /** Begins to drop the idle aggregates, unless the last passivation still runs: a slow store delays no sweep. */
+  #startPassivating(): void {
+    if (this.#passivating !== null) return;
     const idleSince = this.#context.clock.monotonic() - this.#context.timing.passivateMs;
-    for (const entry of this.#entries.values()) {
-      if (entry.lastUsedAt <= idleSince) await this.#passivate(entry);
+    const isIdle = ({ running, lastUsedAt }: Entry): boolean => running === null && lastUsedAt <= idleSince;
+    this.#passivating = this.#passivateAll([...this.#entries.values()].filter(isIdle))
+      .catch((error: unknown) => {
+        this.#context.log.warn({ shard: this.#index, error: String(error) }, "idle aggregates stay in memory for now");
+      })
+      .finally(() => (this.#passivating = null));
+  }
+
+  /** Passivates the entries, a bounded number at a time. Rejects when the store fails; the rest stays in memory then. */
+  async #passivateAll(entries: readonly Entry[]): Promise<void> {
+    for (let at = 0; at < entries.length && this.#open; at += PASSIVATIONS) {
+      await Promise.all(entries.slice(at, at + PASSIVATIONS).map((entry) => this.#passivate(entry)));
     }
   }
 

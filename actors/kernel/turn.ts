@@ -56,7 +56,7 @@ const ENOUGH = 4_000;
 
 /**
  * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next
- * message, so that the next message meets actors that agree with each other. Throws `MissingOutputs` when a decision
+ * message, so that the next message meets actors that agree with each other. `epoch`: that of the owner. Throws `MissingOutputs` when a decision
  * needs outputs that were not fetched.
  */
 export function decideTurn(
@@ -66,6 +66,7 @@ export function decideTurn(
   plan: RunPlan,
   type: AggregateType,
   outputs: OutputsReader,
+  epoch = 0,
 ): TurnResult {
   const changed = new Map<string, LiveActor>();
   const effects: OwedEffect[] = [];
@@ -82,6 +83,7 @@ export function decideTurn(
     },
     count: (key) => counts.of(key, actors, changed),
     outputs,
+    epoch,
   };
   for (; taken < messages.length && decided < ENOUGH; taken++) {
     const chain: ActorMessage[] = [messages[taken]!];

@@ -8,7 +8,7 @@ import type { GroupMember } from "../../src/domain/groups.ts";
 import { approvalId, type JobRunId, jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
-import { firstAttemptId, jobsOfStage } from "../../src/domain/plan-index.ts";
+import { firstAttemptId, jobsOfStage } from "../../src/planner/plan-index.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { decideGate } from "../../src/planner/gate.ts";
 import { resolveMessage } from "../../src/planner/deferred-texts.ts";

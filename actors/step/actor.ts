@@ -1,6 +1,6 @@
 /** Binds the step actor to the kernel. */
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { reasonChars } from "../../src/domain/plan-index.ts";
+import { reasonChars } from "../../src/planner/plan-index.ts";
 import type { ActorKind } from "../kernel/actor-kind.ts";
 import { decideStep, outstandingStep } from "./decide.ts";
 import type { StepMessage } from "./messages.ts";

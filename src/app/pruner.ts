@@ -5,6 +5,11 @@ import type { Logger } from "../domain/logger.ts";
 const FIRST_DELAY_MS = 1_000;
 const INTERVAL_MS = 5_000;
 
+/** Whether the clock may be relied on for deletion by age. */
+export interface Ages {
+  mayDelete(): Promise<boolean>;
+}
+
 export class Pruner {
   readonly #log: Logger;
   readonly #what: string;

@@ -2,8 +2,17 @@
 import { within } from "../domain/within.ts";
 import type { AppContext, WithStores } from "./context.ts";
 
-/** Checks that the node needs to pass, by name. Each resolves when it passes and rejects when it fails. */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+/**
+ * Resolves when the node passes the check, with a warning for operators or without one. Rejects when it does not; the
+ * text of a {@link NotReadyError} is shown to callers, the text of another error is only logged.
+ */
+export type ReadinessCheck = () => Promise<string | undefined | void>;
+
+/** Checks that the node needs to pass, by name. */
+export type ReadinessChecks = Readonly<Record<string, ReadinessCheck>>;
+
+/** A failed check with a text for callers without a token. */
+export class NotReadyError extends Error {}
 
 type ReadinessContext = Pick<AppContext, "log"> & WithStores<"ping">;
 
@@ -13,6 +22,17 @@ export interface Readiness {
   /** Names, sorted. */
   readonly checked: readonly string[];
   readonly failed: readonly string[];
+  /** Why a check failed, by its name; absent when no check says more than that it failed. */
+  readonly reasons?: Readonly<Record<string, string>>;
+  /** Warnings of checks that passed, by name; absent when there are none. */
+  readonly warnings?: Readonly<Record<string, string>>;
+}
+
+/** The outcome of one check. */
+interface Outcome {
+  readonly passed: boolean;
+  /** The reason of a failure, or the warning of a check that passed. */
+  readonly text?: string | undefined;
 }
 
 /**
@@ -27,16 +47,28 @@ export function readinessReader(context: ReadinessContext, checks: ReadinessChec
 async function check(context: ReadinessContext, checks: ReadinessChecks): Promise<Readiness> {
   const all: ReadinessChecks = { store: () => context.stores.ping(), ...checks };
   const checked = Object.keys(all).sort();
-  const passed = await Promise.all(checked.map((name) => passes(context, name, all[name]!)));
-  return { checked, failed: checked.filter((_, n) => !passed[n]) };
+  const outcomes = await Promise.all(checked.map((name) => outcomeOf(context, name, all[name]!)));
+  const textsOf = (passed: boolean): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      outcomes.flatMap((outcome, n) =>
+        outcome.passed === passed && outcome.text !== undefined ? [[checked[n]!, outcome.text]] : [],
+      ),
+    );
+  const [reasons, warnings] = [textsOf(false), textsOf(true)];
+  return {
+    checked,
+    failed: checked.filter((_, n) => !outcomes[n]!.passed),
+    ...(Object.keys(reasons).length === 0 ? {} : { reasons }),
+    ...(Object.keys(warnings).length === 0 ? {} : { warnings }),
+  };
 }
 
-async function passes(context: Pick<AppContext, "log">, name: string, check: () => Promise<void>): Promise<boolean> {
+async function outcomeOf(context: Pick<AppContext, "log">, name: string, check: ReadinessCheck): Promise<Outcome> {
   try {
-    await within(CHECK_WITHIN_MS, name, check());
-    return true;
+    const warning = await within(CHECK_WITHIN_MS, name, check());
+    return { passed: true, text: warning ?? undefined };
   } catch (error) {
     context.log.warn({ check: name, error: String(error) }, "a readiness check failed");
-    return false;
+    return { passed: false, text: error instanceof NotReadyError ? error.message : undefined };
   }
 }

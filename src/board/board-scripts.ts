@@ -173,6 +173,9 @@ if known ~= "*" and known ~= current then
   return { "stale", current, redis.call("HGETALL", lanes) }
 end
 
+-- Lanes may be many and empty; without an offer in any of them none is looked at.
+if redis.call("HLEN", offers) == redis.call("ZCARD", taken) then return { "taken" } end
+
 ${quotas}local function bestOffer()
   local best
   for i = 6, #ARGV, 3 do

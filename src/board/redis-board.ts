@@ -35,6 +35,8 @@ export const BOARD_WITNESS = "{board}:generation";
 const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:"].map(
   (name) => `{board}:${name}`,
 );
+/** The hash of offers, and the prefix of the sets of places. */
+export const [OFFERS_KEY, PLACES_PREFIX] = [KEYS[0]!, KEYS[7]!];
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
 /** How long a copy of the lanes without a match counts as up to date, without a call to Redis. */
@@ -66,7 +68,19 @@ export interface RedisBoardOptions {
 
 interface KnownLane extends Lane {
   readonly laneId: string;
+  /** What the last search of this lane has found, if it has found nothing. */
+  empty: Quiet;
 }
+
+/** Since when, as far as is known, there is nothing to take. */
+interface Quiet {
+  /** The number of announcements before the search began. */
+  readonly announcements: number;
+  /** Monotonic milliseconds. */
+  readonly at: number;
+}
+
+const NOT_QUIET: Quiet = { announcements: -1, at: -Infinity };
 
 interface LaneCopy {
   readonly version: string;
@@ -74,8 +88,8 @@ interface LaneCopy {
   readonly lanes: readonly KnownLane[];
   /** Lanes that match, by the labels object, which lives as long as the agent's session. */
   readonly matches: WeakMap<Labels, readonly KnownLane[]>;
-  /** When Redis last confirmed this copy, monotonic milliseconds. */
-  checkedAt: number;
+  /** When Redis last confirmed this copy. */
+  confirmed: Quiet;
 }
 
 type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", ...offers: string[]];
@@ -86,8 +100,12 @@ export class RedisBoard implements Board {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #quotas: Quotas;
   readonly #emptyLaneMs: number;
-  #copy: LaneCopy = copyOfLanes("", [], -Infinity);
+  #copy: LaneCopy = copyOfLanes("", [], NOT_QUIET);
   #listeners = 0;
+  /** Announcements of offers so far. */
+  #announcements = 0;
+  /** A search of lanes that were empty when they were last searched; null for none. */
+  #searching: Promise<void> | null = null;
 
   constructor({ redis, feed, clock, quotas = NO_QUOTAS, emptyLaneMs = DEFAULT_EMPTY_LANE_MS }: RedisBoardOptions) {
     this.#redis = redis;
@@ -102,7 +120,7 @@ export class RedisBoard implements Board {
     const lane: Lane = { projectId, priority, selector };
     const description = JSON.stringify(lane);
     const values = [offer.jobId, offer.queuedAt, laneIdOf(description), description, JSON.stringify(offer)];
-    this.#copy.checkedAt = -Infinity;
+    this.#announcements++;
     await this.#run(OFFER, [...values, ...this.#feed.messageOf(CHANNEL, lane)]);
   }
 
@@ -111,7 +129,22 @@ export class RedisBoard implements Board {
   }
 
   async take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
-    if (this.#knowsNoMatch(labels)) return [];
+    // Nothing was announced since there was nothing to take: of many agents that ask at the same time, one asks Redis.
+    while (this.#sawNothing(labels)) {
+      if (this.#sawNothing(labels, TRUST_MS)) return [];
+      if (this.#searching === null) break;
+      await this.#searching;
+    }
+    const taking = this.#search(labels, holdMs, count);
+    if (this.#sawNothing(labels)) {
+      const ended = (): void => void (this.#searching = null);
+      this.#searching = taking.then(ended, ended);
+    }
+    return taking;
+  }
+
+  async #search(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
+    const announcements = this.#announcements;
     const ofAgent = agentQuotas(this.#quotas, labels);
     for (let read = 0; ; read++) {
       const version = read < READS_PER_TAKE ? this.#copy.version : "*";
@@ -122,14 +155,17 @@ export class RedisBoard implements Board {
       const reply = (await this.#run(quotas === "" ? TAKE : TAKE_WITHIN_QUOTAS, values)) as TakeReply;
       if (reply[0] === "taken") {
         const [, ...offers] = reply;
-        if (offers.length === 0) this.#copy.checkedAt = this.#clock.monotonic();
+        const quiet = { announcements, at: this.#clock.monotonic() };
+        // With quotas, lanes may hold offers that this agent does not get.
+        if (offers.length < count && quotas === "") for (const lane of matching) lane.empty = quiet;
+        if (version !== "*") this.#copy.confirmed = quiet;
         return offers.map((text) => {
           const offer = JSON.parse(text) as Offer;
           const ofProject = projectQuota(this.#quotas, offer.projectId);
           return { ...offer, quotas: [...ofAgent, ...(ofProject ? [ofProject] : [])].map(({ name }) => name) };
         });
       }
-      this.#copy = copyOfLanes(reply[1], reply[2], this.#clock.monotonic());
+      this.#copy = copyOfLanes(reply[1], reply[2], { announcements, at: this.#clock.monotonic() });
     }
   }
 
@@ -155,7 +191,7 @@ export class RedisBoard implements Board {
 
   async onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>> {
     const unsubscribe = await this.#feed.subscribe(CHANNEL, (payload) => {
-      this.#copy.checkedAt = -Infinity;
+      this.#announcements++;
       listener(payload as Lane);
     });
     this.#listeners++;
@@ -179,12 +215,14 @@ export class RedisBoard implements Board {
   }
 
   /**
-   * True when a recent copy of the lanes shows that none matches. A thousand idle agents ask every second, and share
-   * this copy.
+   * True when no lane matched, or each one that did was empty, and no offer was announced since; with `withinMs` also not
+   * longer ago. A thousand idle agents ask every second, and share what one of them has seen.
    */
-  #knowsNoMatch(labels: Labels): boolean {
-    const isFresh = this.#listeners > 0 && this.#clock.monotonic() - this.#copy.checkedAt < TRUST_MS;
-    return isFresh && this.#matching(labels).length === 0;
+  #sawNothing(labels: Labels, withinMs = Infinity): boolean {
+    if (this.#listeners === 0) return false;
+    const since = this.#clock.monotonic() - withinMs;
+    const isQuiet = ({ announcements, at }: Quiet): boolean => announcements === this.#announcements && at > since;
+    return isQuiet(this.#copy.confirmed) && this.#matching(labels).every(({ empty }) => isQuiet(empty));
   }
 
   #matching(labels: Labels): readonly KnownLane[] {
@@ -220,10 +258,10 @@ function laneIdOf(description: string): string {
   return createHash("sha256").update(description).digest("base64url").slice(0, LANE_ID_LENGTH);
 }
 
-function copyOfLanes(version: string, pairs: readonly string[], checkedAt: number): LaneCopy {
+function copyOfLanes(version: string, pairs: readonly string[], confirmed: Quiet): LaneCopy {
   const lanes: KnownLane[] = [];
   for (let at = 0; at < pairs.length; at += 2) {
-    lanes.push({ ...(JSON.parse(pairs[at + 1]!) as Lane), laneId: pairs[at]! });
+    lanes.push({ ...(JSON.parse(pairs[at + 1]!) as Lane), laneId: pairs[at]!, empty: NOT_QUIET });
   }
-  return { version, lanes: lanes.sort((a, b) => b.priority - a.priority), matches: new WeakMap(), checkedAt };
+  return { version, lanes: lanes.sort((a, b) => b.priority - a.priority), matches: new WeakMap(), confirmed };
 }

@@ -10,4 +10,6 @@ export interface Peers {
    */
   count(key: string): number;
   readonly outputs: OutputsReader;
+  /** The epoch under which the owner decides; fencing tokens of new grants are above it. Absent: 0. */
+  readonly epoch?: number;
 }

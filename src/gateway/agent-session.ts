@@ -14,7 +14,7 @@ import type { Labels } from "../domain/labels.ts";
 import { pause } from "../domain/clock.ts";
 import { reportStep, sendReport, type StepReport } from "./actor-messages.ts";
 import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
-import { RevocationCheck } from "./revocation-check.ts";
+import { StoredLabels } from "./stored-labels.ts";
 import type { Claimant } from "./claim-queue.ts";
 import type { SessionContext } from "./gateway-context.ts";
 import { Outbox } from "./outbox.ts";
@@ -66,7 +66,7 @@ export class AgentSession implements Claimant {
   /** Replaced, never changed in place: the board caches what it computes for an object of labels. */
   labels: Labels;
   readonly #context: SessionContext;
-  readonly #revocation: RevocationCheck;
+  readonly #storedLabels: StoredLabels;
   readonly #boot: AgentBoot;
   readonly #hello: Hello;
   readonly #slots: Slots;
@@ -97,7 +97,7 @@ export class AgentSession implements Claimant {
   constructor(context: SessionContext, { caller, hello, write, end }: AgentSessionOptions) {
     this.#context = context;
     this.#streamId = context.newUuid();
-    this.#revocation = new RevocationCheck(context, caller);
+    this.#storedLabels = new StoredLabels(context, caller.agentId);
     this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
     this.labels = hello.facts.labels;
@@ -318,8 +318,8 @@ export class AgentSession implements Claimant {
       this.#unanswered = undefined;
       const { sequence, holdings } = next;
       try {
-        const stored = await this.#revocation.check();
-        if (stored !== undefined && !isDeepStrictEqual(stored.labels, this.labels)) this.labels = stored.labels;
+        const stored = await this.#storedLabels.read();
+        if (stored !== undefined && !isDeepStrictEqual(stored, this.labels)) this.labels = stored;
         await this.#updateHoldings(holdings);
         await this.#reconcile(holdings);
         this.#outbox.push(() => ({ type: "heartbeatAck", sequence }));

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
 import { systemTimers, type Timers } from "../domain/clock.ts";
 import { reportRefusedDispatch } from "./actor-messages.ts";
+import { OpenSessions } from "../app/identity/sessions.ts";
 import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
 import { DispatchBuilder } from "./dispatch-builder.ts";
@@ -27,10 +28,17 @@ export interface GatewayParts {
 export type SessionContext = GatewayPorts & GatewayParts;
 
 /** For callers that pass it to use cases as well. */
-export interface GatewayContext extends AppContext, GatewayParts {}
+export interface GatewayContext extends AppContext, GatewayParts {
+  /** The streams of this gateway. */
+  readonly sessions: OpenSessions;
+}
 
 /** A context with a new gateway id. The caller starts and stops the claim queue. */
-export function gatewayContext(context: AppContext, heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS): GatewayContext {
+export function gatewayContext(
+  context: AppContext,
+  heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
+  sessionCheckMs?: number,
+): GatewayContext {
   return {
     ...context,
     gatewayId: randomUUID(),
@@ -40,6 +48,7 @@ export function gatewayContext(context: AppContext, heartbeatIntervalMs = HEARTB
       onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
     }),
     claimQueue: new ClaimQueue(context),
+    sessions: new OpenSessions(context, sessionCheckMs),
     heartbeatIntervalMs,
     timers: systemTimers,
     newUuid: randomUUID,

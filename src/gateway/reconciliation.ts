@@ -142,7 +142,10 @@ async function noticesForUnknownStep(
   // The step was granted after the first read.
   if (isHeld(step)) return [];
   // A step that the control plane ended without a report may still run at the agent: the agent has to kill it.
-  return [{ type: hasEndedByReport(step) ? "acknowledge" : "refuse", stepRunId, token }];
+  if (!hasEndedByReport(step)) return [{ type: "refuse", stepRunId, token }];
+  // The agent forgets an acknowledged report. An end that a failure of the store may undo is not acknowledged yet.
+  const durable = (await context.stores.aggregates.findDurableStep(stepRunId))?.actor.state as StepState | undefined;
+  return durable !== undefined && hasEndedByReport(durable) ? [{ type: "acknowledge", stepRunId, token }] : [];
 }
 
 async function noticesForUnknownJob(

@@ -112,6 +112,11 @@ export async function updateLabels(
   return changed.data.labels;
 }
 
+/** The error of an agent whose token was revoked while the agent was calling. */
+export function tokenRevoked(): MillraceError {
+  return new MillraceError("unauthenticated", "the agent's token is revoked: register it again");
+}
+
 /** The id of the calling agent. Throws `forbidden` when the caller is no agent. */
 export function callingAgent(caller: Caller): AgentId {
   return agentCaller(caller).agentId;

@@ -8,6 +8,7 @@ import type { GrantedStep } from "../domain/effects.ts";
 import type { ClaimQueue } from "./claim-queue.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
+import { tokenRevoked } from "./registration.ts";
 import { toGrantedStep } from "./reconciliation.ts";
 import type { GatewayPorts } from "./context.ts";
 import { Signal } from "../app/signal.ts";
@@ -73,6 +74,7 @@ export class StepFetcher {
     let { labels } = agent;
     const granted: GrantedStep[] = [];
     const signal = new Signal();
+    let isRevoked = false;
     const claims = new PendingClaims(this.#context, request, () => signal.raise());
     const unsubscribe = await listenToAgent(this.#context, agentId, (notice) => {
       if (notice.type === "dispatch" && notice.order.bootId === bootId) {
@@ -80,6 +82,9 @@ export class StepFetcher {
         signal.raise();
       } else if (notice.type === "refuseClaim") {
         claims.settle(notice.requestId);
+      } else if (notice.type === "superseded" && notice.by === "") {
+        isRevoked = true;
+        signal.raise();
       } else if (notice.type === "labels") {
         labels = notice.labels;
         signal.raise();
@@ -98,10 +103,11 @@ export class StepFetcher {
       const stored = await this.#storedSteps(request);
       if (stored !== undefined) return stored;
       const endsAt = now() + request.waitMs;
-      while (granted.length === 0 && now() < endsAt && !abort.aborted) {
+      while (granted.length === 0 && now() < endsAt && !abort.aborted && !isRevoked) {
         if (freeSlots() > 0 && claims.count === 0) await claims.claim(labels, [requestId]);
         await signal.wait(Math.max(0, endsAt - now()), abort);
       }
+      if (isRevoked) throw tokenRevoked();
       return granted;
     } finally {
       claims.close();

@@ -21,7 +21,7 @@ import {
   readHeartbeat,
   readReport,
 } from "./messages/agent-messages.ts";
-import { duplex, unary } from "./calls.ts";
+import { duplex, requireStillValid, unary } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { recordHeartbeat } from "../gateway/heartbeat.ts";
@@ -65,11 +65,14 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       return { sequence: request.sequence, missed, heartbeatIntervalMs, eventNamespace };
     }),
 
-    fetchStepRun: unary(context, async (request, { caller, hungUp, leftMs }) => {
+    fetchStepRun: unary(context, async (request, facts) => {
+      const { caller, hungUp, leftMs } = facts;
       const agentId = callingAgent(caller);
       const fetch = parseMessage(fetchRequest, request);
       const waitMs = Math.max(0, Math.min(fetch.waitMs, leftMs - ANSWER_MARGIN_MS));
       const steps = await fetcher.fetch({ ...fetch, agentId, waitMs }, hungUp);
+      // A dispatch holds secrets, and the token may have been revoked during the wait.
+      if (steps.length > 0) await requireStillValid(context, facts);
       const dispatches = await Promise.all(steps.map((step) => context.builder.build(step)));
       return { dispatches: dispatches.filter((dispatch) => dispatch !== undefined).map(dispatchMessage) };
     }),

@@ -16,7 +16,7 @@ import { readContent } from "../app/content/run-artifacts.ts";
 import type { ArtifactFile } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
-import { type Duplex, duplex } from "./calls.ts";
+import { type Duplex, duplex, type StreamContext } from "./calls.ts";
 import { unexpectedMessage, receiveContent } from "./content-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 
@@ -48,7 +48,7 @@ const takeFiles = z.object({
   offset: z.bigint().nonnegative().transform(Number),
 });
 
-export function artifactCalls(context: AppContext): Pick<GatewayServer, "pushArtifact" | "pullArtifact"> {
+export function artifactCalls(context: StreamContext): Pick<GatewayServer, "pushArtifact" | "pullArtifact"> {
   return {
     pushArtifact: duplex(context, (call) => pushArtifact(context, call)),
     pullArtifact: duplex(context, (call) => pullArtifact(context, call)),

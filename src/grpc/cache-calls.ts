@@ -13,7 +13,7 @@ import { CacheIngest } from "../gateway/ingest/cache-ingest.ts";
 import type { AppContext } from "../app/context.ts";
 import { CACHE_KEY_LENGTH } from "../domain/caches.ts";
 import { stepGrant } from "./artifact-calls.ts";
-import { type Duplex, duplex } from "./calls.ts";
+import { type Duplex, duplex, type StreamContext } from "./calls.ts";
 import { unexpectedMessage, receiveContent } from "./content-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 
@@ -33,7 +33,7 @@ const takeMessage = z.object({
   offset: z.bigint().nonnegative().max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number),
 });
 
-export function cacheCalls(context: AppContext): Pick<GatewayServer, "pushCache" | "pullCache"> {
+export function cacheCalls(context: StreamContext): Pick<GatewayServer, "pushCache" | "pullCache"> {
   return {
     pushCache: duplex(context, (call) => pushCache(context, call)),
     pullCache: duplex(context, (call) => pullCache(context, call)),

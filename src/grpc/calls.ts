@@ -6,17 +6,26 @@ import type {
   ServerUnaryCall,
   ServerWritableStream,
 } from "@grpc/grpc-js";
-import { authenticate, type Caller } from "../app/identity/access.ts";
+import { authenticate, type Caller, reauthenticate } from "../app/identity/access.ts";
+import type { OpenSessions } from "../app/identity/sessions.ts";
 import type { AppContext } from "../app/context.ts";
+import type { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { toStatus } from "./status.ts";
 
 export interface CallFacts {
   readonly caller: Caller;
+  /** The token of the call. */
+  readonly bearer: string;
   /** Fires when the caller cancels or disconnects, and when the call has ended. */
   readonly hungUp: AbortSignal;
   /** Milliseconds until the caller's deadline; Infinity without a deadline. */
   readonly leftMs: number;
+}
+
+/** What streams work with: their callers are checked as long as they are open. */
+export interface StreamContext extends AppContext {
+  readonly sessions: OpenSessions;
 }
 
 export interface Duplex<Request, Response> extends CallFacts {
@@ -44,13 +53,13 @@ export function unary<Request, Response>(
 }
 
 export function duplex<Request, Response>(
-  context: AppContext,
+  context: StreamContext,
   handle: (call: Duplex<Request, Response>) => Promise<void>,
 ): handleBidiStreamingCall<Request, Response> {
   return (call) =>
     serveStream(context.log, call, async (write, hungUp) => {
       const facts = await authenticateCall(context, call, hungUp);
-      await handle({ ...facts, requests: requestsOf(call, hungUp), write });
+      await whileValid(context, facts, () => handle({ ...facts, requests: requestsOf(call, hungUp), write }));
     });
 }
 
@@ -87,7 +96,29 @@ export async function authenticateCall(context: AppContext, call: AnyCall, hungU
   const bearer = /^Bearer +(.+)$/i.exec(header)?.[1] ?? "";
   const deadline = call.getDeadline();
   const leftMs = (deadline instanceof Date ? deadline.getTime() : deadline) - context.clock.now();
-  return { caller: await authenticate(context, bearer), hungUp, leftMs };
+  return { caller: await authenticate(context, bearer), bearer, hungUp, leftMs };
+}
+
+/** Serves a stream. Rejects as soon as the token of the call proves less than when the call began. */
+export async function whileValid(
+  { sessions }: StreamContext,
+  facts: CallFacts,
+  serve: () => Promise<void>,
+): Promise<void> {
+  let leave = (): void => {};
+  const revoked = new Promise<never>((_, reject: (reason: MillraceError) => void) => {
+    leave = sessions.enter(facts, reject);
+  });
+  try {
+    await Promise.race([revoked, serve()]);
+  } finally {
+    leave();
+  }
+}
+
+/** Throws `unauthenticated` when the token of a call that has waited proves nothing any more. */
+export async function requireStillValid(context: AppContext, { bearer }: CallFacts): Promise<void> {
+  await reauthenticate(context, bearer);
 }
 
 /** The messages of the caller, until it ends the stream, cancels or disconnects. */

@@ -14,15 +14,14 @@ import {
 import type { AgentCaller } from "../app/identity/access.ts";
 import { type EventVerdict, type PushedEvent, takeAgentEvents } from "../gateway/ingest/event-ingest.ts";
 import { listenToRevocation } from "../board/agent-notices.ts";
-import { agentCaller } from "../gateway/registration.ts";
-import { RevocationCheck, tokenRevoked } from "../gateway/revocation-check.ts";
+import { agentCaller, tokenRevoked } from "../gateway/registration.ts";
 import type { AppContext } from "../app/context.ts";
 import { type LogBatch, LogIngest } from "../gateway/ingest/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { artifactCalls } from "./artifact-calls.ts";
 import { cacheCalls } from "./cache-calls.ts";
-import { type Duplex, duplex } from "./calls.ts";
+import { type Duplex, duplex, type StreamContext } from "./calls.ts";
 import { pluginCalls } from "./plugin-calls.ts";
 
 /** The fields of a batch that are checked here; `LogIngest` checks its lines. */
@@ -38,7 +37,7 @@ const VERDICTS: Readonly<Record<EventVerdict["verdict"], VerdictCode>> = {
   invalid: VerdictCode.EVENT_VERDICT_INVALID,
 };
 
-export function gatewayService(context: AppContext): GatewayServer {
+export function gatewayService(context: StreamContext): GatewayServer {
   return {
     pushLogs: duplex(context, (call) => pushLogs(context, call)),
     pushEvents: duplex(context, (call) => pushEvents(context, call)),
@@ -71,21 +70,19 @@ function pushEvents(context: AppContext, call: Duplex<PushEventsRequest, PushEve
   });
 }
 
-/** Answers each request in order. Ends with the agent's stream, or with an error once the agent's token is revoked. */
+/** Answers each request in order. Ends with the agent's stream, or with an error at once when the agent's token is revoked. */
 async function answerEach<Request, Response>(
   context: AppContext,
   agent: AgentCaller,
   { requests, write, hungUp }: Duplex<Request, Response>,
   answerTo: (request: Request) => Promise<Response>,
 ): Promise<void> {
-  const standing = new RevocationCheck(context, agent);
   let revoke: (reason: MillraceError) => void = () => {};
   const revoked = new Promise<never>((_, reject) => (revoke = reject));
   // This promise is not awaited: log lines and events are accepted also while Redis cannot be reached.
   const listening = listenToRevocation(context, agent.agentId, () => revoke(tokenRevoked()));
   const answerAll = async (): Promise<void> => {
     for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
-      await standing.check();
       const response = await answerTo(next.value);
       if (hungUp.aborted) return;
       await write(response);

@@ -3,9 +3,8 @@
  * up in memory. A stream whose caller stops reading ends with `slow_reader`.
  */
 import type { handleServerStreamingCall, ServerWritableStream } from "@grpc/grpc-js";
-import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { type CallFacts, authenticateCall } from "./calls.ts";
+import { type CallFacts, authenticateCall, type StreamContext } from "./calls.ts";
 import { toStatus } from "./status.ts";
 
 /** A caller may read nothing for this long, while a message waits for it, until its stream is ended. */
@@ -22,11 +21,11 @@ export interface ServerStream<Request, Response> extends CallFacts {
 
 /** The open server streams of this gateway. */
 export class ServerStreams {
-  readonly #context: AppContext;
+  readonly #context: StreamContext;
   readonly #stallMs: number;
   readonly #open = new Set<AbortController>();
 
-  constructor(context: AppContext, stallMs: number = STALL_MS) {
+  constructor(context: StreamContext, stallMs: number = STALL_MS) {
     this.#context = context;
     this.#stallMs = stallMs;
   }
@@ -40,9 +39,11 @@ export class ServerStreams {
       this.#open.add(over);
       const hangUp = (): void => over.abort();
       call.on("cancelled", hangUp);
+      let leave = (): void => {};
       void (async () => {
         try {
           const facts = await authenticateCall(this.#context, call, over.signal);
+          leave = this.#context.sessions.enter(facts, (reason) => over.abort(reason));
           await serve({
             ...facts,
             request: call.request,
@@ -55,6 +56,7 @@ export class ServerStreams {
           if (!call.cancelled)
             call.emit("error", toStatus(reasonOf(over.signal, error), call.getPath(), this.#context.log));
         } finally {
+          leave();
           this.#open.delete(over);
           over.abort();
         }

@@ -50,6 +50,8 @@ export interface GrpcServerOptions {
   readonly stallMs?: number;
   /** Milliseconds that a unary call without a deadline may take; default 60,000. */
   readonly unaryMs?: number;
+  /** Milliseconds between two checks of the tokens of open streams. */
+  readonly sessionCheckMs?: number;
 }
 
 export interface GrpcServer {
@@ -60,7 +62,7 @@ export interface GrpcServer {
 }
 
 export function createGrpcServer(context: AppContext, options: GrpcServerOptions): GrpcServer {
-  const gateway = gatewayContext(context, options.heartbeatIntervalMs);
+  const gateway = gatewayContext(context, options.heartbeatIntervalMs, options.sessionCheckMs);
   const channels = new AgentChannels(gateway);
   const streams = new ServerStreams(gateway, options.stallMs);
   const followers = { runEvents: new RunEventFeed(gateway), presenceFeed: new AgentPresenceFeed(gateway) };

@@ -13,16 +13,19 @@ export function addHealthRoutes(router: ApiRouter, context: AppContext, checks: 
   });
 
   router.get("/readyz", async (ctx) => {
-    const { checked, failed } = await readiness();
+    const { checked, failed, reasons = {}, warnings } = await readiness();
     if (failed.length > 0) {
       throw new MillraceError("unavailable", `not ready: ${failed.join(", ")}`, {
         problems: failed.map((name) => ({
           code: "not_ready",
           pointer: `/${name}`,
-          message: `${name} does not answer`,
+          message: reasons[name] ?? `${name} does not answer`,
         })),
       });
     }
-    ctx.body = successEnvelope({ status: "ready", checks: checked }, context.clock.now());
+    ctx.body = successEnvelope(
+      { status: "ready", checks: checked, ...(warnings && { warnings }) },
+      context.clock.now(),
+    );
   });
 }

@@ -4,6 +4,7 @@ import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import type { Registry } from "prom-client";
 import { authenticate } from "../app/identity/access.ts";
+import { OpenSessions } from "../app/identity/sessions.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
@@ -31,6 +32,8 @@ export interface HttpServerOptions {
   readonly readiness: ReadinessChecks;
   /** Null, the default, means plaintext. */
   readonly tls?: TlsSource | null;
+  /** Milliseconds between two checks of the tokens of answers that are still being sent. */
+  readonly sessionCheckMs?: number;
 }
 
 export interface HttpEdge {
@@ -73,7 +76,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(translateErrors(context));
   app.use(boundRequests());
   app.use(health.routes());
-  app.use(requireBearer(context));
+  app.use(requireBearer(context, new OpenSessions(context, options.sessionCheckMs)));
   app.use(api.routes());
   app.use(refuseUnmatched());
 
@@ -85,13 +88,20 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   return { server, app };
 }
 
-/** Runs before any route below `/api/v1`, so that a caller without a token cannot learn which paths exist. */
-function requireBearer(context: AppContext): Middleware<RequestState> {
+/**
+ * Runs before any route below `/api/v1`, so that a caller without a token cannot learn which paths exist. A download whose
+ * token is revoked is cut off: its status is sent already, and its length shows the caller that the rest is missing.
+ */
+function requireBearer(context: AppContext, sessions: OpenSessions): Middleware<RequestState> {
   return async (ctx, next) => {
     const needsToken = (ctx.path === API || ctx.path.startsWith(`${API}/`)) && !PUBLIC_PATHS.includes(ctx.path);
     if (needsToken) {
       const bearer = /^Bearer +(\S+) *$/i.exec(ctx.get("authorization"))?.[1] ?? "";
-      ctx.state.caller = await authenticate(context, bearer);
+      const caller = await authenticate(context, bearer);
+      ctx.state.caller = caller;
+      const leave = sessions.enter({ bearer, caller }, () => ctx.res.destroy());
+      if (ctx.res.closed) leave();
+      else ctx.res.once("close", leave);
     }
     await next();
   };

@@ -10,6 +10,7 @@ import { NodeRegistry } from "../../queues/node-registry.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
+import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
 import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { RedisPresence } from "../board/redis-presence.ts";
@@ -28,6 +29,7 @@ import { closeServer, listen } from "./listen.ts";
 import { registerClusterMetrics } from "./metrics.ts";
 import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
+import { clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
 import { checkMailboxes, startEdge, startGateway, startWorker } from "./roles.ts";
 import { readOrMakeSigningKey } from "./signing-key.ts";
@@ -151,19 +153,29 @@ async function startParts(
   });
 
   registerClusterMetrics(registry, context);
-  const readiness: Record<string, () => Promise<void>> = { redis: () => redis.ping().then(() => {}) };
-  const metricsServer = createMetricsServer(registry, tls.metrics);
+  const readiness: Record<string, ReadinessCheck> = { redis: () => redis.ping().then(() => {}) };
+  // The clock of a private Redis is the clock of this node.
+  const clockCheck =
+    config.redis === null ? null : await startClockCheck({ redis, nodeId, clock, log, registry }, teardown);
+  if (clockCheck !== null) readiness["clock"] = clockReadiness(clockCheck);
+  const metricsServer = createMetricsServer(registry, {
+    tls: tls.metrics,
+    readiness: readinessReader(context, readiness),
+  });
   const metrics = await listen(metricsServer, config.metrics, "MILLRACE_METRICS_ADDRESS");
   teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
 
   const everySenderRings = async () => (await nodes.list()).every(({ rings }) => rings === true);
   if (has("worker")) {
+    const { guard, stores: noted } = guardOwnership({ redis, nodeId, stores, clockCheck, registry, log });
+    const kernel = { stores: noted, clock: clockCheck?.clock ?? clock };
     const owner = await startWorker(
       config,
       context,
-      { nodeId, redis: target, registry, messages, onTurnSaved, everySenderRings },
+      { guard, kernel, nodeId, redis: target, registry, messages, onTurnSaved, everySenderRings },
       teardown,
     );
+    readiness["ownership"] = ownershipReadiness(guard);
     readiness["mailboxes"] = () => checkMailboxes(owner);
     ready("worker", "ready");
   }

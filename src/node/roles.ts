@@ -9,15 +9,18 @@ import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
+import { AgeGuard } from "../app/upkeep/age-guard.ts";
 import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
+import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
 import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
+import type { Stores } from "../stores/ports/stores.ts";
 import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
@@ -28,6 +31,9 @@ const HTTP_GRACE_MS = 5_000;
 const GRPC_GRACE_MS = 3_000;
 
 interface WorkerParts {
+  readonly guard: OwnershipGuard;
+  /** The stores and the clock of the kernel. */
+  readonly kernel: Pick<AppContext, "clock"> & { readonly stores: Stores };
   readonly onTurnSaved: TurnSaved;
   readonly nodeId: string;
   readonly redis: RedisTarget;
@@ -40,11 +46,11 @@ interface WorkerParts {
 export async function startWorker(
   config: NodeConfig,
   context: AppContext,
-  { nodeId, redis, registry, messages, onTurnSaved, everySenderRings }: WorkerParts,
+  { guard, kernel: kernelParts, nodeId, redis, registry, messages, onTurnSaved, everySenderRings }: WorkerParts,
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
-  const kernel = new Kernel({ ...context, typeOf: aggregateTypeOf, onTurnSaved });
+  const kernel = new Kernel({ ...context, ...kernelParts, typeOf: aggregateTypeOf, onTurnSaved });
   teardown.add("the kernel", () => kernel.stop());
   const owner = new ShardOwner({
     redis,
@@ -55,15 +61,17 @@ export async function startWorker(
     epochs: stores.shards,
     everySenderRings,
     format: messages,
+    guard,
     log,
   });
   await owner.start();
   teardown.add("the owner of shards", () => owner.stop());
-  const retention = new RetentionPruner(context, config.retention, () => owner.owned());
+  const ages = new AgeGuard(context, () => guard.bar === "clock");
+  const retention = new RetentionPruner(context, config.retention, { owned: () => owner.owned(), ages });
   for (const [name, part] of [
     ["the group reconciler", new GroupReconciler(context, () => owner.owned())],
-    ["the artifact pruner", artifactPruner(context)],
-    ["the cache pruner", cachePruner(context)],
+    ["the artifact pruner", artifactPruner(context, ages)],
+    ["the cache pruner", cachePruner(context, ages)],
     ["the retention pruner", retention],
   ] as const) {
     teardown.add(name, () => part.stop());

@@ -8,6 +8,7 @@ import { openMongoStores } from "../stores/mongo/open.ts";
 import { openSqliteStores } from "../stores/sqlite/open.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
+import { versionedInspection } from "../stores/format/versioned-inspection.ts";
 import { versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
 import { storeFile } from "./data-dir.ts";
 
@@ -24,6 +25,7 @@ export function versionedStores(adapters: Stores, format: StoredFormat, writes: 
     ...adapters,
     aggregates: versionedAggregates(adapters.aggregates, format, writes),
     plans: versionedPlans(adapters.plans, format, writes),
+    inspection: versionedInspection(adapters.inspection, format),
   };
 }
 

@@ -4,7 +4,7 @@
  * in a form that fits. Pure.
  */
 import type { Pairs, PlannedApproval, RunPlan, Scalar } from "../domain/plan.ts";
-import { REASON_CHARS, stepAttemptsOf } from "../domain/plan-index.ts";
+import { REASON_CHARS, stepAttemptsOf } from "./plan-index.ts";
 import type { PlannedCell } from "./plan-cells.ts";
 
 /**

@@ -109,6 +109,16 @@ export async function startEmbeddedRedis(options: {
   };
 }
 
+/** The URL of the server that runs on `dataDir`, for a process that only reads; undefined when none answers. */
+export async function findEmbeddedRedis(dataDir: string): Promise<string | undefined> {
+  const folder = await realpath(join(dataDir, "redis")).catch(() => undefined);
+  const record = folder === undefined ? undefined : await readRecord(folder);
+  if (record === undefined) return undefined;
+  const answer = await askServer(record.address);
+  const answers = answer !== "absent" && answer !== "silent" && answer.folder === folder && !answer.loading;
+  return answers ? serverUrl(record.address) : undefined;
+}
+
 /**
  * The server that a killed millrace process left running, when it answers; else undefined. A server that hangs is
  * killed, because it still uses the files. Rejects with `conflict` when a millrace process is connected to the server.

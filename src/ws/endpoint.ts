@@ -4,7 +4,8 @@ import type Koa from "koa";
 import koaWebsocket from "koa-websocket";
 import { Gauge, type Registry } from "prom-client";
 import type { WebSocket } from "ws";
-import type { Caller } from "../app/identity/access.ts";
+import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
+import type { MillraceError } from "../domain/errors.ts";
 import type { AppContext } from "../app/context.ts";
 import { RunEventFeed } from "../app/following/run-event-feed.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
@@ -12,6 +13,9 @@ import { Viewer } from "./viewer.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 const GOING_AWAY = 1001;
+/** Codes of this service, as HTTP would answer: 4401 for `unauthenticated`, 4403 for `forbidden`. */
+const UNAUTHENTICATED = 4401;
+const FORBIDDEN = 4403;
 const CLOSE_TIMEOUT_MS = 1_000;
 
 export interface WebSocketEndpointOptions {
@@ -24,6 +28,8 @@ export interface WebSocketEndpointOptions {
   readonly pingMs?: number;
   /** Milliseconds for which a viewer may read nothing while messages wait for it, until it is closed; default 30,000. */
   readonly stallMs?: number;
+  /** Milliseconds between two checks of the tokens of open connections. */
+  readonly sessionCheckMs?: number;
 }
 
 export interface WebSocketEndpoint {
@@ -36,22 +42,27 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
   const { registry, pingMs = 30_000, stallMs = 30_000 } = options;
   const { ws } = koaWebsocket(options.app);
   const runEvents = new RunEventFeed(context);
-  const callers = new WeakMap<IncomingMessage, Caller>();
+  const proofs = new WeakMap<IncomingMessage, Proof>();
+  const sessions = new OpenSessions(context, options.sessionCheckMs);
   const viewers = new Map<WebSocket, Viewer>();
   const silent = new WeakSet<WebSocket>();
   let closing = false;
 
   ws.use(({ websocket, req }) => {
-    const caller = callers.get(req);
-    if (caller === undefined || closing) {
+    const proof = proofs.get(req);
+    if (proof === undefined || closing) {
       websocket.close(GOING_AWAY);
       return;
     }
     viewers.set(
       websocket,
-      new Viewer(context, runEvents, caller, { socket: websocket, connection: req.socket }, stallMs),
+      new Viewer(context, runEvents, proof.caller, { socket: websocket, connection: req.socket }, stallMs),
     );
-    websocket.on("close", () => viewers.delete(websocket));
+    const leave = sessions.enter(proof, (reason) => refuse(websocket, reason));
+    websocket.on("close", () => {
+      viewers.delete(websocket);
+      leave();
+    });
     websocket.on("pong", () => silent.delete(websocket));
   });
   ws.listen({
@@ -61,8 +72,8 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     // The library accepts an upgrade on any path unless this function refuses it.
     verifyClient: ({ req }, verdict) => {
       admit(context, req).then(
-        (caller) => {
-          callers.set(req, caller);
+        (proof) => {
+          proofs.set(req, proof);
           verdict(true);
         },
         (error: unknown) => {
@@ -106,19 +117,30 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     async close() {
       closing = true;
       clearInterval(pinging);
-      await Promise.all([...viewers.keys()].map(closeGracefully));
+      await Promise.all(
+        [...viewers.keys()].map((websocket) => closeGracefully(websocket, GOING_AWAY, "the server is going away")),
+      );
       ws.server?.close();
     },
   };
 }
 
-function closeGracefully(websocket: WebSocket): Promise<void> {
+/** Ends the connection of a caller whose rights are gone. A closing frame has room for 123 bytes of text. */
+function refuse(websocket: WebSocket, { reason }: MillraceError): void {
+  const [code, text] =
+    reason === "forbidden"
+      ? [FORBIDDEN, "forbidden: the caller's role or scopes were reduced: connect again"]
+      : [UNAUTHENTICATED, "unauthenticated: the token is revoked or expired, or its user is disabled"];
+  void closeGracefully(websocket, code, text);
+}
+
+function closeGracefully(websocket: WebSocket, code: number, text: string): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => websocket.terminate(), CLOSE_TIMEOUT_MS);
     websocket.once("close", () => {
       clearTimeout(timer);
       resolve();
     });
-    websocket.close(GOING_AWAY, "the server is going away");
+    websocket.close(code, text);
   });
 }

@@ -1,7 +1,8 @@
 /** Who may open a WebSocket. This is checked before the upgrade, so that a refusal is an HTTP answer with the error envelope. */
 import type { IncomingMessage } from "node:http";
-import { authenticate, type Caller } from "../app/identity/access.ts";
+import { authenticate } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
+import type { Proof } from "../app/identity/sessions.ts";
 import { errorEnvelope, publicError } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";
 
@@ -11,10 +12,10 @@ const PROTOCOL = "millrace.v1";
 const TOKEN_PREFIX = "bearer.";
 
 /**
- * The caller of an upgrade request. Throws `not_found` for another path, `forbidden` for a page from another origin,
+ * The caller of an upgrade request, with its token. Throws `not_found` for another path, `forbidden` for a page from another origin,
  * `malformed_request` for a token that is offered without the sub-protocol `millrace.v1`, and `unauthenticated`.
  */
-export async function admit(context: AppContext, request: IncomingMessage): Promise<Caller> {
+export async function admit(context: AppContext, request: IncomingMessage): Promise<Proof> {
   const { origin, host, authorization } = request.headers;
   if (pathOf(request) !== PATH) throw new MillraceError("not_found", `no WebSocket is at ${pathOf(request)}`);
   // Browsers name the origin of the page that connects. Pages of other origins are refused, as the HTTP API refuses them.
@@ -27,7 +28,8 @@ export async function admit(context: AppContext, request: IncomingMessage): Prom
     throw new MillraceError("malformed_request", `offer the sub-protocol ${PROTOCOL} beside ${TOKEN_PREFIX}<token>`);
   }
   const headerToken = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-  return authenticate(context, headerToken ?? offeredToken ?? "");
+  const bearer = headerToken ?? offeredToken ?? "";
+  return { bearer, caller: await authenticate(context, bearer) };
 }
 
 /** The sub-protocol that the server answers; false for none. */

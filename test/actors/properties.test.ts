@@ -5,9 +5,8 @@ import { isAtWork, isBound } from "../../actors/job/state.ts";
 import { runStatus } from "../../actors/run/state.ts";
 import { isHeld } from "../../actors/step/state.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
-import { jobEvidence } from "../chaos/check/collect.ts";
-import type { RunEvidence } from "../chaos/check/evidence.ts";
-import { checkTransitions } from "../chaos/check/transitions.ts";
+import { approvalEvidence, jobEvidence } from "../chaos/check/run-evidence.ts";
+import { type LifeEvidence, checkTransitions } from "../chaos/check/transitions.ts";
 import { AGENT, RefusedRerun, SimulatedRun } from "../support/simulated-run.ts";
 import { action, perform, plan, tellPlace, vote } from "./any-order.ts";
 
@@ -42,16 +41,15 @@ function checkGuarantees(run: SimulatedRun): void {
 }
 
 /** The events, numbered as the store numbers them, and the states of the actors. */
-function evidenceOf(run: SimulatedRun): RunEvidence {
+function evidenceOf(run: SimulatedRun): LifeEvidence {
   const published = run.effects.flatMap((effect) => (effect.type === "publish" ? [effect.event] : []));
   return {
     runId: run.run.runId,
     status: runStatus(run.run.state),
-    settled: true,
     eventNumber: published.length,
     events: published.map((event, at) => ({ ...event, number: at + 1, timeMs: at })),
-    jobs: jobEvidence(run.jobs(), run.steps()),
-    approvals: run.approvals().map(({ approvalId: id, state }) => ({ approvalId: id, status: state })),
+    jobs: jobEvidence(run.jobs(), run.steps(), run.plan),
+    approvals: run.approvals().map(approvalEvidence),
   };
 }
 

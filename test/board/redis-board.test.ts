@@ -44,6 +44,12 @@ describe("the board on Redis", () => {
     return taken;
   }
 
+  /** How often Redis has run the command since its statistics were reset, also within scripts. */
+  async function callsOf(command: string): Promise<number> {
+    const stats = await redis.info("commandstats");
+    return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, "m").exec(stats)?.[1] ?? 0);
+  }
+
   boardContract({ open: (quotas) => newBoard(quotas && { quotas }), later: (what, look) => until(what, look) });
 
   it("keeps nothing of a withdrawn offer, waiting or taken", async () => {
@@ -91,6 +97,48 @@ describe("the board on Redis", () => {
     expect(wakes[0]).to.deep.equal({ projectId: "default", priority: 0, selector: needs("agent", "7") });
     expect((await takeOne(board, { agent: "7" }, HOLD_MS))?.jobId).to.equal("a");
     await stop();
+  });
+
+  it("asks Redis as often for two idle agents as for a hundred, while offers wait that none of them can run", async () => {
+    let now = 0;
+    board = new RedisBoard({ redis, feed: broadcast(), clock: { monotonic: () => now } });
+    const stop = await board.onOffered(() => {});
+    await board.offer(offerOf("other", { selector: needs("os", "plan9") }));
+    await board.offer(offerOf("mine", { selector: needs("os", "linux") }));
+    await takeOne(board, LINUX, HOLD_MS);
+    await board.withdraw(job("mine"));
+    for (const os of ["linux", "none"]) {
+      const asked: number[] = [];
+      for (const count of [2, 100]) {
+        const agents = Array.from({ length: count }, () => ({ os }));
+        await board.take(agents[0]!, HOLD_MS, 1);
+        now += 1_000;
+        await redis.config("RESETSTAT");
+        const taken = await Promise.all(agents.map((labels) => board.take(labels, HOLD_MS, 1)));
+        expect(taken.flat()).to.deep.equal([]);
+        asked.push(await callsOf("evalsha"));
+      }
+      expect(asked, os).to.deep.equal([1, 1]);
+    }
+    await board.offer(offerOf("late", { selector: needs("os", "linux") }));
+    expect((await takeOne(board, LINUX, HOLD_MS))!.jobId).to.equal("late");
+    await stop();
+  });
+
+  it("visits as many lanes of three empty ones as of sixty while every offer is taken", async () => {
+    const visited: number[] = [];
+    for (const count of [3, 60]) {
+      await redis.flushall();
+      for (let n = 0; n < count; n++) {
+        await board.offer(offerOf(`job${n}`, { projectId: project(`p${n}`) }));
+        await takeOne(board, LINUX, HOLD_MS);
+        if (n > 0) await board.withdraw(job(`job${n}`));
+      }
+      await redis.config("RESETSTAT");
+      expect(await takeOne(board, LINUX, HOLD_MS)).to.equal(undefined);
+      visited.push(await callsOf("zrange"));
+    }
+    expect(visited).to.deep.equal([0, 0]);
   });
 
   it("removes a lane that has stayed empty, but no lane with a taken offer", async () => {

@@ -1,9 +1,16 @@
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
+import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { AGENT_A as A, AGENT_B as B, presenceContract, recordOf } from "../contracts/presence.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
+
+/** How often Redis has run the command since its statistics were reset, also within scripts. */
+async function callsOf(redis: Redis, command: string): Promise<number> {
+  const stats = await redis.info("commandstats");
+  return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, "m").exec(stats)?.[1] ?? 0);
+}
 
 describe("presence on Redis", () => {
   let server: TestRedis;
@@ -31,6 +38,45 @@ describe("presence on Redis", () => {
       beats.add((await presence.read([A])).get(A)!.beat);
     }
     expect(beats).to.have.length(20);
+  });
+
+  it("reads as many records of two idle agents as of two hundred: none that it has read before", async () => {
+    const reads: number[] = [];
+    for (const count of [2, 200]) {
+      const beatAll = () =>
+        Promise.all(Array.from({ length: count }, (_, at) => presence.beat(recordOf(asId<AgentId>(`agt_${at}`)))));
+      await beatAll();
+      expect(await presence.online(30_000)).to.have.length(count);
+      await beatAll();
+      await redis.config("RESETSTAT");
+      expect(await presence.online(30_000)).to.have.length(count);
+      reads.push(await callsOf(redis, "hget"));
+    }
+    expect(reads).to.deep.equal([0, 0]);
+  });
+
+  it("reads the records again after a change, an end, a silence and a return", async () => {
+    const busyOf = async () =>
+      (await presence.online(30_000)).map(({ agentId, busy }) => `${agentId} ${busy}`).toSorted();
+    const age = async (agentId: AgentId, ms: number): Promise<void> =>
+      void (await redis.zadd("{presence}:times", Date.now() - ms, agentId));
+    await presence.beat(recordOf(A));
+    await presence.beat(recordOf(B));
+    expect(await busyOf()).to.deep.equal(["agt_A 0", "agt_B 0"]);
+    await presence.beat(recordOf(A, { busy: 1 }));
+    expect(await busyOf()).to.deep.equal(["agt_A 1", "agt_B 0"]);
+    await age(B, 31_000);
+    expect(await busyOf()).to.deep.equal(["agt_A 1"]);
+    // As many as before, and others.
+    await age(A, 31_000);
+    await presence.beat(recordOf(B));
+    expect(await busyOf()).to.deep.equal(["agt_B 0"]);
+    await presence.leave(B, recordOf(B).bootId);
+    await presence.beat(recordOf(A));
+    expect(await busyOf()).to.deep.equal(["agt_A 0"]);
+    await redis.flushall();
+    await presence.beat(recordOf(B));
+    expect(await busyOf()).to.deep.equal(["agt_B 0"]);
   });
 
   it("lists agents that were declared lost, until their next beat or for a day", async () => {

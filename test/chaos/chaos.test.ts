@@ -2,14 +2,19 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { check } from "./check/checker.ts";
+import type { Evidence } from "./check/evidence.ts";
+import { CORRUPTIONS } from "./corruptions.ts";
 import { type Outcome, playScenario } from "./run-scenario.ts";
 import { SHORT_SCENARIOS } from "./scenarios.ts";
+import { seeded } from "./world/random.ts";
 
 const SEED = 20_261_121;
 const RUNS = 60;
 
 describe("a short kill test", function () {
   this.timeout(170_000);
+  const records: Evidence[] = [];
 
   for (const scenario of SHORT_SCENARIOS) {
     it(`finds no broken promise: ${scenario.about}`, async () => {
@@ -24,6 +29,21 @@ describe("a short kill test", function () {
       expect(outcome.violations, output.join("\n")).to.deep.equal([]);
       expect(outcome.runs).to.be.at.least(RUNS);
       expect(outcome.kills).to.be.above(1);
+      records.push(outcome.evidence);
     });
   }
+
+  it("has a judge that accepts what was recorded, and finds every way in which it can be corrupted", () => {
+    expect(records, "records of the scenarios before").to.have.length(SHORT_SCENARIOS.length);
+    for (const record of records) {
+      expect(check(record)).to.deep.equal([]);
+      for (const { name, kind, corrupt } of CORRUPTIONS) {
+        const found = check(corrupt(record, seeded(SEED).fork(name)));
+        expect(
+          found.map((violation) => violation.kind),
+          `${name}: ${JSON.stringify(found.slice(0, 3))}`,
+        ).to.include(kind);
+      }
+    }
+  });
 });

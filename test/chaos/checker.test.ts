@@ -3,9 +3,28 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { checkExclusion } from "./check/exclusion.ts";
 import { check } from "./check/checker.ts";
-import type { Evidence, Mark, RunEvidence, StepEvidence, Transition, ViolationKind } from "./check/evidence.ts";
+import type {
+  ActorEvidence,
+  Evidence,
+  JobEvidence,
+  Mark,
+  RunEvidence,
+  StepEvidence,
+  Transition,
+  ViolationKind,
+} from "./check/evidence.ts";
+import { type Definition, type LoadStep, step as stepOf } from "./load/step.ts";
 
 const T0 = 1_700_000_000_000;
+
+const DEFINITION: Definition = {
+  jobs: [
+    { name: "a", steps: [stepOf("ledger", "works")] },
+    { name: "b", steps: [stepOf("ledger", "fails", { exitCode: 3 }), stepOf("ledger", "never")] },
+  ],
+};
+/** The definition with the job of which a rerun reuses the result. */
+const WITH_OLD: Definition = { jobs: [...DEFINITION.jobs!, { name: "old", steps: [stepOf("ledger", "works")] }] };
 
 /**
  * Evidence without a violation: a run of two jobs. The first job loses its agent and is retried; the second fails and
@@ -50,27 +69,38 @@ function validEvidence(): Evidence {
   const mark = (word: Mark["word"], jobId: string, stepRunId: string, second: number): Mark => {
     return { word, jobId, stepRunId, at: T0 + second * 1_000 - 500 };
   };
-  const failed: StepEvidence = { stepRunId: "b1-0", index: 0, status: "failed", reason: "exit", reused: false };
+  const failed: StepEvidence = { ...plain("b1-0"), status: "failed", reason: "exit" };
   return {
-    acknowledged: [{ requestId: "r-1", runId: "run-1", ends: ["failed"], exclusion: null }],
-    runs: [
+    acknowledged: [
       {
+        requestId: "r-1",
+        runId: "run-1",
+        definition: DEFINITION,
+        vote: "approve",
+        repeats: null,
+        ends: ["failed"],
+        exclusion: null,
+      },
+    ],
+    pauses: [{ runId: "run-1", resumeSentAt: T0 + 7_900 }],
+    unansweredPauses: [],
+    stops: [],
+    votes: [],
+    runs: [
+      consistent({
         runId: "run-1",
         status: "failed",
         settled: true,
+        owed: 0,
         eventNumber: events.length,
         events,
         approvals: [],
         jobs: [
-          attempt("a1", 0, 1, "failed", "agent_lost", [
-            { stepRunId: "a1-0", index: 0, status: "failed", reason: "agent_lost", reused: false },
-          ]),
-          attempt("a2", 0, 2, "success", "", [
-            { stepRunId: "a2-0", index: 0, status: "success", reason: "", reused: false, secrets: 1 },
-          ]),
+          attempt("a1", 0, 1, "failed", "agent_lost", [{ ...plain("a1-0"), status: "failed", reason: "agent_lost" }]),
+          attempt("a2", 0, 2, "success", "", [{ ...plain("a2-0"), token: 2, secrets: 1 }]),
           attempt("b1", 1, 1, "failed", "", [failed, { ...failed, stepRunId: "b1-1", index: 1, status: "skipped" }]),
         ],
-      },
+      }),
     ],
     marks: [
       mark("start", "a1", "a1-0", 6),
@@ -80,8 +110,9 @@ function validEvidence(): Evidence {
       mark("start", "b1", "b1-0", 21),
       mark("end", "b1", "b1-0", 22),
     ],
-    logs: [{ stepRunId: "a2-0", written: 3, seen: [1, 2, 3].map(lineOf) }],
-    agentKills: [],
+    logs: [{ stepRunId: "a2-0", written: 3, mayOverflow: false, seen: [1, 2, 3].map(lineOf) }],
+    absences: [{ agentId: "agent of a1", how: "killed", fromMs: T0 + 8_500, untilMs: T0 + 9_000 }],
+    outages: [],
     deadLetters: [],
     secretVersions: [
       { secret: "project/TOKEN", number: 1, sum: "aa", fromMs: T0, untilMs: T0 + 14_000 },
@@ -92,8 +123,36 @@ function validEvidence(): Evidence {
   };
 }
 
+function plain(stepRunId: string): StepEvidence {
+  return { stepRunId, index: 0, attempt: 1, status: "success", reason: "", token: 1, reused: false };
+}
+
+/** The run with the actors and projections that its jobs and steps have. */
+function consistent(run: Omit<RunEvidence, "actors" | "rows">): RunEvidence {
+  const actorOf = (kind: string, id: string, phase: string, attempt = 1): ActorEvidence => {
+    return { kind, id, phase, attempt, agentId: null, state: { phase } };
+  };
+  const actors = [
+    actorOf("run", run.runId, run.status),
+    ...run.jobs.flatMap(({ jobId, status, attempt: number, steps }) => [
+      actorOf("job", jobId, status, number),
+      ...steps.map((step) => actorOf("step", step.stepRunId, step.status, step.attempt)),
+    ]),
+  ];
+  const rows = actors.flatMap(({ phase, ...actor }) =>
+    actor.kind === "run" ? [] : [{ ...actor, status: phase, position: 0, jobId: null }],
+  );
+  return { ...run, actors, rows: { before: rows, after: rows } };
+}
+
 function lineOf(number: number) {
   return { number, text: `line ${number}`, lostThrough: null };
+}
+
+function talks(talker: LoadStep): LoadStep {
+  return talker.env?.["EXIT_CODE"] === 0 || talker.name === "fails"
+    ? { ...talker, env: { ...talker.env, LINES_TO_SAY: 3 } }
+    : talker;
 }
 
 function attempt(
@@ -103,15 +162,19 @@ function attempt(
   status: "failed" | "success",
   reason: string,
   steps: readonly StepEvidence[],
-): RunEvidence["jobs"][number] {
+): JobEvidence {
   return {
     jobId,
     index,
+    name: jobId.replace(/\d/, ""),
+    values: [],
     cell: null,
     attempt: number,
     status,
     reason,
     agentId: `agent of ${jobId}`,
+    token: number,
+    leaseMs: 30_000,
     reused: false,
     steps,
   };
@@ -119,7 +182,7 @@ function attempt(
 
 function withRun(change: Partial<RunEvidence>): Evidence {
   const evidence = validEvidence();
-  return { ...evidence, runs: [{ ...evidence.runs[0]!, ...change }] };
+  return { ...evidence, runs: [consistent({ ...evidence.runs[0]!, ...change })] };
 }
 
 function withEvents(change: (events: Transition[]) => Transition[]): Evidence {
@@ -141,12 +204,15 @@ describe("the checker of the kill tests", () => {
   });
 
   it("finds a reused step that ran again or that has transitions", () => {
-    const step = { stepRunId: "old-0", index: 0, status: "success", reason: "", reused: true } as const;
-    const job = { ...attempt("old", 2, 1, "success", "", [step]), reused: true };
+    const job = { ...attempt("old", 2, 1, "success", "", [{ ...plain("old-0"), reused: true }]), reused: true };
     const jobs = [...validEvidence().runs[0]!.jobs, job];
-    expect(kinds(withRun({ jobs }))).to.deep.equal([]);
+    const [trigger] = validEvidence().acknowledged;
+    const acknowledged = [{ ...trigger!, definition: WITH_OLD, repeats: "run-0" }];
+    const rerun = { ...withRun({ jobs }), acknowledged };
+    expect(kinds(rerun)).to.deep.equal([]);
     const mark: Mark = { word: "start", stepRunId: "old-0", jobId: "old", at: T0 };
-    expect(kinds({ ...withRun({ jobs }), marks: [...validEvidence().marks, mark] })).to.deep.equal(["doubled"]);
+    expect(kinds({ ...rerun, marks: [...validEvidence().marks, mark] })).to.deep.equal(["doubled"]);
+    expect(kinds({ ...rerun, acknowledged: [{ ...acknowledged[0]!, repeats: null }] })).to.deep.equal(["wrong"]);
     const { jobId, steps } = jobs[1]!;
     const claimed = jobs.with(1, {
       ...jobs[1]!,
@@ -203,7 +269,8 @@ describe("the checker of the kill tests", () => {
 
   it("finds a run that did not end or that still owes effects", () => {
     expect(kinds(withRun({ status: "running" }))).to.include("stuck");
-    expect(kinds(withRun({ settled: false }))).to.deep.equal(["stuck"]);
+    expect(kinds(withRun({ settled: false, owed: 1 }))).to.deep.equal(["stuck"]);
+    expect(kinds(withRun({ owed: 1 }))).to.deep.equal(["wrong"]);
   });
 
   it("finds triggers without a run, shared runs, and runs without a trigger", () => {
@@ -253,13 +320,27 @@ describe("the checker of the kill tests", () => {
     expect(kinds({ ...rest, logs: [{ ...logs[0]!, seen: [{ ...lineOf(1), text: "line 2" }] }] })).to.include("wrong");
   });
 
-  it("finds a gap record, unless the step's agent was killed", () => {
+  it("finds lines that a viewer missed although the step failed, and a log that no viewer saw", () => {
+    const evidence = validEvidence();
+    const short = { stepRunId: "b1-0", written: 3, mayOverflow: false, seen: [lineOf(1)] };
+    expect(kinds({ ...evidence, logs: [...evidence.logs, short] })).to.deep.equal(["lost"]);
+    const talking: Definition = { jobs: DEFINITION.jobs!.map((job) => ({ ...job, steps: job.steps.map(talks) })) };
+    const acknowledged = [{ ...evidence.acknowledged[0]!, definition: talking }];
+    expect(kinds({ ...evidence, acknowledged })).to.deep.equal(["lost"]);
+    expect(kinds({ ...evidence, acknowledged, logs: [...evidence.logs, { ...short, written: 1 }] })).to.deep.equal([]);
+  });
+
+  it("finds a gap record, unless the step's agent was killed or had no room", () => {
     const { logs, ...rest } = validEvidence();
     const seen = [lineOf(1), { number: 2, text: "lines 2-3 lost", lostThrough: 3 }];
     const lacking = { ...rest, logs: [{ ...logs[0]!, seen }] };
     expect(kinds(lacking)).to.deep.equal(["lost"]);
     const ended = rest.runs[0]!.events.findLast(({ stepRunId }) => stepRunId === "a2-0")!.timeMs;
-    const killed = (agentId: string, at: number) => kinds({ ...lacking, agentKills: [{ agentId, at }] });
+    const killed = (agentId: string, fromMs: number) => {
+      const kill = { agentId, how: "killed", fromMs, untilMs: fromMs } as const;
+      return kinds({ ...lacking, absences: [...rest.absences, kill] });
+    };
+    expect(kinds({ ...lacking, logs: [{ ...lacking.logs[0]!, mayOverflow: true }] })).to.deep.equal([]);
     expect(killed("agent of a2", ended + 2_000)).to.deep.equal([]);
     expect(killed("agent of a2", ended + 60_000)).to.deep.equal(["lost"]);
     expect(killed("agent of b1", ended + 2_000)).to.deep.equal(["lost"]);
@@ -272,7 +353,10 @@ describe("the checker of the kill tests", () => {
     const lost = { ...a2!, status: "failed" as const, reason: "agent_lost" };
     const expected = { ...evidence, acknowledged: [{ ...evidence.acknowledged[0]!, ends: ["success"] as const }] };
     expect(kinds(expected)).to.include("wrong");
-    expect(kinds({ ...expected, runs: [{ ...run!, jobs: [a1!, lost, b1!] }] })).not.to.include("wrong");
+    const twice = { ...expected, runs: [consistent({ ...run!, jobs: [a1!, lost, b1!] })] };
+    expect(kinds(twice)).to.include("wrong");
+    const kill = { agentId: "agent of a2", how: "killed", fromMs: T0 + 16_000, untilMs: T0 + 16_500 } as const;
+    expect(kinds({ ...twice, absences: [...twice.absences, kill] })).not.to.include("wrong");
   });
 
   it("reports every dead letter", () => {
@@ -316,14 +400,14 @@ describe("the checker of the kill tests", () => {
     const [trigger] = evidence.acknowledged;
     const [run] = evidence.runs;
     // The same work, 500 ms later.
-    const other: RunEvidence = {
+    const other = consistent({
       ...run!,
       runId: "run-2",
       jobs: run!.jobs.map((job) => ({
         ...job,
         steps: job.steps.map((step) => ({ ...step, stepRunId: `x-${step.stepRunId}` })),
       })),
-    };
+    });
     const later = evidence.marks.map((mark) => ({ ...mark, stepRunId: `x-${mark.stepRunId}`, at: mark.at + 500 }));
     const two = (unit: "run" | "job", kind = "deploy"): Evidence => ({
       ...evidence,

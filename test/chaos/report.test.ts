@@ -9,7 +9,7 @@ import { TSX } from "../support/processes.ts";
 import { readReport, reportOf, tableOf, writeReport } from "./report.ts";
 import type { Outcome } from "./run-scenario.ts";
 
-const outcome: Outcome = {
+const outcome: Omit<Outcome, "evidence"> = {
   name: "kill-worker",
   runs: 40,
   kills: 3,

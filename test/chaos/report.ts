@@ -41,7 +41,7 @@ export function reportOf({
   recoveries,
   figures,
   examined,
-}: Outcome): ScenarioReport {
+}: Omit<Outcome, "evidence">): ScenarioReport {
   const times = (what?: string) =>
     recoveries.filter((recovery) => what === undefined || recovery.what === what).map(({ tookMs }) => tookMs);
   const kinds = [...new Set(recoveries.map(({ what }) => what))];

@@ -31,6 +31,7 @@ export interface Outcome {
   /** Number of violations by kind. */
   readonly counts: Record<ViolationKind, number>;
   readonly violations: readonly string[];
+  readonly evidence: Evidence;
   readonly recoveries: readonly Recovery[];
   /** Other measurements, as sentences with units. */
   readonly figures: readonly string[];
@@ -71,19 +72,31 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       search.scan(ANSWERS, answer, question),
     );
     const { ledger, mirror } = installation;
-    const load = new Load(client, { ledger, mirrorUrl: mirror.url }, random.fork("load"), (secret, value) =>
-      search.add(secret, value),
+    const load = new Load(
+      client,
+      { ledger, mirrorUrl: mirror.url },
+      random.fork("load"),
+      (secret, value) => search.add(secret, value),
+      scenario.shape.logBuffer !== undefined,
     );
     await load.prepare();
     const probeJob = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
     await load.addPipeline(PROBE_PIPELINE, { jobs: [probeJob] });
 
-    const context: FaultContext = { installation, load, random: random.fork("faults"), probe, record };
+    const context: FaultContext = {
+      installation,
+      load,
+      random: random.fork("faults"),
+      probe,
+      record,
+      victims: new Set(),
+    };
     await injectAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
     await settle(installation, load);
 
     const evidence = await collect(context, scenario.isQuiet ? [] : await searchAll(context, search));
     addViolations(context, evidence, scenario);
+    for (const text of await installation.verify()) record.addViolation("wrong", `millrace verify: ${text}`);
     for (const text of client.improper) record.addViolation("wrong", text);
     const unreadable = (await probe?.failed()) ?? 0;
     if (unreadable > 0) record.addViolation("wrong", `the owners of the shards could not read ${unreadable} envelopes`);
@@ -95,6 +108,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       kills,
       counts: record.counts(),
       violations: violations.map(({ kind, text }) => `${kind}: ${text}`),
+      evidence,
       recoveries,
       figures,
       examined: countEvidence(evidence),
@@ -117,7 +131,7 @@ async function injectAll(context: FaultContext, faults: readonly Fault[], runs: 
     await sleep(random.between(PAUSE_BETWEEN_FAULTS_MS.least, PAUSE_BETWEEN_FAULTS_MS.most));
     record.say(fault.name);
     await fault
-      .inject(context)
+      .inject({ ...context, victims: new Set() })
       .catch((error: unknown) => record.addViolation("stuck", `${fault.name}: ${String(error)}`));
   }
   await loading.stop();
@@ -127,11 +141,14 @@ async function injectAll(context: FaultContext, faults: readonly Fault[], runs: 
   );
 }
 
-function addViolations({ installation, record }: FaultContext, evidence: Evidence, { isQuiet }: Scenario): void {
+function addViolations({ installation, record }: FaultContext, evidence: Evidence, { isQuiet, shape }: Scenario): void {
   for (const { name, isRunning } of installation.nodes) {
     if (!isRunning && !name.startsWith("guest")) record.addViolation("wrong", `${name} ended without being killed`);
   }
   for (const { kind, text } of check(evidence)) record.addViolation(kind, text);
+  const hasGap = evidence.logs.some(({ seen }) => seen.some(({ lostThrough }) => lostThrough !== null));
+  if (shape.logBuffer !== undefined && !hasGap)
+    record.addViolation("wrong", "no agent ran out of room for log lines: the scenario showed nothing");
   const examined = countEvidence(evidence);
   if (!isQuiet && Object.values(examined).includes(0)) {
     record.addViolation("lost", `there is no evidence: ${JSON.stringify(examined)}`);
@@ -199,10 +216,15 @@ async function collect({ installation, load, record }: FaultContext, leaks: read
   const deadLetters = await stores.deadLetters.list({ offset: 0, limit: 100, descending: false });
   return {
     acknowledged: load.acknowledged,
-    runs: await collectRuns(stores, load.pipelineIds),
+    pauses: load.pauses,
+    unansweredPauses: load.unansweredPauses,
+    stops: load.stops,
+    votes: load.votes,
+    runs: await collectRuns(installation, load.pipelineIds),
     marks: await readMarks(ledger),
     logs: load.logs,
-    agentKills: record.agentKills,
+    absences: record.absences,
+    outages: record.outages,
     deadLetters: deadLetters.map(({ rootId, reason }) => `${rootId}: ${reason}`),
     secretVersions: load.secrets.versions,
     secretsGiven: await readSecretsGiven(ledger),

@@ -1,5 +1,5 @@
 /** The record of a scenario while it is played: violations, recoveries, figures and kills. */
-import type { AgentKill, Violation, ViolationKind } from "./check/evidence.ts";
+import type { Absence, Span, Violation, ViolationKind } from "./check/evidence.ts";
 
 export interface Recovery {
   readonly what: string;
@@ -10,9 +10,11 @@ export class ScenarioRecord {
   readonly violations: Violation[] = [];
   readonly recoveries: Recovery[] = [];
   readonly figures: string[] = [];
-  readonly agentKills: AgentKill[] = [];
+  readonly absences: Absence[] = [];
+  readonly outages: Span[] = [];
   kills = 0;
   readonly #say: (text: string) => void;
+  #isUnbound = false;
 
   constructor(say: (text: string) => void) {
     this.#say = say;
@@ -30,9 +32,19 @@ export class ScenarioRecord {
 
   /** Adds a recovery. A recovery that took longer than `boundMs` is a violation. */
   addRecovery(what: string, tookMs: number, boundMs = Infinity): void {
+    if (this.#isUnbound) {
+      this.#say(`  ${what}: ${Math.round(tookMs)} ms`);
+      return;
+    }
     this.recoveries.push({ what, tookMs });
     this.#say(`  ${what}: ${Math.round(tookMs)} ms`);
     if (tookMs > boundMs) this.addViolation("stuck", `${what} took ${Math.round(tookMs)} ms, more than ${boundMs}`);
+  }
+
+  /** Runs faults whose recoveries have no bounds and are not counted. */
+  async withoutBounds(faults: () => Promise<void>): Promise<void> {
+    this.#isUnbound = true;
+    await faults().finally(() => (this.#isUnbound = false));
   }
 
   /** Adds a measurement, as a sentence. A figure that is not within its bound is a violation. */
@@ -40,6 +52,18 @@ export class ScenarioRecord {
     this.figures.push(figure);
     this.#say(`  ${figure}`);
     if (!isWithin) this.addViolation("wrong", `out of bounds: ${figure}`);
+  }
+
+  /** Records that an agent is away while `during` runs. */
+  async whileAway(agentId: string, how: Absence["how"], during: () => Promise<void>): Promise<void> {
+    const at = this.absences.push({ agentId, how, fromMs: Date.now(), untilMs: Infinity }) - 1;
+    await during().finally(() => (this.absences[at] = { ...this.absences[at]!, untilMs: Date.now() }));
+  }
+
+  /** Records that Redis or the store is away for all nodes while `during` runs. */
+  async whileOut(during: () => Promise<void>): Promise<void> {
+    const at = this.outages.push({ fromMs: Date.now(), untilMs: Infinity }) - 1;
+    await during().finally(() => (this.outages[at] = { ...this.outages[at]!, untilMs: Date.now() }));
   }
 
   addViolation(kind: ViolationKind, text: string): void {

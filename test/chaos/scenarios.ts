@@ -2,6 +2,11 @@
 import { killAmongWaitingRuns, addWaitingRuns, compareWorkerCounts } from "./faults/amounts.ts";
 import type { Fault } from "./faults/fault.ts";
 import { fullStore } from "./faults/full-store.ts";
+import { freezeCreator, freezeGateway, freezeGatewayLong, freezeRedis } from "./faults/frozen.ts";
+import { fullDisk } from "./faults/full-disk.ts";
+import { nextRelease, wrongClock } from "./faults/guests.ts";
+import { partFromRedis, partFromStore } from "./faults/links.ts";
+import { atOnce, choosePairs } from "./faults/pairs.ts";
 import { longPartition, shortPartition } from "./faults/partitions.ts";
 import {
   freezeAgent,
@@ -13,6 +18,8 @@ import {
   killEmbeddedNode,
   killWorker,
 } from "./faults/processes.ts";
+import { cannotSave, outOfMemory, readOnly } from "./faults/refusals.ts";
+import { tearEmbeddedFile, tearFile } from "./faults/torn-file.ts";
 import {
   cutStore,
   emptyMaster,
@@ -38,9 +45,11 @@ export interface Scenario {
 
 const SCALED: Shape = { engine: "scaled", workers: 3, gateways: 2, edges: 2, agents: 4 };
 const TWO_WORKERS: Shape = { ...SCALED, workers: 2 };
+const LINKED: Shape = { ...SCALED, hasOwnLinks: true };
 const STORE_DELAY_MS = 25;
 const EMBEDDED: Shape = { engine: "embedded", workers: 1, gateways: 1, edges: 1, agents: 2 };
 const KILLS = 10;
+const PAIRS = 11;
 
 const EACH_ONCE: readonly Fault[] = [
   freezeWorker,
@@ -116,6 +125,12 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: always([shortPartition, longPartition]),
   },
   {
+    name: "logs",
+    about: "agents have less room for log lines than steps write, while the store is slow and their network is cut",
+    shape: { ...TWO_WORKERS, logBuffer: "1MB" },
+    faults: always([slowStore, killGateway, shortPartition, killAgent, cutStore]),
+  },
+  {
     name: "mail",
     about: "envelopes arrive twice, late and out of order",
     shape: TWO_WORKERS,
@@ -148,6 +163,60 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: always([compareWorkerCounts]),
   },
   {
+    name: "parted",
+    about: "one worker cannot reach Redis, or cannot reach the store",
+    shape: LINKED,
+    faults: always(times(2, partFromRedis, partFromStore)),
+  },
+  {
+    name: "frozen",
+    about: "an edge is frozen before it performs what it stored; a gateway and Redis are frozen",
+    shape: LINKED,
+    faults: always([freezeCreator, freezeGateway, freezeRedis, freezeCreator, freezeGatewayLong]),
+  },
+  {
+    name: "refusing",
+    about: "Redis answers MISCONF, OOM and READONLY",
+    shape: TWO_WORKERS,
+    faults: always([cannotSave, outOfMemory, readOnly]),
+  },
+  {
+    name: "torn",
+    about: "Redis is killed, and its file ends in the middle of a command",
+    shape: TWO_WORKERS,
+    faults: always(times(4, tearFile)),
+  },
+  {
+    name: "torn-embedded",
+    about: "an embedded node and its Redis are killed, and Redis' file ends in the middle of a command",
+    shape: EMBEDDED,
+    faults: always(times(4, tearEmbeddedFile)),
+  },
+  {
+    name: "clock",
+    about: "the clock of one worker is an hour ahead",
+    shape: TWO_WORKERS,
+    faults: always([wrongClock]),
+  },
+  {
+    name: "disk",
+    about: "the journal of an agent cannot grow",
+    shape: TWO_WORKERS,
+    faults: always(times(3, fullDisk)),
+  },
+  {
+    name: "releases",
+    about: "nodes of the next release work beside those of this one, and die",
+    shape: { ...TWO_WORKERS, storeDelayMs: STORE_DELAY_MS },
+    faults: always([nextRelease]),
+  },
+  {
+    name: "pairs",
+    about: "two faults at once, which the seed chooses",
+    shape: { ...LINKED, workers: 4, storeDelayMs: STORE_DELAY_MS },
+    faults: (random) => choosePairs(random, PAIRS).map(atOnce),
+  },
+  {
     name: "mix",
     about: "all of these faults in random order",
     shape: { ...SCALED, workers: 4, storeDelayMs: STORE_DELAY_MS },
@@ -166,8 +235,8 @@ export const SHORT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "short-embedded",
-    about: "an embedded node dies by SIGKILL",
+    about: "an embedded node dies by SIGKILL, once with a torn file of its Redis",
     shape: EMBEDDED,
-    faults: always(times(2, killEmbeddedNode)),
+    faults: always([killEmbeddedNode, tearEmbeddedFile]),
   },
 ];

@@ -18,6 +18,14 @@ export function operationStoresContract(open: () => Stores): void {
       );
     });
 
+    it("issue no epoch below the least that a caller takes, and none twice", async () => {
+      const take = async (least?: number) => (await open().shards.takeEpoch(6, least)).epoch;
+      expect([await take(500), await take(400), await take(), await take(9_000_000_000_000)]).to.deep.equal([
+        500, 501, 502, 9_000_000_000_000,
+      ]);
+      expect((await open().shards.epochs()).get(6)).to.equal(9_000_000_000_000);
+    });
+
     it("remember only the Redis of the owner with the newest epoch", async () => {
       const first = await open().shards.takeEpoch(4);
       expect(first.previous).to.equal(null);

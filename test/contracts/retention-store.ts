@@ -57,6 +57,19 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await open().retention.nthNewest(0, { projectId: newId("prj") })).to.equal(undefined);
     });
 
+    it("lists the newest runs since a time, without groups", async () => {
+      const far = 8e15;
+      const [one, two] = [await storeRuns([far + 1, far + 3]), await storeRuns([far + 2])];
+      const pipelinesOf = async (since: number, limit: number) =>
+        (await open().retention.newestRuns(since, limit)).map(({ pipelineId }) => pipelineId);
+      expect(await pipelinesOf(far, 10)).to.deep.equal([one.pipelineId, two.pipelineId, one.pipelineId]);
+      expect(await pipelinesOf(far, 2)).to.deep.equal([one.pipelineId, two.pipelineId]);
+      expect(await pipelinesOf(far + 2, 10)).to.deep.equal([one.pipelineId]);
+      expect(await pipelinesOf(far + 3, 10)).to.deep.equal([]);
+      const [newest] = await open().retention.newestRuns(far, 1);
+      expect(newest!.projectId).to.equal(one.runs[0]!.head.summary.projectId);
+    });
+
     it("pages the runs of a pipeline up to a time, oldest first", async () => {
       const { pipelineId, ids, runs } = await storeRuns([10, 20, 20, 30, 40]);
       const page = async (after: Parameters<Stores["retention"]["pageRuns"]>[2]["after"], limit: number) =>

@@ -8,6 +8,7 @@ import { expect } from "chai";
 import { type Db, type Document, MongoClient } from "mongodb";
 import { ApiClient } from "../../src/cli/api-client.ts";
 import type { StepRunId } from "../../src/domain/ids.ts";
+import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { collectRuns } from "../chaos/check/collect.ts";
 import { checkTransitions } from "../chaos/check/transitions.ts";
@@ -118,11 +119,12 @@ describe("an installation whose MongoDB is restored from a dump", function () {
     startAgent(second, "second");
 
     const stores = await openMongoStores({ url, database: after });
+    const restored = { stores, mongoDatabase: { url, name: after }, storeFile: "", format: STORED_FORMAT };
     try {
       const runs = await until(
         "every run in the dump is settled",
         async () => {
-          const found = await collectRuns(stores, [pipelineId]);
+          const found = await collectRuns(restored, [pipelineId]);
           return found.every(({ settled }) => settled) && found;
         },
         90_000,

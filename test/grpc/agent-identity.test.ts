@@ -1,6 +1,5 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { RevocationCheck } from "../../src/gateway/revocation-check.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
 import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import { asId, type UserId } from "../../src/domain/ids.ts";
@@ -185,21 +184,6 @@ describe("tokens of agents", () => {
     });
     const registered = await gateway.register("revoked");
     expect(registered.agentId).to.equal(agent.agentId);
-  });
-
-  it("end a stream within 30 s when the notice of their revocation is lost", async () => {
-    const { agentId } = await gateway.register("unheard");
-    const [token] = await gateway.stores.identity.listTokens("agent", agentId);
-    let now = 0;
-    const context = { ...gateway.context, clock: { ...gateway.context.clock, monotonic: () => now } };
-    const standing = new RevocationCheck(context, { kind: "agent", agentId, tokenId: token!.tokenId });
-    now = 31_000;
-    expect(await standing.check()).to.include({ name: "unheard" });
-    await gateway.stores.identity.deleteToken(token!.tokenId);
-    now = 60_000;
-    expect(await standing.check(), "not looked at again so soon").to.equal(undefined);
-    now = 62_000;
-    expect(await refusal(standing.check())).to.include({ reason: "unauthenticated" });
   });
 
   it("are deleted with an agent that is removed, whose live jobs count as lost", async () => {

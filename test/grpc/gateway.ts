@@ -96,6 +96,11 @@ export class Gateway {
     });
   }
 
+  /** The file of the store. */
+  get storePath(): string {
+    return this.#store.path;
+  }
+
   get stores() {
     return this.#store.stores;
   }

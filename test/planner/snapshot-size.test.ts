@@ -12,7 +12,7 @@ import { newStep, type StepState } from "../../actors/step/state.ts";
 import type { AgentId, ProjectId, UserId } from "../../src/domain/ids.ts";
 import { asId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { reasonChars, REASON_CHARS } from "../../src/domain/plan-index.ts";
+import { reasonChars, REASON_CHARS } from "../../src/planner/plan-index.ts";
 import {
   APPROVAL_MESSAGE_CHARS,
   bytesOfCells,

@@ -26,6 +26,13 @@ describe("the assignment of shards", () => {
     );
   });
 
+  it("computes nothing again while the nodes stay", () => {
+    const owners = assignShards(["a", "b", "c"], 64);
+    expect(assignShards(["c", "a", "b"], 64)).to.equal(owners);
+    expect(assignShards(["a", "b"], 64)).to.not.equal(owners);
+    expect(assignShards(["a", "b"], 32)).to.have.length(32);
+  });
+
   it("moves no more than about its share when a node joins", () => {
     fc.assert(
       fc.property(nodes, fc.uuid(), (members, joining) => {

@@ -43,6 +43,8 @@ export interface CallOptions {
 export interface TestEdge {
   readonly context: ClusterContext;
   readonly redis: TestRedis;
+  /** The file of the store. */
+  readonly storePath: string;
   readonly registry: Registry;
   readonly port: number;
   readonly origin: string;
@@ -65,7 +67,9 @@ const SHARDS = 16;
 /** The registry never announces this record: the edge only reads which nodes are alive. */
 const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
 
-export async function openTestEdge(limits: { pingMs?: number; stallMs?: number } = {}): Promise<TestEdge> {
+export async function openTestEdge(
+  limits: { pingMs?: number; stallMs?: number; sessionCheckMs?: number } = {},
+): Promise<TestEdge> {
   const redis = await startTestRedis();
   const store = await openTestSqlite();
   const log = silentLog;
@@ -113,6 +117,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
   const { adminToken } = await ensureBootstrap(context);
   const { server, app } = createHttpServer(context, {
     registry,
+    ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },
@@ -126,6 +131,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
   return Object.assign(edge, {
     context,
     redis,
+    storePath: store.path,
     registry,
     port,
     origin,

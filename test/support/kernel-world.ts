@@ -152,8 +152,19 @@ export function claimOf(rootId: RunId, index = 0, requestId = "r1", quotas: read
   };
 }
 
+/** The token of a first grant under epoch 1. */
+const TOKEN = 2;
+
 export function reportOf(rootId: RunId, phase: string, index = 0) {
-  const message = { type: "reported", agentId: KERNEL_AGENT, token: 1, phase, exitCode: 0, reason: "", lastLine: 0 };
+  const message = {
+    type: "reported",
+    agentId: KERNEL_AGENT,
+    token: TOKEN,
+    phase,
+    exitCode: 0,
+    reason: "",
+    lastLine: 0,
+  };
   return {
     rootId,
     to: { kind: "step", id: stepRunId(rootId, jobRunId(rootId, index, 1), 0, 1) },

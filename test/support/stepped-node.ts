@@ -99,7 +99,7 @@ export class SteppedNode {
   static async open(stores: Stores): Promise<SteppedNode> {
     const node = new SteppedNode(stores);
     await ensureBootstrap(node.context);
-    await node.#kernel.open(SHARD, 1);
+    await node.#kernel.open(SHARD, 0);
     node.#subscribe(agentChannel(STEPPED_NODE_AGENT), (notice) => node.notices.push(notice as AgentNotice));
     return node;
   }

@@ -232,6 +232,28 @@ describe("the log channel", () => {
     expect(late.ofType("log")).to.have.length(0);
   });
 
+  it("does not count lines as lost while an agent still delivers them", async () => {
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    await append(lines(1, 5));
+    await end(8);
+    await until("five lines", () => seen(viewer).length === 5);
+    edge.skewMs = 20_000;
+    await append(lines(6, 6));
+    await until("six lines", () => seen(viewer).length === 6);
+    // The step ended 40 s ago, and its newest line came 20 s ago.
+    edge.skewMs = 40_000;
+    const late = await subscribe();
+    await until("six lines of the late viewer", () => seen(late).length === 6);
+    await append(lines(7, 8));
+    await late.next("history_done");
+    for (const one of [late, viewer]) {
+      await until("eight lines", () => seen(one).length === 8);
+      expect(one.entries.filter(({ content }) => content.includes("lost"))).to.deep.equal([]);
+    }
+    await subscriptionsEnd();
+  });
+
   it("hands over a burst in small parts, so that a viewer that does not read bounds memory", async () => {
     const viewer = await subscribe();
     await viewer.next("history_done");

@@ -8,28 +8,36 @@ import type { ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import type { WithStores } from "../context.ts";
 import type { ContentContext } from "./context.ts";
-import { Pruner } from "../pruner.ts";
+import { type Ages, Pruner } from "../pruner.ts";
 
 /** Time between two checks whether the step of an unfinished upload still runs. */
 export const UPLOAD_CHECK_MS = 600_000;
 /** Artifacts of one pass. */
 const ARTIFACTS_PER_PASS = 100;
 
+/** The expiry of what is being deleted. */
+const BEGUN = 0;
+
 type PrunerContext = Pick<ContentContext, "clock" | "log"> & WithStores<"aggregates" | "artifacts" | "blobs">;
 
 /** Deletes expired artifacts on every node. Several nodes may prune at once: every step of a deletion is idempotent. */
-export function artifactPruner(context: PrunerContext): Pruner {
-  const prune = async () => (await pruneArtifacts(context, ARTIFACTS_PER_PASS)) === ARTIFACTS_PER_PASS;
+export function artifactPruner(context: PrunerContext, ages: Ages): Pruner {
+  const prune = async () =>
+    (await pruneArtifacts(context, ARTIFACTS_PER_PASS, await ages.mayDelete())) === ARTIFACTS_PER_PASS;
   return new Pruner(context.log, "expired artifacts", prune);
 }
 
 /**
  * One pass over at most `limit` artifacts whose time is over: deletes each, except an upload whose step still runs,
- * which gets more time. Answers how many artifacts it found.
+ * which gets more time. Without `byAge` it only finishes deletions that have begun. Answers how many artifacts it found.
  */
-export async function pruneArtifacts({ stores, clock, log }: PrunerContext, limit: number): Promise<number> {
+export async function pruneArtifacts(
+  { stores, clock, log }: PrunerContext,
+  limit: number,
+  byAge = true,
+): Promise<number> {
   const now = clock.now();
-  const due = await stores.artifacts.expired(now, limit);
+  const due = await stores.artifacts.expired(byAge ? now : BEGUN, limit);
   for (const artifact of due) {
     const { artifactId, runId, name, state } = artifact;
     if (state === "uploading" && !(await isAbandoned(stores, artifact))) {

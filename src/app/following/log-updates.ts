@@ -2,6 +2,7 @@
  * The log of a step run as a viewer follows it: first the history, then live lines, each line once and in order. The
  * store is the truth; the feed only brings new lines sooner.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { StepRunId } from "../../domain/ids.ts";
@@ -17,8 +18,16 @@ import { noStepRun } from "../step-runs.ts";
 const UPDATE_LINES = 200;
 /** Between two reads of the store while the step is active. */
 const REREAD_MS = 1_000;
-/** The last lines of a step count as lost when they have not arrived this long after its end. */
+/**
+ * The last lines of a step count as lost when this long after its end, and after the newest line that has come, they
+ * have not arrived.
+ */
 const LATE_LINES_MS = 30_000;
+/**
+ * A follower that comes later than that cannot know when the newest line came. It looks again after this time, and goes
+ * on while it finds new lines: an agent with many lines to deliver may need more than 30 s.
+ */
+const LOOK_AGAIN_MS = 3_000;
 /** Lines from the feed that wait for the consumer, at most; more are dropped and read from the store. */
 const FEED_BUFFER_LINES = 2_000;
 
@@ -34,8 +43,8 @@ interface LogRequest {
 }
 
 /**
- * Ends when the step is final and its last line was given, or 30 s after the end of the step with a gap record. Nothing
- * is read ahead of the consumer. After the history, a store that is unavailable only delays the lines. Throws
+ * Ends when the step is final and its last line was given, or with a gap record when no line has come for 30 s after
+ * the end of the step. Nothing is read ahead of the consumer. After the history, a store that is unavailable only delays the lines. Throws
  * `not_found`, also for a log that retention has deleted.
  */
 export async function* followLog(
@@ -54,12 +63,22 @@ export async function* followLog(
     for await (const lines of readThrough(context, stepRunId, cursor)) {
       yield { type: "history", lines, agentId: agentOf(step) };
     }
-    const endOfHistory = await endOf(context, step, cursor);
-    if (endOfHistory.lost !== undefined) yield { type: "history", lines: [endOfHistory.lost], agentId: agentOf(step) };
+    let endOfHistory = await endOf(context, step, cursor);
+    for (let last = 0; endOfHistory.lost !== undefined && cursor.next !== last && !abort.aborted;) {
+      last = cursor.next;
+      await sleep(LOOK_AGAIN_MS, undefined, { signal: abort }).catch(() => {});
+      for await (const lines of readThrough(context, stepRunId, cursor)) {
+        yield { type: "history", lines, agentId: agentOf(step) };
+      }
+      endOfHistory = await endOf(context, step, cursor);
+    }
+    for (const lost of cursor.pass(endOfHistory)) yield { type: "history", lines: [lost], agentId: agentOf(step) };
     yield { type: "historyDone" };
     if (endOfHistory.ended) return;
 
     let readAt = Number.NEGATIVE_INFINITY;
+    let last = cursor.next;
+    let newestAt = Number.NEGATIVE_INFINITY;
     while (!abort.aborted) {
       try {
         // Before the lines leave the buffer: a failure here must not lose them.
@@ -73,8 +92,10 @@ export async function* followLog(
           for await (const lines of readThrough(context, stepRunId, cursor)) {
             yield { type: "live", lines, agentId: agentOf(step) };
           }
-          const end = await endOf(context, step, cursor);
-          if (end.lost !== undefined) yield { type: "live", lines: [end.lost], agentId: agentOf(step) };
+          if (cursor.next !== last) newestAt = context.clock.now();
+          last = cursor.next;
+          const end = await endOf(context, step, cursor, newestAt);
+          for (const lost of cursor.pass(end)) yield { type: "live", lines: [lost], agentId: agentOf(step) };
           if (end.ended) return;
         }
       } catch (error) {
@@ -113,6 +134,19 @@ class LogCursor {
     this.next = last + 1;
     return [fresh];
   }
+
+  /** Passes over the lines that count as lost. Answers their gap record, when there is one. */
+  pass({ lost }: EndOfLog): readonly LogLine[] {
+    if (lost === undefined) return [];
+    this.next += lost.lost;
+    return [lost];
+  }
+}
+
+interface EndOfLog {
+  readonly ended: boolean;
+  /** The gap record for lines that count as lost. */
+  readonly lost?: LogLine;
 }
 
 /** Lines that the feed has brought and the consumer has not taken. Bounded, since the store has every line. */
@@ -175,21 +209,23 @@ async function readStep(context: FollowingContext, stepRunId: StepRunId): Promis
 }
 
 /**
- * Whether the log has ended. `lost`: a gap record for lines that have not arrived within 30 s after the end of the
- * step. Throws `not_found` when retention has deleted the missing lines.
+ * Whether the log has ended. `newestAt`: when the newest line came, by this node's clock. Throws `not_found` when
+ * retention has deleted the missing lines.
  */
 async function endOf(
   context: FollowingContext,
   step: StepState,
-  cursor: LogCursor,
-): Promise<{ readonly ended: boolean; readonly lost?: LogLine }> {
+  cursor: Pick<LogCursor, "next">,
+  newestAt = Number.NEGATIVE_INFINITY,
+): Promise<EndOfLog> {
   if (isActiveStepStatus(stepStatus(step.state))) return { ended: false };
   // The step was never granted to an agent, so it has no log.
   if (step.grant === null && step.lastLine === null) return { ended: true };
   const missing = step.lastLine === null ? 0 : step.lastLine - cursor.next + 1;
   if (step.lastLine !== null && missing <= 0) return { ended: true };
   await requireKeptLog(context, step.runId, step.stepRunId);
-  if (context.clock.now() - (step.endedAt ?? 0) < LATE_LINES_MS) return { ended: false };
+  const waitingSince = Math.max(step.endedAt ?? 0, newestAt);
+  if (context.clock.now() - waitingSince < LATE_LINES_MS) return { ended: false };
   if (missing <= 0) return { ended: true };
   const lost: LogLine = {
     line: cursor.next,
@@ -199,7 +235,6 @@ async function endOf(
     level: "warn",
     content: "",
   };
-  cursor.next += missing;
   return { ended: true, lost };
 }
 

@@ -7,6 +7,8 @@ import { asId, type UserId } from "../../domain/ids.ts";
 import type { IdentityContext } from "./context.ts";
 
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
+/** What an access token has opened may stay open for this long after the token has expired. */
+export const OPEN_AFTER_EXPIRY_SECONDS = 12 * 3_600;
 const ISSUER = "millrace";
 
 /** Signs a token that is valid for {@link ACCESS_TOKEN_SECONDS}. */
@@ -21,16 +23,18 @@ export async function signAccessToken(context: IdentityContext, userId: UserId):
     .sign(context.signingKey);
 }
 
-/** The user that the token names, or why the token is refused. */
+/** The user that the token names, or why the token is refused. `lateSeconds` after its expiry it still counts as valid. */
 export async function verifyAccessToken(
   context: IdentityContext,
   token: string,
+  lateSeconds: number,
 ): Promise<{ readonly userId: UserId } | { readonly refused: "expired" | "invalid" }> {
   try {
     const { payload } = await jwtVerify(token, context.signingKey, {
       algorithms: ["HS256"],
       issuer: ISSUER,
       requiredClaims: ["sub", "exp"],
+      clockTolerance: lateSeconds,
       currentDate: new Date(context.clock.now()),
     });
     return { userId: asId<UserId>(payload.sub!) };

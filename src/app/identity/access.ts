@@ -3,7 +3,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type AgentId, type TokenId, type UserId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
-import { verifyAccessToken } from "./access-tokens.ts";
+import { OPEN_AFTER_EXPIRY_SECONDS, verifyAccessToken } from "./access-tokens.ts";
 import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
 import type { IdentityContext } from "./context.ts";
 import { findProvenToken } from "./tokens.ts";
@@ -79,12 +79,25 @@ export type AgentOperation = keyof typeof AGENT_OPERATIONS;
  * a token that is unknown, wrong, expired or revoked, or whose user is disabled or deleted. Roles and tokens are read
  * on each call, so a change counts from the next call on.
  */
-export async function authenticate(context: IdentityContext, bearer: string): Promise<Caller> {
+export function authenticate(context: IdentityContext, bearer: string): Promise<Caller> {
+  return prove(context, bearer, 0);
+}
+
+/**
+ * {@link authenticate} for a call that began with this token and is still open. An access token is good for starting
+ * calls only for minutes, so that a stolen one is of little use; here it stays good for {@link OPEN_AFTER_EXPIRY_SECONDS},
+ * so that a person can watch a long run.
+ */
+export function reauthenticate(context: IdentityContext, bearer: string): Promise<Caller> {
+  return prove(context, bearer, OPEN_AFTER_EXPIRY_SECONDS);
+}
+
+async function prove(context: IdentityContext, bearer: string, lateSeconds: number): Promise<Caller> {
   if (bearer === "")
     throw new MillraceError("unauthenticated", "no token: send the header `Authorization: Bearer <token>`");
   // Three parts with dots are a JWT. A token that an operator chose may look the same, so it is looked up below.
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)) {
-    const verified = await verifyAccessToken(context, bearer);
+    const verified = await verifyAccessToken(context, bearer, lateSeconds);
     if ("userId" in verified) return loadUser(context, verified.userId, []);
     if (verified.refused === "expired") {
       throw new MillraceError("unauthenticated", "the access token has expired: log in again");

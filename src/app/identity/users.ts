@@ -1,5 +1,4 @@
 /** Users: administrators make them; they log in with name and password. */
-import { hash, verify } from "@node-rs/argon2";
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
@@ -8,6 +7,7 @@ import { type Role, ROLES } from "../../domain/roles.ts";
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
 import { authoriseUser, type Caller, roleReaches } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
+import { hashPassword, verifyPassword } from "./passwords.ts";
 import { rfc3339 } from "../times.ts";
 
 // The bound keeps the cost of a login the same whatever the client sends.
@@ -50,7 +50,7 @@ export async function createUser(
     userId: newId("usr"),
     name: input.name,
     role: input.role,
-    passwordHash: input.password === undefined ? "" : await hash(input.password),
+    passwordHash: input.password === undefined ? "" : await hashPassword(input.password),
     createdAt: context.clock.now(),
     disabled: false,
   };
@@ -75,7 +75,7 @@ export async function login(context: IdentityContext, input: z.output<typeof log
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
   // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names
   // exist.
-  const isRight = await verify(known ? user.passwordHash : await decoyHash(), input.password);
+  const isRight = await verifyPassword(known ? user.passwordHash : await decoyHash(), input.password);
   if (!known || !isRight) throw new MillraceError("unauthenticated", "the name or the password is wrong");
   return {
     accessToken: await signAccessToken(context, user.userId),
@@ -86,7 +86,7 @@ export async function login(context: IdentityContext, input: z.output<typeof log
 
 let decoy: Promise<string> | undefined;
 function decoyHash(): Promise<string> {
-  decoy ??= hash("the password of no user");
+  decoy ??= hashPassword("the password of no user");
   return decoy;
 }
 

@@ -5,9 +5,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retention.ts";
+import type { Ages } from "../pruner.ts";
 import type { UpkeepContext } from "./context.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
+import { PruneSchedule } from "./prune-schedule.ts";
 
 /** Between the end of one pass and the start of the next. */
 const INTERVAL_MS = 10_000;
@@ -35,16 +37,24 @@ export class RetentionPruner {
   readonly #context: UpkeepContext;
   readonly #retention: Retention;
   readonly #owned: () => readonly number[];
+  readonly #ages: Ages;
   readonly #ended = new AbortController();
   #working: Promise<void> = Promise.resolve();
-  #hasOwnedShard = false;
+  /** The shards whose pipelines the schedule holds. */
+  #scheduled: ReadonlySet<number> = new Set();
+  #schedule = new PruneSchedule();
   /** By the monotonic clock. */
   #recordsDueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(context: UpkeepContext, retention: Retention, owned: () => readonly number[]) {
+  constructor(
+    context: UpkeepContext,
+    retention: Retention,
+    { owned, ages }: { readonly owned: () => readonly number[]; readonly ages: Ages },
+  ) {
     this.#context = context;
     this.#retention = retention;
     this.#owned = owned;
+    this.#ages = ages;
   }
 
   start(): void {
@@ -56,10 +66,16 @@ export class RetentionPruner {
     await this.#working;
   }
 
+  /** One pass, without the rests between its pieces. */
+  async pass(): Promise<void> {
+    for await (const _ of this.#pass());
+  }
+
   async #work(): Promise<void> {
     const { log } = this.#context;
-    while (await this.#rest(this.#hasOwnedShard ? INTERVAL_MS : FIRST_INTERVAL_MS)) {
-      this.#hasOwnedShard ||= this.#owned().length > 0;
+    let hasOwnedShard = false;
+    while (await this.#rest(hasOwnedShard ? INTERVAL_MS : FIRST_INTERVAL_MS)) {
+      hasOwnedShard ||= this.#owned().length > 0;
       const before = { ...this.figures.deleted };
       try {
         await this.#burst(this.#pass());
@@ -75,17 +91,28 @@ export class RetentionPruner {
   async *#pass(): AsyncGenerator<void, void, void> {
     const context = this.#context;
     const { rules } = this.#retention;
-    let oldest: number | null = null;
+    this.#renewSchedule();
+    const schedule = this.#schedule;
     if (this.#owns(SHARD_OF_RECORDS)) yield* finishRemovals(context);
+    const byAge = await this.#ages.mayDelete();
     yield* pruneRuns(context, {
       rules,
       isMine: (pipelineId) => this.#owns(shardOf(pipelineId, context.shards)),
       onPruned: (part) => void this.figures.deleted[part]++,
-      onOldest: (createdAt) => (oldest = Math.min(oldest ?? createdAt, createdAt)),
+      byAge,
+      schedule,
     });
-    this.figures.oldestRunAt = oldest;
+    this.figures.oldestRunAt = schedule.oldestRunAt;
+    if (!byAge) return;
     for (const shard of this.#owned()) yield* pruneStrayCommands(context, shard);
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
+  }
+
+  /** The pipelines of a shard that this node did not own before are not in the schedule. */
+  #renewSchedule(): void {
+    const owned = new Set(this.#owned());
+    if ([...owned].some((shard) => !this.#scheduled.has(shard))) this.#schedule = new PruneSchedule();
+    this.#scheduled = owned;
   }
 
   async *#pruneRecordsWhenDue(): AsyncGenerator<void, void, void> {

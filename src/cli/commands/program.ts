@@ -18,6 +18,7 @@ import type { ServeOptions } from "./serve.ts";
 import type { SetShardsOptions } from "./shards.ts";
 import type { StartOptions } from "./start.ts";
 import type { ValidateOptions } from "./validate.ts";
+import type { VerifyCommandOptions } from "./verify.ts";
 
 /** Runs the program with `argv` (without the interpreter and the script) and resolves with its exit status. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -251,6 +252,18 @@ function buildProgram(setStatus: (status: number) => void): Command {
       "make an installation consistent after its MongoDB was restored from a dump; no node may run meanwhile",
     )
     .action(async () => setStatus(await runCommand(async () => (await import("./repair.ts")).repair())));
+
+  program
+    .command("verify")
+    .description(
+      "check that what an installation has stored is consistent, also while it runs; changes nothing; exit status 0 " +
+        "when it is, else 1",
+    )
+    .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
+    .option("--json", "print { read, differences, more, skipped }")
+    .action(async (options: VerifyCommandOptions) =>
+      setStatus(await runCommand(async (signal) => (await import("./verify.ts")).verify(options, signal))),
+    );
 
   return program;
 }

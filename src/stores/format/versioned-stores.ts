@@ -74,6 +74,10 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const found = await store.findStep(stepRunId);
       return found && readLocation(found);
     },
+    async findDurableStep(stepRunId) {
+      const found = await store.findDurableStep(stepRunId);
+      return found && readLocation(found);
+    },
     async findJob(jobId) {
       const found = await store.findJob(jobId);
       return found && readLocation(found);

@@ -25,7 +25,7 @@ import {
   NO_PIPELINE,
 } from "../ports/aggregates.ts";
 import type { PlanStore } from "../ports/plans.ts";
-import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
+import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { type Contents, fitted, isSmall, isTooLarge, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
@@ -35,7 +35,7 @@ interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly owes: boolean;
 }
 
-type AggregateDocument = HeadDocument & Contents & PackedFields;
+export type AggregateDocument = HeadDocument & Contents & PackedFields;
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 /** The projection that leaves the actors out. */
@@ -129,14 +129,13 @@ export class MongoAggregateStore implements AggregateStore {
   }
 
   /**
-   * False when nothing was saved: for another version, for a document with packed actors, and for one that would become
-   * too large.
+   * False when nothing was saved: for another version, for a packed document, and for one that would become too large.
    */
   async #saveSmall(_id: RootId, version: number, set: Document): Promise<boolean> {
-    const update: UpdateFilter<AggregateDocument> = { $set: set, $unset: { packed: "" } };
     try {
-      const isUnpacked = { packedActors: { $exists: false } };
-      return (await this.#aggregates.updateOne({ _id, version, ...isUnpacked }, update)).matchedCount > 0;
+      // The size of a document that was packed once is looked at again in each save.
+      const isUnpacked = { packed: { $exists: false }, packedActors: { $exists: false } };
+      return (await this.#aggregates.updateOne({ _id, version, ...isUnpacked }, { $set: set })).matchedCount > 0;
     } catch (error) {
       if (isTooLarge(error)) return false;
       throw error;
@@ -215,6 +214,10 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.findStep(stepRunId);
   }
 
+  findDurableStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
+    return this.#readModels.findStep(stepRunId, DURABLE);
+  }
+
   findJob(jobId: JobRunId): Promise<JobLocation | undefined> {
     return this.#readModels.findJob(jobId);
   }
@@ -279,7 +282,7 @@ function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
   return { ...head, _id: rootId, owes: head.owed.length > 0 };
 }
 
-function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
+export function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
   const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, origin } = document;
   // Documents of older versions have no `waits`.
   const summary = { ...document.summary, waits: document.summary.waits ?? null };

@@ -4,6 +4,7 @@
  */
 import type { EventEmitter } from "node:events";
 import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Collection,
   type Db,
@@ -31,6 +32,8 @@ export interface MongoOptions {
   readonly url: string;
   /** Defaults to `millrace`. */
   readonly database?: string;
+  /** The database must have the shape of this version: it is not migrated. The caller only reads. */
+  readonly readOnly?: boolean;
 }
 
 /** How long a call waits for an available server, milliseconds. */
@@ -42,12 +45,20 @@ const SELECTION_TIMEOUT_MS = 5_000;
  */
 const HEARTBEAT_MS = 5_000;
 
+/** How long a record that the primary has may take to reach a majority, milliseconds. */
+const MAJORITY_TIMEOUT_MS = 10_000;
+/** Attempts to insert a document whose duplicate disappears each time. */
+const INSERT_ATTEMPTS = 3;
+
 /**
  * Numbers of the server's errors. Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
  */
 const DUPLICATE_KEY = 11_000;
 const REFUSED_USER = [13, 18];
 const NO_PRIMARY_NOW = [91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436];
+
+/** For reads of what a majority of the replica set has. They may miss what was written a moment ago. */
+export const DURABLE = { readConcern: { level: "majority" } } as const;
 
 patchDriverConnections();
 
@@ -80,6 +91,14 @@ export class Connection {
     await this.#db.command({ ping: 1 });
   }
 
+  /**
+   * Updates a document to what it is already. A primary that has lost the majority answers reads and pings for some
+   * seconds, but not this update, which waits for the majority.
+   */
+  async probe(): Promise<void> {
+    await this.collection("settings").updateOne({ _id: "STORE_PROBE" }, { $set: { value: "1" } }, { upsert: true });
+  }
+
   async close(): Promise<void> {
     await this.#client.close();
   }
@@ -102,27 +121,67 @@ export function translated<T extends object>(store: T): T {
   });
 }
 
-/** Inserts a document unless a unique index refuses it as a duplicate; answers true when it was inserted. */
+/**
+ * Inserts a document unless a unique index refuses it as a duplicate; answers true when it was inserted. Answers false
+ * only when a majority of the replica set has the document with this id, or another unique index refused it: a
+ * duplicate that only the primary has may be rolled back. Rejects with `unavailable` when the majority does not get it.
+ */
 export async function insertIfAbsent<T extends { _id: string }>(
   collection: Collection<T>,
   document: T,
 ): Promise<boolean> {
-  try {
-    await collection.insertOne(document as never);
-    return true;
-  } catch (error) {
-    if (isDuplicateKey(error)) return false;
-    throw error;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await collection.insertOne(document as never);
+      return true;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      if (isOfOtherIndex(error)) return false;
+      if ((await untilMajority(collection, [document._id])) === "stored" || attempt === INSERT_ATTEMPTS) return false;
+      // The document was removed or rolled back in between.
+    }
   }
 }
 
-/** Inserts the documents whose ids are not taken. */
+/** Inserts the documents whose ids are not taken; the others are stored by a majority, as in {@link insertIfAbsent}. */
 export async function insertAbsent(collection: Collection<Keyed>, documents: readonly Keyed[]): Promise<void> {
   if (documents.length === 0) return;
-  try {
-    await collection.insertMany([...documents], { ordered: false });
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
+  const ids = documents.map(({ _id }) => _id);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await collection.insertMany([...documents], { ordered: false });
+      return;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      if ((await untilMajority(collection, ids)) === "stored" || attempt === INSERT_ATTEMPTS) return;
+    }
+  }
+}
+
+/**
+ * Resolves when a majority of the replica set has the documents with these ids; with `gone` when the primary does not
+ * have all of them. Rejects with `unavailable` when the majority does not get them within `withinMs` milliseconds.
+ */
+export async function untilMajority<T extends { _id: string }>(
+  collection: Collection<T>,
+  ids: readonly string[],
+  withinMs = MAJORITY_TIMEOUT_MS,
+): Promise<"stored" | "gone"> {
+  const countIn = async (level: "majority" | "local"): Promise<number> => {
+    const filter = { _id: { $in: ids } } as never;
+    return (await collection.find(filter, { projection: { _id: 1 }, readConcern: { level } }).toArray()).length;
+  };
+  const deadline = performance.now() + withinMs;
+  for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 250)) {
+    if ((await countIn("majority")) === ids.length) return "stored";
+    if ((await countIn("local")) < ids.length) return "gone";
+    if (performance.now() >= deadline) {
+      throw new MillraceError(
+        "unavailable",
+        "MongoDB has a record on its primary only: check that a majority of the replica set works",
+      );
+    }
+    await sleep(pauseMs);
   }
 }
 
@@ -137,6 +196,12 @@ export function isDuplicateKey(error: unknown): boolean {
     );
   }
   return error instanceof MongoError && error.code === DUPLICATE_KEY;
+}
+
+/** True when the server says that the duplicate is not in the index of ids. */
+function isOfOtherIndex(error: unknown): boolean {
+  const { keyPattern } = error as { readonly keyPattern?: Document };
+  return keyPattern !== undefined && keyPattern !== null && !("_id" in keyPattern);
 }
 
 function connectionTo(url: string): MongoClient {

@@ -2,7 +2,7 @@
 import type { Collection } from "mongodb";
 import type { StepRunId } from "../../domain/ids.ts";
 import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../ports/logs.ts";
-import { type Connection, insertIfAbsent } from "./connection.ts";
+import { type Connection, DURABLE, insertIfAbsent } from "./connection.ts";
 
 interface Chunk {
   readonly _id: string;
@@ -40,7 +40,8 @@ export class MongoLogStore implements LogStore {
   }
 
   async storedThrough(stepRunId: StepRunId): Promise<number> {
-    return (await this.#heads.findOne({ _id: stepRunId }))?.through ?? 0;
+    // The agent forgets the lines up to here: what only the primary has may be rolled back.
+    return (await this.#heads.findOne({ _id: stepRunId }, DURABLE))?.through ?? 0;
   }
 
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {

@@ -30,6 +30,21 @@ export async function migrate(connection: Connection, migrations: readonly Migra
   }
 }
 
+/** Rejects with `unavailable` when the database, which is only read, does not have exactly `known` migrations. */
+export async function refuseOther(connection: Connection, known: number): Promise<void> {
+  const found = await connection.collection<Setting>("settings").findOne({ _id: VERSION });
+  const version = Number(found?.value ?? 0);
+  refuseNewer(version, known);
+  if (version === known) return;
+  throw new MillraceError(
+    "unavailable",
+    version === 0
+      ? "the database holds nothing of millrace: check MONGODB_URL and MONGODB_DATABASE"
+      : `the database was written by an older version of millrace (its shape has version ${version}, this one reads ` +
+          `${known}): use the program of that version, or start this one first`,
+  );
+}
+
 async function storedVersion(settings: Collection<Setting>): Promise<number> {
   return Number((await settings.findOne({ _id: VERSION }))!.value);
 }

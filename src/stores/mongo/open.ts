@@ -7,8 +7,9 @@ import { artifactStore } from "./artifacts.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
+import { inspectionStore } from "./inspection.ts";
 import { MongoLogStore } from "./logs.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, refuseOther } from "./migrate.ts";
 import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
@@ -50,7 +51,9 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     reshard: translated({ reshard: reshard(connection) }).reshard,
     removals: translated(removalStore(connection)),
     retention: translated(retentionStore(connection)),
+    inspection: translated(inspectionStore(connection)),
     ping: () => translated(connection).ping(),
+    probe: () => translated(connection).probe(),
     close: () => connection.close(),
   };
 }
@@ -58,7 +61,8 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
 async function openMigrated(options: MongoOptions): Promise<Connection> {
   const connection = await Connection.open(options);
   try {
-    await migrate(connection, MIGRATIONS);
+    if (options.readOnly === true) await refuseOther(connection, MIGRATIONS.length);
+    else await migrate(connection, MIGRATIONS);
     return connection;
   } catch (error) {
     await connection.close();

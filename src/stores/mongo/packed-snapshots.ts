@@ -71,7 +71,7 @@ export function isTooLarge(error: unknown): boolean {
 /** True for a change that is written without a look at the size of the stored document. */
 export function isSmall({ owed, changed }: Pick<Contents, "owed" | "changed">, update: Document): boolean {
   // The size of a change is computed only where it may be large.
-  return owed.length + changed.length <= FEW || BSON.calculateObjectSize(update) < MIB;
+  return owed.length + changed.length <= FEW || BSON.calculateObjectSize(update) < MIB / 4;
 }
 
 function isFit(document: Document): boolean {

@@ -2,7 +2,7 @@
  * Read models in MongoDB: job runs, step runs and approvals as documents of their own, for look-ups by id and by agent
  * and for lists. They are projections of the snapshots, written after the save and guarded by its version.
  */
-import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Filter, FindOptions } from "mongodb";
 import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import type {
   ActorIndex,
@@ -17,7 +17,7 @@ import type {
 } from "../ports/aggregates.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
 
-interface Row extends ActorIndex {
+export interface Row extends ActorIndex {
   readonly _id: string;
   readonly rootId: RootId;
   readonly shard: number;
@@ -76,8 +76,8 @@ export class ReadModels {
     return row === null ? undefined : toJobLocation(row);
   }
 
-  async findStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
-    const row = await this.#steps.findOne({ _id: stepRunId });
+  async findStep(stepRunId: StepRunId, options: FindOptions = {}): Promise<StepLocation | undefined> {
+    const row = await this.#steps.findOne({ _id: stepRunId }, options);
     return row === null ? undefined : toStepLocation(row);
   }
 
@@ -168,7 +168,7 @@ function toStepLocation(row: Row): StepLocation {
   };
 }
 
-function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
+export function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
   const { _id, position, jobId, status, attempt, agentId, approval, state } = row;
   const index = { position, jobId, status, attempt, agentId, ...(approval !== undefined && { approval }) };
   return { kind, id: _id, state, index };

@@ -54,6 +54,16 @@ export function retentionStore(connection: Connection): RetentionStore {
       const { createdAt, projectId } = found.summary;
       return { createdAt, projectId, runId: found._id };
     },
+    async newestRuns(since, limit) {
+      const newest = aggregates
+        .find(
+          { "summary.createdAt": { $gt: since }, "summary.pipelineId": { $ne: NO_PIPELINE } },
+          { projection: { "summary.pipelineId": 1, "summary.projectId": 1 } },
+        )
+        .sort({ "summary.createdAt": -1 })
+        .limit(limit);
+      return newest.map(({ summary: { pipelineId, projectId } }) => ({ pipelineId, projectId })).toArray();
+    },
     async pageRuns(pipelineId, part, { upTo, after, limit }) {
       const rest = after && [
         { "summary.createdAt": after.createdAt, _id: { $gt: after.runId } },

@@ -11,7 +11,7 @@ import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
 import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
-import { type Connection, insertAbsent, insertIfAbsent, type Keyed } from "./connection.ts";
+import { type Connection, DURABLE, insertAbsent, insertIfAbsent, type Keyed, untilMajority } from "./connection.ts";
 
 /**
  * The largest text of a document, bytes: a document holds at most 16 MiB, and its id and field names take a part of
@@ -81,7 +81,12 @@ export function inboxStore(connection: Connection): InboxStore {
     async answer(id, verdict) {
       await inbox.updateOne({ _id: id, answered: false }, { $set: { answered: true, verdict } });
     },
-    verdict: async (id) => (await inbox.findOne({ _id: id }))?.verdict,
+    async verdict(id) {
+      const found = (await inbox.findOne({ _id: id }))?.verdict;
+      if (found === undefined || found === null) return found;
+      // A verdict that only the primary has may be rolled back: until a majority has it, it is none.
+      return (await inbox.findOne({ _id: id }, DURABLE))?.verdict ?? null;
+    },
     async forgetAnswered(rootId, before) {
       await inbox.deleteMany({ rootId, answered: true, "command.storedAt": { $lt: before } });
     },
@@ -124,17 +129,18 @@ export function shardStore(connection: Connection): ShardStore {
   const settings = connection.collection<{ _id: string; value: string }>("settings");
   const [inbox, aggregates] = [connection.collection("inbox"), connection.collection("aggregates")];
   return {
-    async takeEpoch(shard) {
+    async takeEpoch(shard, least = 1) {
       const _id = String(shard);
       await insertIfAbsent(shards, { _id, epoch: 0, redis: null });
       // Compare-and-set in place of $inc with its answer: not every server answers with the document as its own update
       // left it.
       for (;;) {
         const { epoch } = (await shards.findOne({ _id }))!;
-        const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: epoch + 1 } });
+        const next = Math.max(epoch + 1, least);
+        const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: next } });
         if (matchedCount === 0) continue;
         // Read after the update: from now on the previous owner cannot record anything.
-        return { epoch: epoch + 1, previous: (await shards.findOne({ _id }))!.redis };
+        return { epoch: next, previous: (await shards.findOne({ _id }))!.redis };
       }
     },
     async recordRedis(shard, epoch, identity) {
@@ -233,7 +239,11 @@ export function idempotencyStore(connection: Connection): IdempotencyStore {
       await insertIfAbsent(keys, { _id: key.key, body: key });
       return (await keys.findOne({ _id: key.key }))!.body;
     },
-    find: async (key) => (await keys.findOne({ _id: key }))?.body,
+    async find(key) {
+      const found = (await keys.findOne({ _id: key }))?.body;
+      if (found !== undefined && (await untilMajority(keys, [key])) === "gone") return undefined;
+      return found;
+    },
     async remove(key) {
       await keys.deleteOne({ _id: key });
     },

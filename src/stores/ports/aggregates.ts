@@ -243,6 +243,8 @@ export interface AggregateStore {
   /** Jobs with `index.agentId` equal to `agentId`. */
   jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]>;
   findStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;
+  /** The step as no failure of the store can undo it; it may be older than what `findStep` answers. */
+  findDurableStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;
   findJob(jobId: JobRunId): Promise<JobLocation | undefined>;
 
   /** Heads of runs, without groups, that match the filter, by the time of their creation (id as tie-break). */

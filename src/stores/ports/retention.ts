@@ -47,6 +47,11 @@ export interface RetentionStore {
     newer: number,
     of: { readonly pipelineId: PipelineId } | { readonly projectId: ProjectId },
   ): Promise<(RunKey & { readonly projectId: ProjectId }) | undefined>;
+  /** The newest runs that were created after `since`, Unix milliseconds; newest first. */
+  newestRuns(
+    since: number,
+    limit: number,
+  ): Promise<readonly { readonly pipelineId: PipelineId; readonly projectId: ProjectId }[]>;
   /** Runs of a pipeline whose part is not fully removed, oldest first. */
   pageRuns(pipelineId: PipelineId, part: KeptPart, page: RunPage): Promise<readonly KeptRun[]>;
   /** The parts of a run that are marked as dropped. Undefined when there is no such run. */

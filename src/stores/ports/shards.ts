@@ -14,10 +14,13 @@ export interface RedisIdentity {
 
 export interface ShardStore {
   /**
-   * Issues the shard's next epoch, from 1; no epoch is issued twice. `previous` is what the previous owner recorded, or
+   * Issues the shard's next epoch: above all before, from 1, and at least `least`. No epoch is issued twice. `previous` is what the previous owner recorded, or
    * null.
    */
-  takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisIdentity | null }>;
+  takeEpoch(
+    shard: number,
+    least?: number,
+  ): Promise<{ readonly epoch: number; readonly previous: RedisIdentity | null }>;
   /** Records the Redis that the owner with `epoch` works on. Changes nothing when a later epoch has been issued. */
   recordRedis(shard: number, epoch: number, identity: RedisIdentity): Promise<void>;
   /**

@@ -9,6 +9,7 @@ import type { EventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { InboxStore } from "./inbox.ts";
+import type { InspectionStore } from "./inspection.ts";
 import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
@@ -45,8 +46,11 @@ export interface Stores {
   readonly reshard: Reshard;
   readonly removals: RemovalStore;
   readonly retention: RetentionStore;
+  readonly inspection: InspectionStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
+  /** Resolves when the store would accept a save now, as far as this can be known without one. Stores nothing new. */
+  probe(): Promise<void>;
   /** Closes the connection. The caller first waits for its own calls: a call that still runs may reject. */
   close(): Promise<void>;
 }

@@ -203,6 +203,11 @@ export class SqliteAggregateStore implements AggregateStore {
     return row && toStepLocation(row);
   }
 
+  /** Every read answers when what it has read is on disk. */
+  findDurableStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
+    return this.findStep(stepRunId);
+  }
+
   async findJob(jobId: JobRunId): Promise<JobLocation | undefined> {
     const row = await this.#db.get("SELECT * FROM actors WHERE id = ? AND kind = 'job'", jobId);
     return row && toJobLocation(row);
@@ -333,7 +338,7 @@ function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {
   return rows.map((row) => row["root_id"] as Root);
 }
 
-function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
+export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
   const fields = row as Record<string, never>;
   return {
     rootId: fields["root_id"]!,
@@ -359,7 +364,7 @@ function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
   };
 }
 
-function toActor(row: Row): StoredActor {
+export function toActor(row: Row): StoredActor {
   const requestedAt = row["requested_at"] as number | null;
   return {
     kind: row["kind"] as StoredActor["kind"],

@@ -9,10 +9,10 @@ import type { BlobStore } from "../ports/blobs.ts";
 const CREATE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
 
 /**
- * Creates `folder` when it is needed. Calls reject with `unavailable`, and say what to do, when the disk is full or
+ * Creates `folder` when it is needed; `sync` puts a file on disk. Calls reject with `unavailable`, and say what to do, when the disk is full or
  * fails.
  */
-export function fileBlobStore(folder: string): BlobStore {
+export function fileBlobStore(folder: string, sync: (path: string) => Promise<void> = syncFile): BlobStore {
   // The last two characters of an id name its folder. They are as good as random, so the blobs spread evenly over the
   // folders.
   const completeFile = (blobId: string): string => {
@@ -47,7 +47,7 @@ export function fileBlobStore(folder: string): BlobStore {
       const [path, part] = [completeFile(blobId), partFile(blobId)];
       if ((await sizeOf(part)) === sizeBytes) {
         // Another call may complete the blob at the same moment, and then the part file is gone.
-        await syncFile(part).catch(ifMissing);
+        await sync(part).catch((error: NodeJS.ErrnoException) => dropUnlessMissing(part, error));
         await rename(part, path).catch(ifMissing);
       }
       if ((await sizeOf(path)) !== sizeBytes) return "incomplete";
@@ -96,6 +96,16 @@ async function openIfThere(path: string, flags = "r") {
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT") throw error;
+}
+
+/**
+ * After a failed sync the pieces may be lost although a second sync would succeed, so the pieces are dropped: the
+ * sender begins again.
+ */
+async function dropUnlessMissing(part: string, error: NodeJS.ErrnoException): Promise<void> {
+  if (error.code === "ENOENT") return;
+  await rm(part, { force: true });
+  throw error;
 }
 
 async function syncFile(path: string): Promise<void> {

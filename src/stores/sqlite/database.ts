@@ -1,15 +1,17 @@
 /**
  * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write
- * resolves when its commit is on disk. Writes that are requested in one turn of the event loop share a commit; a single
+ * resolves when its commit is on disk, and a read when everything that it may have read is: callers take both as an
+ * acknowledgement of what they were told. Writes that are requested in one turn of the event loop share a commit; a single
  * write does not wait for others. Several processes may share the file. A writer takes its lock at the beginning of a
  * transaction, so that none fails half-way.
  */
-import { closeSync, existsSync, fdatasync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
-import { translateFault } from "./faults.ts";
-import { migrate } from "./migrate.ts";
+import { isFull, translateFault } from "./faults.ts";
+import { LogSync, type LogSyncOptions } from "./log-sync.ts";
+import { migrate, refuseOther, storedVersion } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 type Value = string | number | null;
@@ -25,10 +27,14 @@ interface RequestedWrite {
   readonly reject: (error: unknown) => void;
 }
 
-/** A transaction that is committed, but may not be on disk yet. */
-interface CommittedWrite {
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+export interface DatabaseOptions extends Omit<LogSyncOptions, "path"> {
+  /**
+   * A file that reaches this size takes only what fits into its free pages; a file that is larger already stays as it
+   * is. Null or absent for no bound.
+   */
+  readonly limitBytes?: number | null;
+  /** The file must exist with the tables of this version, and every write rejects. */
+  readonly readOnly?: boolean;
 }
 
 /** How long a writer waits for the lock of another process, milliseconds. */
@@ -47,19 +53,20 @@ export class Database {
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
   readonly #requested: RequestedWrite[] = [];
-  /** The file descriptor of the write-ahead log, used only to sync it. */
-  readonly #log: number;
-  /** Committed writes whose callers are answered once the log is on disk. */
-  #committed: CommittedWrite[] = [];
-  #isSyncing = false;
+  /** The file descriptor of the write-ahead log, used only to sync it; null for a file that is only read. */
+  readonly #log: number | null;
+  readonly #sync: LogSync;
 
-  /**
-   * Opens or creates the file and migrates its tables. A file that reaches `limitBytes` takes only what fits into its
-   * free pages; a file that is larger already stays as it is. Throws `unavailable`, and says what to do.
-   */
-  constructor(path: string, limitBytes: number | null = null) {
+  /** Opens or creates the file and migrates its tables. Throws `unavailable`, and says what to do. */
+  constructor(path: string, { limitBytes = null, readOnly = false, ...sync }: DatabaseOptions = {}) {
     this.#path = path;
     this.#limitBytes = limitBytes;
+    if (readOnly) {
+      this.#connection = openToRead(path);
+      this.#log = null;
+      this.#sync = new LogSync(-1, { ...sync, path });
+      return;
+    }
     prepareFolder(path);
     let connection: Libsql.Database | undefined;
     try {
@@ -70,14 +77,17 @@ export class Database {
       connection.pragma("synchronous = NORMAL");
       connection.pragma(`journal_size_limit = ${KEPT_LOG_BYTES}`);
       migrate(connection, path, MIGRATIONS);
+      emptyLog(connection);
       if (limitBytes !== null) limitPages(connection, limitBytes);
       this.#log = openSync(`${path}-wal`, "r+");
+      fdatasyncSync(this.#log);
       syncFolder(dirname(path));
     } catch (error) {
       connection?.close();
       throw translateFault(error, path, limitBytes);
     }
     this.#connection = connection;
+    this.#sync = new LogSync(this.#log, { ...sync, path });
   }
 
   /** Runs a statement that changes rows, as a transaction; answers how many rows it changed. */
@@ -85,12 +95,12 @@ export class Database {
     return this.transaction(() => this.runNow(sql, ...values));
   }
 
-  async get(sql: string, ...values: readonly Value[]): Promise<Row | undefined> {
-    return this.#guard(() => this.getNow(sql, ...values));
+  get(sql: string, ...values: readonly Value[]): Promise<Row | undefined> {
+    return this.#onDisk(() => this.getNow(sql, ...values));
   }
 
-  async all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
-    return this.#guard(() => this.allNow(sql, ...values));
+  all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
+    return this.#onDisk(() => this.allNow(sql, ...values));
   }
 
   /**
@@ -125,8 +135,8 @@ export class Database {
   }
 
   /** All that `body` reads is from one moment, even when another process writes meanwhile. */
-  async read<T>(body: () => T): Promise<T> {
-    return this.#guard(() => this.#within("BEGIN", body));
+  read<T>(body: () => T): Promise<T> {
+    return this.#onDisk(() => this.#within("BEGIN", body));
   }
 
   runNow(sql: string, ...values: readonly Value[]): number {
@@ -145,9 +155,9 @@ export class Database {
   async close(): Promise<void> {
     if (!this.#connection.open) return;
     this.#commitRequested();
-    while (this.#isSyncing) await new Promise((resolve) => setImmediate(resolve));
+    while (!this.#sync.isIdle && this.#sync.failure === null) await new Promise((resolve) => setImmediate(resolve));
     this.#connection.close();
-    closeSync(this.#log);
+    if (this.#log !== null) closeSync(this.#log);
   }
 
   /**
@@ -157,6 +167,7 @@ export class Database {
    */
   #commitRequested(): void {
     const batch = this.#requested.splice(0);
+    if (batch.length === 0) return;
     try {
       this.#commit(batch);
     } catch (error) {
@@ -174,25 +185,22 @@ export class Database {
   }
 
   #commit(batch: readonly RequestedWrite[]): void {
+    if (this.#sync.failure !== null) throw this.#sync.failure;
+    if (this.#log === null) throw new MillraceError("unavailable", `${this.#path} is open for reading only`);
     const resolvers = this.#within("BEGIN IMMEDIATE", () => batch.map(({ write }) => write()));
-    resolvers.forEach((resolve, at) => this.#committed.push({ resolve, reject: batch[at]!.reject }));
-    this.#sync();
+    // Also when nothing changed: the answer may rest on an earlier commit that is not yet on disk.
+    this.#sync.committed().then(
+      () => resolvers.forEach((resolve) => resolve()),
+      (error: unknown) => batch.forEach(({ reject }) => reject(error)),
+    );
   }
 
-  /** Syncs the log, one sync at a time. Each sync covers everything that was committed before it began. */
-  #sync(): void {
-    if (this.#isSyncing || this.#committed.length === 0) return;
-    const synced = this.#committed;
-    this.#committed = [];
-    this.#isSyncing = true;
-    fdatasync(this.#log, (error) => {
-      this.#isSyncing = false;
-      this.#sync();
-      for (const { resolve, reject } of synced) {
-        if (error === null) resolve();
-        else reject(new MillraceError("unavailable", `the store ${this.#path} cannot be written: check the disk`));
-      }
-    });
+  /** Reads now, and answers when everything that the read may have seen is on disk. */
+  async #onDisk<T>(read: () => T): Promise<T> {
+    const found = this.#guard(read);
+    const caughtUp = this.#sync.caughtUp();
+    if (caughtUp !== null) await caughtUp;
+    return found;
   }
 
   #within<T>(begin: string, body: () => T): T {
@@ -222,6 +230,32 @@ export class Database {
     } catch (error) {
       throw translateFault(error, this.#path, this.#limitBytes);
     }
+  }
+}
+
+function openToRead(path: string): Libsql.Database {
+  let connection: Libsql.Database | undefined;
+  try {
+    connection = new Libsql(path, { readonly: true });
+    connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    refuseOther(path, storedVersion(connection), MIGRATIONS.length);
+    return connection;
+  } catch (error) {
+    connection?.close();
+    throw translateFault(error, path);
+  }
+}
+
+/**
+ * Writes what the log holds into the file, which is synced. A process that was killed, or that ended after a failed
+ * sync, leaves commits in the log that may be in the system's memory only, and no sync of the log would write them. A
+ * full disk leaves them in the log.
+ */
+function emptyLog(connection: Libsql.Database): void {
+  try {
+    connection.pragma("wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    if (!isFull(error)) throw error;
   }
 }
 

@@ -38,3 +38,14 @@ export function refuseNewer(path: string, version: number, known: number): void 
       `${known}, and there is no way back): start that version or a newer one, or restore a backup from before the upgrade`,
   );
 }
+
+/** Throws `unavailable` when a file, which is only read, does not have exactly the migrations that this program knows. */
+export function refuseOther(path: string, version: number, known: number): void {
+  refuseNewer(path, version, known);
+  if (version === known) return;
+  throw new MillraceError(
+    "unavailable",
+    `${path} was written by an older version of millrace (its tables have version ${version}, this one reads ${known}): ` +
+      "use the program of that version, or start this one first",
+  );
+}

@@ -6,7 +6,8 @@ import { SqliteAggregateStore } from "./aggregates.ts";
 import { artifactStore } from "./artifacts.ts";
 import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
-import { Database } from "./database.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
+import { inspectionStore } from "./inspection.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
@@ -18,18 +19,17 @@ import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { secretStore } from "./secrets.ts";
 
-export interface SqliteOptions {
+/** The maximum size, `limitBytes`, does not include the write-ahead log. */
+export interface SqliteOptions extends DatabaseOptions {
   readonly path: string;
-  /** The maximum size of the file, bytes; null or absent for no bound. The write-ahead log is not included. */
-  readonly limitBytes?: number | null;
 }
 
 /**
  * Opens or creates the file. Rejects with `unavailable`, and says what to do, when it cannot. While the store is full,
  * writes reject with `unavailable`, and reads still work.
  */
-export async function openSqliteStores({ path, limitBytes = null }: SqliteOptions): Promise<Stores> {
-  const db = new Database(path, limitBytes);
+export async function openSqliteStores({ path, ...options }: SqliteOptions): Promise<Stores> {
+  const db = new Database(path, options);
   return {
     // Each actor is a row of its own.
     snapshotBytes: null,
@@ -54,7 +54,11 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     reshard: reshard(db),
     removals: removalStore(db),
     retention: retentionStore(db),
+    inspection: inspectionStore(db),
     async ping() {
+      await db.get("SELECT 1 AS ok");
+    },
+    async probe() {
       await db.get("SELECT 1 AS ok");
     },
     close: () => db.close(),

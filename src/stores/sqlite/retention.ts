@@ -42,6 +42,18 @@ export function retentionStore(db: Database): RetentionStore {
       );
       return row && { ...keyOf(row), projectId: row["project_id"] as ProjectId };
     },
+    async newestRuns(since, limit) {
+      const rows = await db.all(
+        `SELECT pipeline_id, project_id FROM aggregates WHERE created_at > ? AND pipeline_id <> ''
+         ORDER BY created_at DESC LIMIT ?`,
+        since,
+        limit,
+      );
+      return rows.map((row) => ({
+        pipelineId: row["pipeline_id"] as PipelineId,
+        projectId: row["project_id"] as ProjectId,
+      }));
+    },
     async pageRuns(pipelineId, part, { upTo, after, limit }) {
       const rows = await db.all(
         `SELECT root_id, project_id, created_at, ended_at, settled, origin FROM aggregates

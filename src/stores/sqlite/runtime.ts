@@ -112,9 +112,14 @@ export function insertEvents(db: Database, events: readonly RunEvent[]): void {
 
 export function shardStore(db: Database): ShardStore {
   return {
-    takeEpoch: (shard) =>
+    takeEpoch: (shard, least = 1) =>
       db.transaction(() => {
-        db.runNow("INSERT INTO shards VALUES (?, 1, NULL) ON CONFLICT (shard) DO UPDATE SET epoch = epoch + 1", shard);
+        db.runNow(
+          `INSERT INTO shards VALUES (?1, ?2, NULL)
+           ON CONFLICT (shard) DO UPDATE SET epoch = max(epoch + 1, excluded.epoch)`,
+          shard,
+          Math.max(1, least),
+        );
         const row = db.getNow("SELECT epoch, redis_identity FROM shards WHERE shard = ?", shard)!;
         const identity = row["redis_identity"] as string | null;
         return {

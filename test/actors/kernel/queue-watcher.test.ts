@@ -23,12 +23,15 @@ describe("the queue watcher", () => {
   let queued: Map<number, JobLocation[]>;
   let told: { readonly runId: RunId; readonly wait: AgentWait }[];
   let refreshed: RunId[];
+  /** How often presence was read. */
+  let reads: number;
   let watcher: QueueWatcher;
 
   beforeEach(() => {
     now = 1_000_000;
     ports = new RecordingPorts();
     online = [];
+    reads = 0;
     queued = new Map();
     told = [];
     refreshed = [];
@@ -42,7 +45,10 @@ describe("the queue watcher", () => {
       },
       board: ports.board,
       presence: {
-        online: () => (online === null ? Promise.reject(new Error("no Redis")) : Promise.resolve(online)),
+        online: () => {
+          reads++;
+          return online === null ? Promise.reject(new Error("no Redis")) : Promise.resolve(online);
+        },
       },
       clock: { now: () => now, monotonic: () => now },
       timers: systemTimers,
@@ -108,6 +114,17 @@ describe("the queue watcher", () => {
     expect(told).to.deep.equal([]);
     await check();
     expect(told.map(({ wait }) => [wait.reason, wait.clause])).to.deep.equal([["no_agent_matches", "os=linux"]]);
+  });
+
+  it("reads presence only when a job has waited long, and once for all of them", async () => {
+    await check(5);
+    expect(reads, "the board is empty").to.equal(0);
+    for (let shard = 0; shard < 4; shard++) await queue(shard);
+    await check();
+    expect(reads, "no job has waited long").to.equal(0);
+    now += LONG_MS;
+    await check();
+    expect(reads, "four jobs of four shards wait").to.equal(1);
   });
 
   it("tells no reason twice, and none to a paused job", async () => {

@@ -10,6 +10,7 @@ import { isRunRemoved } from "../../../src/app/runs/remove-run.ts";
 import { claimSuccessor } from "../../../src/app/runs/succession.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands } from "../../../src/app/upkeep/prune-records.ts";
 import { type RunPruning, pruneRuns } from "../../../src/app/upkeep/prune-runs.ts";
+import { PruneSchedule } from "../../../src/app/upkeep/prune-schedule.ts";
 import { MillraceError } from "../../../src/domain/errors.ts";
 import { commandIdOf, newId, type PipelineId, type RunId, type StepRunId } from "../../../src/domain/ids.ts";
 import type { Bound } from "../../../src/domain/retention.ts";
@@ -428,6 +429,6 @@ function pruningOf(rules: Partial<RunPruning["rules"]>): RunPruning {
     rules: { runs: UNBOUNDED, logs: UNBOUNDED, artifacts: UNBOUNDED, events: UNBOUNDED, ...rules },
     isMine: () => true,
     onPruned: () => {},
-    onOldest: () => {},
+    schedule: new PruneSchedule(),
   };
 }

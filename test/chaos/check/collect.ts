@@ -1,87 +1,39 @@
-/** Collects the evidence of a scenario from the store and from the files that the steps wrote. */
+/**
+ * Collects the evidence of a scenario: from the database, below the stores of the program, and from the files that the
+ * steps wrote.
+ */
 import { readFile } from "node:fs/promises";
-import type { JobState } from "../../../actors/job/state.ts";
-import { jobStatus } from "../../../actors/job/state.ts";
-import { type StepState, stepStatus } from "../../../actors/step/state.ts";
-import { asId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
-import type { Stores } from "../../../src/stores/ports/stores.ts";
+import { asId, type RunId } from "../../../src/domain/ids.ts";
 import { secretLedgerOf } from "../load/step.ts";
-import type { Mark, RunEvidence, SecretGiven, StepEvidence } from "./evidence.ts";
+import type { Installation } from "../world/installation.ts";
+import type { Mark, RunEvidence, SecretGiven } from "./evidence.ts";
+import { openRawStore } from "./raw-store.ts";
+import { runEvidence } from "./run-evidence.ts";
 
-const PAGE = 100;
+const RUNS_AT_ONCE = 10;
 
-/** Every run of the pipelines, with all attempts and events. */
-export async function collectRuns(stores: Stores, pipelineIds: readonly string[]): Promise<readonly RunEvidence[]> {
-  const runs: RunEvidence[] = [];
-  for (const pipelineId of pipelineIds) {
-    for (let page = 1; ; page++) {
-      const filter = { pipelineId: asId<PipelineId>(pipelineId) };
-      const { list, total } = await stores.aggregates.listRuns(filter, { page, pageSize: PAGE, descending: false });
-      for (const { rootId } of list) runs.push(await collectRun(stores, rootId));
-      if (page * PAGE >= total) break;
+/** Every run of the pipelines, with all attempts and events, as the database holds them. */
+export async function collectRuns(
+  installation: Pick<Installation, "stores" | "mongoDatabase" | "storeFile" | "format">,
+  pipelineIds: readonly string[],
+): Promise<readonly RunEvidence[]> {
+  const raw = openRawStore(installation);
+  try {
+    const found = await raw.runs(pipelineIds);
+    const runs: RunEvidence[] = [];
+    for (let at = 0; at < found.length; at += RUNS_AT_ONCE) {
+      const some = found.slice(at, at + RUNS_AT_ONCE).map(async (run) => {
+        const before = await raw.rowsOf(run.runId);
+        // This look repairs projections; the checker compares them before and after.
+        await installation.stores.aggregates.load(asId<RunId>(run.runId));
+        return runEvidence(run, { before, after: await raw.rowsOf(run.runId) }, installation.format);
+      });
+      runs.push(...(await Promise.all(some)));
     }
+    return runs;
+  } finally {
+    await raw.close();
   }
-  return runs;
-}
-
-async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
-  const aggregate = (await stores.aggregates.load(runId))!;
-  const jobs = aggregate.actors.flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : []));
-  const steps = aggregate.actors.flatMap(({ kind, state }) => (kind === "step" ? [state as StepState] : []));
-  const events: RunEvidence["events"][number][] = [];
-  for (let after = 0; ;) {
-    const read = await stores.events.read(runId, after, 1_000);
-    events.push(...read);
-    if (read.length === 0) break;
-    after = read.at(-1)!.number;
-  }
-  return {
-    runId,
-    status: aggregate.head.summary.status,
-    settled: aggregate.head.settled,
-    eventNumber: aggregate.head.eventNumber,
-    events,
-    jobs: await withSpecs(stores, runId, jobEvidence(jobs, steps)),
-    approvals: aggregate.actors.flatMap(({ kind, id, index }) =>
-      kind === "approval" ? [{ approvalId: id, status: index.status }] : [],
-    ),
-  };
-}
-
-async function withSpecs(stores: Stores, runId: RunId, jobs: RunEvidence["jobs"]): Promise<RunEvidence["jobs"]> {
-  return Promise.all(
-    jobs.map(async (job) => {
-      const spec = await stores.plans.loadJob(runId, job.index);
-      const withSpec = (step: StepEvidence): StepEvidence => {
-        const stepSpec = spec?.steps[step.index];
-        return stepSpec?.uses === "shell" ? { ...step, secrets: stepSpec.secrets.length } : { ...step, silent: true };
-      };
-      return { ...job, steps: job.steps.map(withSpec) };
-    }),
-  );
-}
-
-/** All attempts of jobs and steps, in the form that the checker reads. */
-export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState[]): RunEvidence["jobs"] {
-  return jobs.map(({ jobId, index, cell, attempt, state, reason, grant, reusedFrom }) => ({
-    jobId,
-    index,
-    cell,
-    attempt,
-    status: jobStatus(state),
-    reason,
-    agentId: grant?.agentId ?? null,
-    reused: reusedFrom !== null,
-    steps: steps
-      .filter((step) => step.jobId === jobId)
-      .map((step) => ({
-        stepRunId: step.stepRunId,
-        index: step.index,
-        status: stepStatus(step.state),
-        reason: step.reason,
-        reused: step.reusedFrom !== null,
-      })),
-  }));
 }
 
 /** The marks in the ledger file. Empty when no step has run yet, because the first step creates the file. */

@@ -1,20 +1,34 @@
 /**
- * The evidence that the checker reads after a scenario: the promises to clients, the runs in the store, the marks that
- * the steps wrote, and the lines that viewers saw. Only the stored runs come from the code under test.
+ * The evidence that the checker reads after a scenario: what clients sent and were promised, what the faults took away,
+ * the runs in the store, the marks that the steps wrote, and the lines that viewers saw. Only the stored runs come from
+ * the code under test.
  */
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
+import type { Pairs, Scalar } from "../../../src/domain/plan.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../../../src/domain/status.ts";
+import type { Definition } from "../load/step.ts";
 import type { Leak } from "./secret-search.ts";
 
 export interface Evidence {
   /** Triggers whose answer a client has read. */
   readonly acknowledged: readonly AcknowledgedTrigger[];
+  /** Pauses that were accepted. */
+  readonly pauses: readonly AcknowledgedPause[];
+  /** Runs with a pause whose answer the client never got: it may have happened or not. */
+  readonly unansweredPauses: readonly string[];
+  /** Runs whose stop was accepted. */
+  readonly stops: readonly string[];
+  /** Votes that were accepted, each once, however often its call was repeated. */
+  readonly votes: readonly AcknowledgedVote[];
   /** Every run of the scenario's pipelines in the store. */
   readonly runs: readonly RunEvidence[];
   /** The marks that steps wrote, in the order of the ledger file. */
   readonly marks: readonly Mark[];
   readonly logs: readonly LogEvidence[];
-  readonly agentKills: readonly AgentKill[];
+  /** When which agent was away. */
+  readonly absences: readonly Absence[];
+  /** When Redis or the store was away, for all nodes. */
+  readonly outages: readonly Span[];
   /** Messages that no owner could decide. */
   readonly deadLetters: readonly string[];
   /** Every value that each secret has had. */
@@ -47,6 +61,12 @@ export interface SecretGiven {
 export interface AcknowledgedTrigger {
   readonly requestId: string;
   readonly runId: string;
+  /** As the client sent it. */
+  readonly definition: Definition;
+  /** The vote of the client on every approval of the run. */
+  readonly vote: Vote;
+  /** The run whose failed jobs this one repeats; null for any other run. */
+  readonly repeats: string | null;
   /** The statuses with which the run may end. The run may also fail because it lost its agents. */
   readonly ends: readonly RunStatus[];
   /**
@@ -56,28 +76,71 @@ export interface AcknowledgedTrigger {
   readonly exclusion: { readonly unit: "run" | "job"; readonly kind: string } | null;
 }
 
+export type Vote = "approve" | "reject";
+
+export interface AcknowledgedPause {
+  readonly runId: string;
+  /** When the client sent the resume, in Unix milliseconds. */
+  readonly resumeSentAt: number;
+}
+
+export interface AcknowledgedVote {
+  readonly runId: string;
+  readonly approvalId: string;
+  readonly word: Vote;
+}
+
+/** A time in Unix milliseconds. */
+export interface Span {
+  readonly fromMs: number;
+  /** `Infinity` when it lasted to the end. */
+  readonly untilMs: number;
+}
+
+/**
+ * `killed`: the agent's process was killed, and what it ran died with it. `frozen`, `cutOff`: it could not reach the
+ * control plane. `refusing`: it could start no step.
+ */
+export interface Absence extends Span {
+  readonly agentId: string;
+  readonly how: "killed" | "frozen" | "cutOff" | "refusing";
+}
+
 export interface RunEvidence {
   readonly runId: string;
   readonly status: RunStatus;
   readonly settled: boolean;
+  /** Number of effects that the head lists as owed. */
+  readonly owed: number;
   /** The number of events, as the snapshot counts them. */
   readonly eventNumber: number;
   readonly jobs: readonly JobEvidence[];
-  readonly approvals: readonly { readonly approvalId: string; readonly status: string }[];
+  readonly approvals: readonly ApprovalEvidence[];
   /** In the order of the event log. */
   readonly events: readonly Transition[];
+  /** What the snapshot says of each actor. */
+  readonly actors: readonly ActorEvidence[];
+  /** The projections as the database held them, and once the store had loaded the run, which repairs them. */
+  readonly rows: { readonly before: readonly ProjectionRow[]; readonly after: readonly ProjectionRow[] };
 }
 
 /** One attempt of one planned job. */
 export interface JobEvidence {
   readonly jobId: string;
   readonly index: number;
+  /** The job's name in the definition, and the values of its cell. */
+  readonly name: string;
+  readonly values: Pairs<Scalar>;
   /** Matrix cell of a job whose matrix was made during the run; else null. */
   readonly cell: number | null;
   readonly attempt: number;
   readonly status: JobStatus;
   readonly reason: string;
   readonly agentId: string | null;
+  /** The fencing token of the grant; null when the attempt had none. */
+  readonly token: number | null;
+  /** How long an agent that holds the job may be silent, in milliseconds. */
+  readonly leaseMs: number;
   /** True for a job that ended in an earlier run and that the rerun does not repeat. */
   readonly reused: boolean;
   readonly steps: readonly StepEvidence[];
@@ -86,13 +149,49 @@ export interface JobEvidence {
 export interface StepEvidence {
   readonly stepRunId: string;
   readonly index: number;
+  readonly attempt: number;
   readonly status: StepStatus;
   readonly reason: string;
+  /** The fencing token of the grant; null when the step was never dispatched. */
+  readonly token: number | null;
   readonly reused: boolean;
   /** Set for a builtin step, which writes no marks. */
   readonly silent?: true;
   /** Number of secrets that the step reads. It reports the checksum of each. */
   readonly secrets?: number;
+}
+
+export interface ApprovalEvidence {
+  readonly approvalId: string;
+  readonly status: string;
+  /** Ids of the users whose votes the snapshot holds. */
+  readonly approvers: readonly string[];
+  readonly rejecter: string | null;
+}
+
+/** An actor as the snapshot holds it. */
+export interface ActorEvidence {
+  readonly kind: string;
+  readonly id: string;
+  /** The word for the actor's state, finer than its status. */
+  readonly phase: string;
+  readonly attempt: number;
+  /** The agent of its grant; null without a grant. */
+  readonly agentId: string | null;
+  /** The whole state, as it is stored. */
+  readonly state: unknown;
+}
+
+/** What look-ups and lists read of an actor: a row of a table, or a document of a projection. */
+export interface ProjectionRow {
+  readonly kind: string;
+  readonly id: string;
+  readonly status: string;
+  readonly attempt: number;
+  readonly position: number;
+  readonly jobId: string | null;
+  readonly agentId: string | null;
+  readonly state: unknown;
 }
 
 /** A transition of an object, as the event log of the run holds it. */
@@ -106,13 +205,6 @@ export interface Transition {
   /** Holds `approvalId` for the object `approval`. */
   readonly data?: Readonly<Record<string, unknown>>;
   readonly timeMs: number;
-}
-
-/** A kill of an agent. Lines that it had not delivered are lost; a viewer gets a gap record for them. */
-export interface AgentKill {
-  readonly agentId: string;
-  /** Unix milliseconds. */
-  readonly at: number;
 }
 
 /**
@@ -131,7 +223,12 @@ export interface LogEvidence {
   readonly stepRunId: string;
   /** Number of lines that the step writes: `line 1` to `line N`. */
   readonly written: number;
-  /** Lines and gap records. `lostThrough` is the last line that a gap record replaces; null for a line. */
+  /** True when the step writes more than its agent has room for, so that the oldest lines may give way. */
+  readonly mayOverflow: boolean;
+  /**
+   * Lines and gap records. `text` lacks the filling that makes a line long. `lostThrough` is the last line that a gap
+   * record replaces; null for a line.
+   */
   readonly seen: readonly { readonly number: number; readonly text: string; readonly lostThrough: number | null }[];
 }
 
@@ -140,8 +237,8 @@ export interface LogEvidence {
  * - `doubled`: something that may happen only once happened twice, or two agents ran a step at the same time
  * - `reordered`: a transition or a line stands before its predecessor
  * - `stuck`: a run did not end, or still owes effects
- * - `wrong`: a run or a step ended differently from its definition, a step got a wrong value, or a
- *   message could not be decided
+ * - `wrong`: a run or a step ended differently from its definition, a step got a wrong value, a projection differs from
+ *   its snapshot, or a message could not be decided
  * - `leaked`: a secret value stands where it may not
  */
 export type ViolationKind = "lost" | "doubled" | "reordered" | "stuck" | "wrong" | "leaked";

@@ -2,12 +2,13 @@
  * Compares the steps' marks with the store: each step ran at most once, and never on two agents at the same time. Pure.
  */
 import type { JobEvidence, Mark, RunEvidence, StepEvidence, Violation } from "./evidence.ts";
+import { groupBy } from "./groups.ts";
 
 /** A step's last mark may be this much later than its final event, because two processes read the clock. */
 const END_TOLERANCE_MS = 250;
 
 export function checkSteps(runs: readonly RunEvidence[], marks: readonly Mark[]): readonly Violation[] {
-  const byStep = grouped(marks, ({ stepRunId }) => stepRunId);
+  const byStep = groupBy(marks, ({ stepRunId }) => stepRunId);
   const known = new Set(runs.flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps.map((step) => step.stepRunId))));
   const unknownIds = [...byStep.keys()].filter((id) => !known.has(id));
   return [
@@ -49,7 +50,7 @@ function checkStep(run: RunEvidence, step: StepEvidence, marks: readonly Mark[])
 
 /** The attempts of a job do not overlap: an attempt begins only after all steps of the previous attempt have ended. */
 function checkAttempts(run: RunEvidence, byStep: ReadonlyMap<string, readonly Mark[]>): readonly Violation[] {
-  return [...grouped(run.jobs, ({ index, cell }) => `${index}.${cell}`).values()].flatMap((attempts) => {
+  return [...groupBy(run.jobs, ({ index, cell }) => `${index}.${cell}`).values()].flatMap((attempts) => {
     const spans = attempts
       .toSorted((a, b) => a.attempt - b.attempt)
       .map((job) => ({ job, span: spanOf(job, byStep) }))
@@ -70,14 +71,4 @@ function spanOf(
   const times = job.steps.flatMap(({ stepRunId }) => byStep.get(stepRunId) ?? []).map(({ at }) => at);
   if (times.length === 0) return null;
   return { first: Math.min(...times), last: Math.max(...times) };
-}
-
-function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }

@@ -5,6 +5,9 @@
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
 import type { RunEvidence, Transition, Violation, ViolationKind } from "./evidence.ts";
 
+/** The part of a run's evidence that tells its transitions. */
+export type LifeEvidence = Pick<RunEvidence, "runId" | "status" | "eventNumber" | "events" | "jobs" | "approvals">;
+
 /** The position of a transition in the life of its object. A transition without a position must not occur. */
 const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
   pipeline: { created: 0, started: 1, paused: 2, resumed: 2, stopping: 2.5, completed: 3, failed: 3, cancelled: 3 },
@@ -31,12 +34,12 @@ const NEEDS: Record<EventObject, Partial<Record<Lifecycle, Lifecycle>>> = {
   approval: { approved: "requested", rejected: "requested", expired: "requested", cancelled: "requested" },
 };
 
-export function checkTransitions(run: RunEvidence): readonly Violation[] {
+export function checkTransitions(run: LifeEvidence): readonly Violation[] {
   return [...checkNumbers(run), ...checkLives(run), ...checkSnapshot(run), ...checkEnd(run)];
 }
 
 /** The numbers of the transitions go from 1 to the snapshot's number, each once and in the order of time. */
-function checkNumbers({ runId, eventNumber, events }: RunEvidence): readonly Violation[] {
+function checkNumbers({ runId, eventNumber, events }: LifeEvidence): readonly Violation[] {
   const found: Violation[] = [];
   const say = (kind: ViolationKind, text: string) => found.push({ kind, text: `run ${runId}: ${text}` });
   const seen = new Set<number>();
@@ -59,7 +62,7 @@ function checkNumbers({ runId, eventNumber, events }: RunEvidence): readonly Vio
 }
 
 /** The transitions of every object follow the positions in order, each at most once. */
-function checkLives(run: RunEvidence): readonly Violation[] {
+function checkLives(run: LifeEvidence): readonly Violation[] {
   return [...livesOf(run)].flatMap(([id, life]) => {
     const found: Violation[] = [];
     const say = (kind: ViolationKind, text: string) => found.push({ kind, text: `${id} of run ${run.runId}: ${text}` });
@@ -93,7 +96,7 @@ function checkLives(run: RunEvidence): readonly Violation[] {
 /**
  * The status of every object in the snapshot is the status of its last transition. A reused object has no transitions.
  */
-function checkSnapshot(run: RunEvidence): readonly Violation[] {
+function checkSnapshot(run: LifeEvidence): readonly Violation[] {
   const lives = livesOf(run);
   const objects = [
     { id: "the run", status: run.status as string, reused: false },
@@ -118,7 +121,7 @@ function checkSnapshot(run: RunEvidence): readonly Violation[] {
 }
 
 /** The end of a run is the last transition of the run. */
-function checkEnd(run: RunEvidence): readonly Violation[] {
+function checkEnd(run: LifeEvidence): readonly Violation[] {
   const end = run.events.findIndex(
     ({ object, lifecycle }) => object === "pipeline" && PLACES.pipeline[lifecycle] === 3,
   );
@@ -129,7 +132,7 @@ function checkEnd(run: RunEvidence): readonly Violation[] {
   ];
 }
 
-function livesOf({ events }: RunEvidence): ReadonlyMap<string, readonly Transition[]> {
+function livesOf({ events }: LifeEvidence): ReadonlyMap<string, readonly Transition[]> {
   const lives = new Map<string, Transition[]>();
   for (const event of events) {
     // `waiting` only names a new reason to wait: it does not advance the object.

@@ -23,6 +23,7 @@ const CLOCK_TICKS_PER_SECOND = 100;
 export const addWaitingRuns: Fault = {
   name: `${MANY} runs wait for a label that no agent has`,
   lastsMs: 180_000,
+  target: "all",
   async inject(context) {
     const { installation, load } = context;
     const [worker] = installation.workers;
@@ -65,6 +66,7 @@ export const addWaitingRuns: Fault = {
 export const killAmongWaitingRuns: Fault = {
   name: `SIGKILL of a worker among ${MANY} waiting runs`,
   lastsMs: 10_000,
+  target: "all",
   async inject(context) {
     const victim = context.random.pick(context.installation.workers);
     const since = performance.now();
@@ -84,6 +86,7 @@ const TOLERANCE = 0.8;
 export const compareWorkerCounts: Fault = {
   name: "the same work on 1, 2 and 3 workers",
   lastsMs: 90_000,
+  target: "all",
   async inject(context) {
     const { installation, load } = context;
     const jobs = [

@@ -5,6 +5,7 @@ import { until } from "../../support/until.ts";
 import { step } from "../load/step.ts";
 import type { Load } from "../load/load.ts";
 import type { Installation } from "../world/installation.ts";
+import type { Node } from "../world/node.ts";
 import type { Random } from "../world/random.ts";
 import type { ScenarioRecord } from "../scenario-record.ts";
 import type { MailboxProbe } from "./mailbox-probe.ts";
@@ -16,12 +17,16 @@ export interface FaultContext {
   /** Null with the embedded engine: other processes cannot reach its private Redis. */
   readonly probe: MailboxProbe | null;
   readonly record: ScenarioRecord;
+  /** The nodes that a fault of this moment has taken as its victims. */
+  readonly victims: Set<Node>;
 }
 
 export interface Fault {
   readonly name: string;
   /** About how long the fault takes in all, in milliseconds. The mixed load is spread over that time. */
   readonly lastsMs: number;
+  /** What the fault takes away. Two faults of one target are never injected at once. */
+  readonly target: "worker" | "gateway" | "edge" | "agent" | "redis" | "store" | "all";
   readonly inject: (context: FaultContext) => Promise<void>;
 }
 
@@ -29,6 +34,13 @@ export const PROBE_PIPELINE = "probe";
 const RECOVERY_DEADLINE_MS = 120_000;
 const POLL_MS = 20;
 let heldRuns = 0;
+
+/** A running node that no other fault has taken. */
+export function pickVictim<T extends Node>({ random, victims }: FaultContext, nodes: readonly T[]): T {
+  const victim = random.pick(nodes.filter((node) => node.isRunning && !victims.has(node)));
+  victims.add(victim);
+  return victim;
+}
 
 /**
  * Resolves when the owner of every mailbox takes envelopes and a run that is triggered now has ended. Rejects after 120

@@ -14,6 +14,7 @@ const DEFINITION_KILOBYTES = [400, 40, 4];
 export const fullStore: Fault = {
   name: "the embedded store is full",
   lastsMs: 20_000,
+  target: "all",
   async inject(context) {
     const { installation } = context;
     const [node] = installation.workers;

@@ -5,6 +5,7 @@ import type { RunEvent } from "../../../src/domain/events.ts";
 import { until } from "../../support/until.ts";
 import type { AgentNode } from "../world/installation.ts";
 import { type Fault, type FaultContext, startHeldRun } from "./fault.ts";
+import { agentIdOf } from "./processes.ts";
 
 const SHORT_MS = 20_000;
 const LONG_MS = 60_000;
@@ -14,6 +15,7 @@ const REQUEUE_BOUND_MS = 40_000;
 export const shortPartition: Fault = {
   name: "an agent cut off for 20 s",
   lastsMs: 35_000,
+  target: "all",
   async inject(context) {
     const seat = context.random.pick(context.installation.agents).seat;
     const { runId, agentName } = await startHeldRun(context, { key: "seat", value: String(seat) }, 240);
@@ -34,6 +36,7 @@ export const shortPartition: Fault = {
 export const longPartition: Fault = {
   name: "an agent cut off for 60 s",
   lastsMs: 70_000,
+  target: "all",
   async inject(context) {
     const bench = Math.ceil(context.random.pick(context.installation.agents).seat / 2);
     const { runId, agentName } = await startHeldRun(context, { key: "bench", value: String(bench) }, 450);
@@ -47,9 +50,11 @@ export const longPartition: Fault = {
 async function silence(context: FaultContext, agentName: string, forMs: number): Promise<void> {
   const agent = context.installation.agents.find(({ name }) => name === agentName) as AgentNode;
   context.record.addKill(`the network of ${agentName}`);
-  agent.network.fallSilent();
-  await sleep(forMs);
-  agent.network.speak();
+  await context.record.whileAway(await agentIdOf(context, agent), "cutOff", async () => {
+    agent.network.fallSilent();
+    await sleep(forMs);
+    agent.network.speak();
+  });
 }
 
 async function firstRetry({ installation }: FaultContext, runId: RunId): Promise<RunEvent | undefined> {

@@ -5,7 +5,7 @@ import type { AgentId } from "../../../src/domain/ids.ts";
 import { until } from "../../support/until.ts";
 import { type AgentNode, SHARDS } from "../world/installation.ts";
 import type { Node } from "../world/node.ts";
-import { type Fault, type FaultContext, waitUntilWorking } from "./fault.ts";
+import { type Fault, type FaultContext, pickVictim, waitUntilWorking } from "./fault.ts";
 
 export const TAKEOVER_BOUND_MS = 5_000;
 const AGENT_RESTART_BOUND_MS = 5_000;
@@ -17,8 +17,9 @@ const SPREAD_MS = 15_000;
 export const killWorker: Fault = {
   name: "SIGKILL of a worker",
   lastsMs: 7_000,
+  target: "worker",
   async inject(context) {
-    const victim = pickRunning(context, context.installation.workers);
+    const victim = pickVictim(context, context.installation.workers);
     const since = await kill(context, victim);
     await waitUntilWorking(context);
     context.record.addRecovery("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
@@ -29,8 +30,9 @@ export const killWorker: Fault = {
 export const killGateway: Fault = {
   name: "SIGKILL of a gateway",
   lastsMs: 5_000,
+  target: "gateway",
   async inject(context) {
-    const victim = pickRunning(context, context.installation.gateways);
+    const victim = pickVictim(context, context.installation.gateways);
     const since = await kill(context, victim);
     await victim.start();
     await waitUntilWorking(context);
@@ -42,8 +44,9 @@ export const killGateway: Fault = {
 export const killEdge: Fault = {
   name: "SIGKILL of an edge",
   lastsMs: 5_000,
+  target: "edge",
   async inject(context) {
-    const victim = pickRunning(context, context.installation.edges);
+    const victim = pickVictim(context, context.installation.edges);
     const since = await kill(context, victim);
     await waitUntilWorking(context);
     context.record.addRecovery("edge", performance.now() - since);
@@ -55,14 +58,17 @@ export const killEdge: Fault = {
 export const killAgent: Fault = {
   name: "SIGKILL of an agent",
   lastsMs: 5_000,
+  target: "agent",
   async inject(context) {
-    const victim = pickRunning(context, context.installation.agents);
+    const victim = pickVictim(context, context.installation.agents);
     const agentId = await agentIdOf(context, victim);
     await kill(context, victim);
-    context.record.agentKills.push({ agentId, at: Date.now() });
-    const jobs = await heldJobs(context, victim);
+    let jobs: readonly JobState[] = [];
     const since = performance.now();
-    await victim.start();
+    await context.record.whileAway(agentId, "killed", async () => {
+      jobs = await heldJobs(context, victim);
+      await victim.start();
+    });
     await until("the jobs of the killed agent are given up", () => allEnded(context, jobs), 60_000);
     context.record.addRecovery("restarted agent", performance.now() - since, AGENT_RESTART_BOUND_MS);
   },
@@ -72,8 +78,9 @@ export const killAgent: Fault = {
 export const freezeWorker: Fault = {
   name: "SIGSTOP of a worker for 10 s",
   lastsMs: 13_000,
+  target: "worker",
   async inject(context) {
-    const victim = pickRunning(context, context.installation.workers);
+    const victim = pickVictim(context, context.installation.workers);
     const since = freeze(context, victim);
     await waitUntilWorking(context);
     context.record.addRecovery("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
@@ -87,12 +94,15 @@ export const freezeWorker: Fault = {
 export const freezeAgent: Fault = {
   name: "SIGSTOP of an agent for 10 s",
   lastsMs: 13_000,
+  target: "agent",
   async inject(context) {
-    const victim = pickRunning(context, context.installation.agents);
+    const victim = pickVictim(context, context.installation.agents);
     const jobs = await heldJobs(context, victim);
-    freeze(context, victim);
-    await sleep(FREEZE_MS);
-    victim.signal("SIGCONT");
+    await context.record.whileAway(await agentIdOf(context, victim), "frozen", async () => {
+      freeze(context, victim);
+      await sleep(FREEZE_MS);
+      victim.signal("SIGCONT");
+    });
     const since = performance.now();
     await waitUntilWorking(context);
     context.record.addRecovery("frozen agent", performance.now() - since);
@@ -110,6 +120,7 @@ export const freezeAgent: Fault = {
 export const joinAndLeave: Fault = {
   name: "a worker joins and another leaves",
   lastsMs: 12_000,
+  target: "all",
   async inject(context) {
     const { installation, random, probe } = context;
     let worstMs = 0;
@@ -117,7 +128,7 @@ export const joinAndLeave: Fault = {
     const probing = (async () => {
       while (!isOver) worstMs = Math.max(worstMs, await probe!.measureLongestWait());
     })();
-    const guest = await installation.addWorker();
+    const guest = await installation.addGuest();
     await spreadEvenly(context, "after a worker joined");
     const leaver = random.pick(installation.workers);
     await leaver.end("SIGTERM");
@@ -136,6 +147,7 @@ export const joinAndLeave: Fault = {
 export const killEmbeddedNode: Fault = {
   name: "SIGKILL of the one process",
   lastsMs: 6_000,
+  target: "all",
   async inject(context) {
     const [node] = context.installation.workers;
     const since = await kill(context, node!);
@@ -165,12 +177,8 @@ async function spreadEvenly({ installation, probe, record }: FaultContext, when:
   record.addRecovery("spread", performance.now() - since, TAKEOVER_BOUND_MS);
 }
 
-function pickRunning<T extends Node>({ random }: FaultContext, nodes: readonly T[]): T {
-  return random.pick(nodes.filter(({ isRunning }) => isRunning));
-}
-
 /** Kills the process with SIGKILL at a random moment. Answers the time of the kill in monotonic milliseconds. */
-async function kill(context: FaultContext, victim: Node): Promise<number> {
+export async function kill(context: FaultContext, victim: Node): Promise<number> {
   await sleep(context.random.between(0, 500));
   const since = performance.now();
   context.record.addKill(victim.name);
@@ -179,13 +187,13 @@ async function kill(context: FaultContext, victim: Node): Promise<number> {
 }
 
 /** Answers the time of the signal in monotonic milliseconds. */
-function freeze({ record }: FaultContext, victim: Node): number {
+export function freeze({ record }: FaultContext, victim: Node): number {
   record.addKill(victim.name);
   victim.signal("SIGSTOP");
   return performance.now();
 }
 
-async function agentIdOf({ installation }: FaultContext, agent: AgentNode): Promise<AgentId> {
+export async function agentIdOf({ installation }: FaultContext, agent: AgentNode): Promise<AgentId> {
   const agents = await installation.stores.identity.listAgents();
   return agents.find(({ name }) => name === agent.name)!.agentId;
 }

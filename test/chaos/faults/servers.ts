@@ -7,7 +7,7 @@ import { MESSAGES, mailboxName, mailboxOptions } from "../../../queues/mailbox.t
 import { SHARDS } from "../world/installation.ts";
 import { type Fault, type FaultContext, waitUntilWorking } from "./fault.ts";
 
-const OUTAGE_MS = 15_000;
+export const OUTAGE_MS = 15_000;
 const OUTAGE_BOUND_MS = 10_000;
 const SLOW_CALL_MS = 200;
 const CUT_EVERY = 25;
@@ -19,6 +19,7 @@ const MAX_DELAY_MS = 1_500;
 export const restartRedis: Fault = {
   name: "SIGKILL of Redis",
   lastsMs: 5_000,
+  target: "redis",
   async inject(context) {
     const { redis } = context.installation;
     context.record.addKill("Redis");
@@ -31,12 +32,15 @@ export const restartRedis: Fault = {
 export const redisOutage: Fault = {
   name: "Redis down for 15 s",
   lastsMs: 20_000,
+  target: "redis",
   async inject(context) {
     const { redis } = context.installation;
     context.record.addKill("Redis");
-    await redis!.kill();
-    await sleep(OUTAGE_MS);
-    await redis!.restart();
+    await context.record.whileOut(async () => {
+      await redis!.kill();
+      await sleep(OUTAGE_MS);
+      await redis!.restart();
+    });
     await measure(context, "Redis back");
   },
 };
@@ -44,6 +48,7 @@ export const redisOutage: Fault = {
 export const flushRedis: Fault = {
   name: "FLUSHALL",
   lastsMs: 6_000,
+  target: "redis",
   async inject(context) {
     context.record.addKill("the data of Redis");
     const client = new Redis(context.installation.redis!.url);
@@ -56,12 +61,15 @@ export const flushRedis: Fault = {
 export const storeOutage: Fault = {
   name: "MongoDB down for 15 s",
   lastsMs: 20_000,
+  target: "store",
   async inject(context) {
     const { mongo } = context.installation;
     context.record.addKill("MongoDB");
-    await mongo!.goDown();
-    await sleep(OUTAGE_MS);
-    await mongo!.comeUp();
+    await context.record.whileOut(async () => {
+      await mongo!.goDown();
+      await sleep(OUTAGE_MS);
+      await mongo!.comeUp();
+    });
     await measure(context, "MongoDB back");
   },
 };
@@ -69,6 +77,7 @@ export const storeOutage: Fault = {
 export const slowStore: Fault = {
   name: "MongoDB takes 200 ms a call",
   lastsMs: 18_000,
+  target: "store",
   async inject(context) {
     const { mongo } = context.installation;
     context.record.addKill("MongoDB's speed");
@@ -83,6 +92,7 @@ export const slowStore: Fault = {
 export const cutStore: Fault = {
   name: "MongoDB's connections cut in the middle of calls",
   lastsMs: 14_000,
+  target: "store",
   async inject(context) {
     const { mongo } = context.installation;
     context.record.addKill("MongoDB's connections");
@@ -100,6 +110,7 @@ export const cutStore: Fault = {
 export const disturbMailboxes: Fault = {
   name: "envelopes doubled, delayed and reordered",
   lastsMs: 15_000,
+  target: "redis",
   async inject(context) {
     const { random, installation, probe } = context;
     const redis = new Redis(installation.redis!.url, { maxRetriesPerRequest: null });
@@ -133,6 +144,7 @@ export const disturbMailboxes: Fault = {
 export const emptyMaster: Fault = {
   name: "a master of the Redis Cluster loses its data",
   lastsMs: 20_000,
+  target: "redis",
   async inject(context) {
     const { nodes } = context.installation.cluster!;
     context.record.addKill("a master's data");
@@ -148,6 +160,7 @@ export const emptyMaster: Fault = {
 export const checkSlots: Fault = {
   name: "the masters are asked about slots",
   lastsMs: 1_000,
+  target: "all",
   async inject({ installation, record }) {
     const holders = new Map<string, Set<number>>();
     for (const { client, port } of installation.cluster!.nodes) {
@@ -166,7 +179,8 @@ export const checkSlots: Fault = {
   },
 };
 
-async function measure(context: FaultContext, what: string): Promise<void> {
+/** Measures the time until the installation works again. */
+export async function measure(context: FaultContext, what: string): Promise<void> {
   const since = performance.now();
   await waitUntilWorking(context);
   context.record.addRecovery(what, performance.now() - since, OUTAGE_BOUND_MS);

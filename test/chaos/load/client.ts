@@ -60,13 +60,13 @@ export class Client {
 
   /**
    * Calls random edges until one answers with a status below 500. Rejects with a {@link Refusal} for a status from 400
-   * to 499, and after 90 s without such an answer.
+   * to 499, and after 90 s without such an answer. The first call goes to the edge at `firstUrl`, when it is given.
    */
-  async call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  async call<T>(method: string, path: string, body?: unknown, firstUrl?: string): Promise<T> {
     const end = performance.now() + GIVE_UP_MS;
-    for (;;) {
+    for (let url = firstUrl; ; url = undefined) {
       try {
-        const answer = await this.#ask(method, path, body);
+        const answer = await this.#ask(method, path, body, url ?? this.anyUrl());
         if (answer !== null) return answer.detail as T;
       } catch (error) {
         if (error instanceof Refusal) throw error;
@@ -79,8 +79,8 @@ export class Client {
   }
 
   /** Calls one edge. Null for an answer after which the call is repeated: 503 and any other status from 500. */
-  async #ask(method: string, path: string, body: unknown): Promise<Envelope | null> {
-    const response = await fetch(`${this.anyUrl()}/api/v1${path}`, {
+  async #ask(method: string, path: string, body: unknown, url: string): Promise<Envelope | null> {
+    const response = await fetch(`${url}/api/v1${path}`, {
       method,
       headers: {
         authorization: this.authorization,

@@ -1,7 +1,7 @@
 /** The pipelines of the load. Each kind of run has one pipeline, whose name is the kind. */
 import type { RunStatus } from "../../../src/domain/status.ts";
 import { blurtingJobs, confidingJobs, type DefinitionInputs } from "./secret-jobs.ts";
-import { type Job, step, type StepOptions } from "./step.ts";
+import { type Definition, step, type StepOptions } from "./step.ts";
 
 export const LOAD_KINDS = [
   "sequential",
@@ -14,7 +14,10 @@ export const LOAD_KINDS = [
   "timedOut",
   "stopped",
   "paused",
+  "staged",
   "talking",
+  "complaining",
+  "flooding",
   "approved",
   "rejected",
   "queueing",
@@ -26,8 +29,9 @@ export const LOAD_KINDS = [
   "blurting",
 ] as const;
 /**
- * What the less obvious kinds do. `spread`: a matrix over a list that an earlier job writes; `talking`: a step with a
- * log that viewers follow; `queueing`, `superseding`, `exclusive`: runs or jobs of a concurrency group; `repeated`: a
+ * What the less obvious kinds do. `spread`: a matrix over a list that an earlier job writes; `staged`: stages in place of
+ * jobs alone; `talking`, `complaining`, `flooding`: a step with a log that viewers follow, which succeeds, fails, or
+ * writes more than its agent keeps in memory; `queueing`, `superseding`, `exclusive`: runs or jobs of a concurrency group; `repeated`: a
  * failed run that is run again; `keeping`: a step that stores an artifact for a later job; `confiding`: steps that read
  * secrets and print them; `blurting`: a step that fails and prints secrets in its last words, and a request whose
  * answer holds them.
@@ -45,8 +49,11 @@ export const SHARES: Record<LoadKind, number> = {
   spread: 1,
   timedOut: 1,
   stopped: 1,
-  paused: 1,
-  talking: 3,
+  paused: 2,
+  staged: 1,
+  talking: 2,
+  complaining: 1,
+  flooding: 1,
   approved: 2,
   rejected: 1,
   queueing: 2,
@@ -70,7 +77,10 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   timedOut: ["failed"],
   stopped: ["cancelled"],
   paused: ["success"],
+  staged: ["failed"],
   talking: ["success"],
+  complaining: ["failed"],
+  flooding: ["success"],
   approved: ["success"],
   rejected: ["failed"],
   queueing: ["success"],
@@ -92,14 +102,8 @@ export const EXCLUSIONS: Partial<Record<LoadKind, "run" | "job">> = {
   exclusive: "job",
 };
 
-interface Spec {
-  readonly approval?: unknown;
-  readonly concurrency?: unknown;
-  readonly jobs: readonly Job[];
-}
-
 /** The definition of each kind of run. */
-export function definitionsOf(inputs: DefinitionInputs): Record<LoadKind, Spec> {
+export function definitionsOf(inputs: DefinitionInputs): Record<LoadKind, Definition> {
   const { ledger } = inputs;
   const one = (name: string, options?: StepOptions) => step(ledger, name, options);
   const leaves = ["leaf-1", "leaf-2", "leaf-3"];
@@ -173,6 +177,27 @@ export function definitionsOf(inputs: DefinitionInputs): Record<LoadKind, Spec> 
     },
     paused: { jobs: [{ name: "halting", steps: [one("first", { beats: 8 }), one("second"), one("third")] }] },
     talking: { jobs: [{ name: "talker", steps: [one("talks", { talks: true })] }] },
+    staged: {
+      stages: [
+        { name: "first", jobs: [{ name: "builds", matrix: { axes: { part: ["a", "b"] } }, steps: [one("compiles")] }] },
+        {
+          name: "second",
+          jobs: [
+            { name: "checks", steps: [one("fails", { exitCode: 3 }), one("never")] },
+            { name: "packs", steps: [one("packs")] },
+          ],
+        },
+        {
+          name: "third",
+          jobs: [
+            { name: "ships", steps: [one("never")] },
+            { name: "tells", when: "failure()", steps: [one("tells")] },
+          ],
+        },
+      ],
+    },
+    complaining: { jobs: [{ name: "talker", steps: [one("talks", { talks: true, exitCode: 3 }), one("never")] }] },
+    flooding: { jobs: [{ name: "flooder", steps: [one("floods", { floods: true })] }] },
     approved: {
       approval: {},
       jobs: [

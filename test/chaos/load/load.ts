@@ -6,14 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RunDetail } from "../../../src/app/runs/run-view.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
 import type { RunStatus } from "../../../src/domain/status.ts";
-import type { AcknowledgedTrigger, LogEvidence } from "../check/evidence.ts";
+import type { AcknowledgedPause, AcknowledgedTrigger, AcknowledgedVote, LogEvidence } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
 import { type Client, Refusal } from "./client.ts";
 import { EXCLUSIONS, definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES } from "./definitions.ts";
 import { LogFollower } from "./log-follower.ts";
 import type { DefinitionInputs } from "./secret-jobs.ts";
 import { Secrets } from "./secrets.ts";
-import { TALK_LINES } from "./step.ts";
+import { type Definition, FLOOD_LINES, TALK_LINES } from "./step.ts";
 
 const POLL_MS = 250;
 const PAUSE_MS = 1_200;
@@ -21,25 +21,36 @@ const FINAL: readonly RunStatus[] = ["success", "failed", "cancelled", "partial"
 
 export class Load {
   readonly acknowledged: AcknowledgedTrigger[] = [];
+  readonly pauses: AcknowledgedPause[] = [];
+  /** Runs with a pause whose answer the client never got: it may have happened or not. */
+  readonly unansweredPauses: string[] = [];
+  /** Runs whose stop was accepted. */
+  readonly stops: string[] = [];
+  readonly votes: AcknowledgedVote[] = [];
   readonly logs: LogEvidence[] = [];
   readonly secrets: Secrets;
   readonly #client: Client;
   readonly #inputs: Omit<DefinitionInputs, "control">;
   readonly #random: Random;
   readonly #pipelines = new Map<string, string>();
+  readonly #definitions = new Map<string, Definition>();
   readonly #unchecked = new Set<string>();
   readonly #flows: Promise<void>[] = [];
+  readonly #mayOverflow: boolean;
   /** The kinds of the next runs. They are dealt like cards, so that even a short load has a run of each kind. */
   #deck: LoadKind[] = [];
   #count = 0;
 
+  /** `mayOverflow`: the agents have less room for log lines than `flooding` writes. */
   constructor(
     client: Client,
     inputs: Omit<DefinitionInputs, "control">,
     random: Random,
     onSecret: (secret: string, value: string) => void,
+    mayOverflow = false,
   ) {
     this.#client = client;
+    this.#mayOverflow = mayOverflow;
     this.#inputs = inputs;
     this.#random = random;
     this.secrets = new Secrets(client, random.fork("secrets"), onSecret);
@@ -59,8 +70,9 @@ export class Load {
   }
 
   /** Creates a pipeline and answers its id. Its runs need not end when `isChecked` is false. */
-  async addPipeline(name: string, spec: unknown, isChecked = true): Promise<string> {
+  async addPipeline(name: string, spec: Definition, isChecked = true): Promise<string> {
     if (!isChecked) this.#unchecked.add(name);
+    this.#definitions.set(name, spec);
     const { pipelineId } = await this.#client.call<{ pipelineId: string }>("POST", "/pipelines", { name });
     this.#pipelines.set(name, pipelineId);
     await this.#client.call("POST", `/pipelines/${pipelineId}/spec/save`, {
@@ -72,12 +84,25 @@ export class Load {
   }
 
   /** Triggers one run, even when the call has to be repeated. Answers the run's id once an edge has acknowledged it. */
-  async trigger(pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
+  trigger(pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
+    return this.triggerAt(undefined, pipeline, ends);
+  }
+
+  /** As `trigger`, and calls the edge at `url` first. */
+  async triggerAt(url: string | undefined, pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
     const requestId = `${pipeline}-${++this.#count}`;
     const path = `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`;
-    const { runId } = await this.#client.call<{ runId: RunId }>("POST", path, { requestId });
+    const { runId } = await this.#client.call<{ runId: RunId }>("POST", path, { requestId }, url);
     const unit = EXCLUSIONS[pipeline as LoadKind] ?? null;
-    this.acknowledged.push({ requestId, runId, ends, exclusion: unit === null ? null : { unit, kind: pipeline } });
+    this.acknowledged.push({
+      requestId,
+      runId,
+      definition: this.#definitions.get(pipeline)!,
+      vote: pipeline === "rejected" ? "reject" : "approve",
+      repeats: null,
+      ends,
+      exclusion: unit === null ? null : { unit, kind: pipeline },
+    });
     return runId;
   }
 
@@ -111,7 +136,8 @@ export class Load {
     const runId = await this.trigger(kind, ENDS[kind]);
     if (kind === "stopped") await this.#stop(runId, random);
     else if (kind === "paused") await this.#pauseAndResume(runId);
-    else if (kind === "talking") await this.#watch(runId, random);
+    else if (kind === "talking" || kind === "complaining") await this.#watch(runId, TALK_LINES, random);
+    else if (kind === "flooding") await this.#watch(runId, FLOOD_LINES, random);
     else if (kind === "approved") await this.#voteOn(runId, "approve");
     else if (kind === "rejected") await this.#voteOn(runId, "reject");
     else if (kind === "repeated") await this.#repeat(runId);
@@ -121,13 +147,23 @@ export class Load {
 
   /** Votes on every approval that the run waits for, until the run has ended. */
   async #voteOn(runId: string, word: "approve" | "reject"): Promise<void> {
+    const voted = new Set<string>();
     for (;;) {
       const { pipelineId, approvals, status } = await this.run(runId);
       if (FINAL.includes(status)) return;
       for (const { approvalId, status: approvalStatus } of approvals) {
         if (approvalStatus !== "pending") continue;
         const path = `/pipelines/${pipelineId}/runs/${runId}/approvals/${approvalId}/${word}`;
-        await this.#unlessTooLate(() => this.#client.call("POST", path, { requestId: approvalId }));
+        if (voted.has(approvalId)) continue;
+        // As by a double click: the same vote in two calls, which must not count twice.
+        const cast = ["once", "again"].map((time) => {
+          const body = { requestId: `${time}-${approvalId}` };
+          return this.#unlessTooLate(() => this.#client.call("POST", path, body));
+        });
+        const isCounted = (await Promise.all(cast)).includes(true);
+        if (!isCounted) continue;
+        voted.add(approvalId);
+        this.votes.push({ runId, approvalId, word });
       }
       await sleep(POLL_MS);
     }
@@ -141,12 +177,20 @@ export class Load {
     const body = { scope: "failed", requestId };
     const path = `/pipelines/${run.pipelineId}/runs/${runId}/rerun`;
     const again = await this.#client.call<{ runId: RunId }>("POST", path, body);
-    this.acknowledged.push({ requestId, runId: again.runId, ends: ENDS.repeated, exclusion: null });
+    this.acknowledged.push({
+      requestId,
+      runId: again.runId,
+      definition: this.#definitions.get("repeated")!,
+      vote: "approve",
+      repeats: runId,
+      ends: ENDS.repeated,
+      exclusion: null,
+    });
   }
 
   async #stop(runId: string, random: Random): Promise<void> {
     await sleep(random.between(0, 3_000));
-    await this.#command("stopped", runId, "stop");
+    if (await this.#command("stopped", runId, "stop")) this.stops.push(runId);
   }
 
   /**
@@ -154,11 +198,17 @@ export class Load {
    * promised.
    */
   async #pauseAndResume(runId: string): Promise<void> {
-    while (!(await this.#command("paused", runId, "pause"))) {
+    const pause = () =>
+      this.#command("paused", runId, "pause").catch((error: unknown) => {
+        this.unansweredPauses.push(runId);
+        throw error;
+      });
+    while (!(await pause())) {
       if (FINAL.includes((await this.run(runId)).status)) return;
       await sleep(POLL_MS);
     }
     await sleep(PAUSE_MS);
+    this.pauses.push({ runId, resumeSentAt: Date.now() });
     await this.#command("paused", runId, "resume");
   }
 
@@ -199,8 +249,8 @@ export class Load {
   }
 
   /** Follows the log of every attempt of the run, as evidence for the checker. */
-  async #watch(runId: string, random: Random): Promise<void> {
-    this.logs.push(...(await this.#follow(runId, TALK_LINES, random)));
+  async #watch(runId: string, lines: number, random: Random): Promise<void> {
+    this.logs.push(...(await this.#follow(runId, lines, random)));
   }
 
   /** Follows the logs of all attempts until the run has ended. A step writes at most `lines` lines. */
@@ -212,7 +262,8 @@ export class Load {
       for (const { jobId, stepRunId, status: stepStatus } of steps) {
         if (stepStatus === "pending" || followers.has(stepRunId)) continue;
         const name = { pipelineId, jobId, stepRunId };
-        followers.set(stepRunId, new LogFollower(this.#client, name, lines, random.fork(stepRunId)));
+        const written = { written: lines, mayOverflow: this.#mayOverflow && lines === FLOOD_LINES };
+        followers.set(stepRunId, new LogFollower(this.#client, name, written, random.fork(stepRunId)));
       }
       if (FINAL.includes(status)) {
         const lastLineOf = (id: string) => steps.find(({ stepRunId }) => stepRunId === id)?.lastLine ?? null;

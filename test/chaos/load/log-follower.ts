@@ -4,6 +4,7 @@ import { WebSocket } from "ws";
 import type { LogEvidence } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
 import type { Client } from "./client.ts";
+import { withoutFilling } from "./step.ts";
 
 export interface StepName {
   readonly pipelineId: string;
@@ -36,15 +37,24 @@ export class LogFollower {
   readonly #written: number;
   readonly #random: Random;
   readonly #seen: LogEvidence["seen"][number][] = [];
+  readonly #mayOverflow: boolean;
   readonly #done: Promise<void>;
+  #highest = 0;
   #lastLine: number | null = null;
   #endedAt = Infinity;
 
-  constructor(client: Client, name: StepName, written: number, random: Random) {
+  /** `written`: how many lines the step writes; `mayOverflow`: whether they are more than its agent has room for. */
+  constructor(
+    client: Client,
+    name: StepName,
+    { written, mayOverflow }: Pick<LogEvidence, "written" | "mayOverflow">,
+    random: Random,
+  ) {
     this.#client = client;
     this.#name = name;
     this.stepRunId = name.stepRunId;
     this.#written = written;
+    this.#mayOverflow = mayOverflow;
     this.#random = random;
     this.#done = this.#follow();
   }
@@ -57,7 +67,8 @@ export class LogFollower {
     this.#lastLine = lastLine;
     this.#endedAt = performance.now();
     await this.#done;
-    return { stepRunId: this.stepRunId, written: this.#written, seen: this.#seen };
+    const seen = this.#seen;
+    return { stepRunId: this.stepRunId, written: this.#written, mayOverflow: this.#mayOverflow, seen };
   }
 
   async #follow(): Promise<void> {
@@ -72,7 +83,7 @@ export class LogFollower {
 
   /** Number of the next line. */
   get #next(): number {
-    return this.#seen.reduce((highest, { number, lostThrough }) => Math.max(highest, lostThrough ?? number), 0) + 1;
+    return this.#highest + 1;
   }
 
   /**
@@ -107,11 +118,13 @@ export class LogFollower {
         const entries = type === "log_chunk" ? (content as readonly Entry[]) : type === "log" ? [content as Entry] : [];
         for (const { line_number: number, content: text } of entries) {
           const gap = /^lines \d+-(\d+) lost$/.exec(text);
-          this.#seen.push({ number, text, lostThrough: gap === null ? null : Number(gap[1]) });
+          const lostThrough = gap === null ? null : Number(gap[1]);
+          this.#seen.push({ number, text: withoutFilling(text), lostThrough });
+          this.#highest = Math.max(this.#highest, lostThrough ?? number);
         }
         if (type === "history_done") hasHistory = true;
         if (type === "error") socket.terminate();
-        if (cutMs === null) waitForSilence();
+        if (cutMs === null && hasHistory) waitForSilence();
       });
     });
   }

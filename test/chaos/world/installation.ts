@@ -6,11 +6,13 @@
 import { join } from "node:path";
 import type { RedisTarget } from "../../../src/redis/connect.ts";
 import { openMongoStores } from "../../../src/stores/mongo/open.ts";
+import { STORED_FORMAT, type StoredFormat } from "../../../src/stores/format/stored-format.ts";
 import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
+import type { Verification } from "../../../src/app/verification/verify-stores.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { freePort } from "../../support/ports.ts";
-import { ProcessWorld, type StartedProcess } from "../../support/processes.ts";
+import { ProcessWorld, type StartedProcess, type StartOptions } from "../../support/processes.ts";
 import { startTestRedisCluster, type TestRedisCluster } from "../../support/redis-cluster.ts";
 import { startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { type Mirror, startMirror } from "./mirror.ts";
@@ -33,6 +35,31 @@ export interface Shape {
    * mostly in the middle of its work: the store has saved a change, and the process has not yet read the answer.
    */
   readonly storeDelayMs?: number;
+  /** True when each node has networks of its own, so that one alone can be parted from Redis or from the store. */
+  readonly hasOwnLinks?: boolean;
+  /** Disk space of each agent for log lines that it cannot send: less than the step that floods needs. */
+  readonly logBuffer?: string;
+}
+
+/** A node of the control plane, with the networks between it and its servers. */
+export interface ServerNode extends Node {
+  /** Null in an installation whose nodes share their networks. */
+  readonly links: Links | null;
+}
+
+export interface Links {
+  readonly redis: TcpProxy;
+  /** Leads to the network that all nodes share, so that a fault of the store meets this node too. */
+  readonly store: TcpProxy;
+}
+
+/** How a guest differs from the other nodes. */
+export interface GuestOptions {
+  readonly roles?: string;
+  /** How far the clock of the guest is ahead of the machine's. */
+  readonly clockAheadMs?: number;
+  /** True for a node of an imagined next release, for which all other nodes are those of the previous one. */
+  readonly isOfNextRelease?: boolean;
 }
 
 /** An agent, and the network between it and its gateway. */
@@ -50,11 +77,22 @@ const SIGNING_KEY = "0123456789abcdef0123456789abcdef";
 const MASTER_KEY = "0123456789abcdef".repeat(4);
 const SLOTS = 4;
 
+const SHIFTED_CLOCK = new URL("../../support/shifted-clock.mjs", import.meta.url).href;
+const NEXT_RELEASE = "test/e2e/next-version.ts";
+
+function envOf(links: Links | null): Readonly<Record<string, string>> {
+  if (links === null) return {};
+  return {
+    REDIS_URL: `redis://127.0.0.1:${links.redis.port}`,
+    MONGODB_URL: `mongodb://127.0.0.1:${links.store.port}`,
+  };
+}
+
 export class Installation {
   readonly shape: Shape;
-  readonly workers: readonly Node[];
-  readonly gateways: readonly Node[];
-  readonly edges: readonly Node[];
+  readonly workers: readonly ServerNode[];
+  readonly gateways: readonly ServerNode[];
+  readonly edges: readonly ServerNode[];
   readonly agents: readonly AgentNode[];
   /** `http://host:port` of every edge. */
   readonly urls: readonly string[];
@@ -67,6 +105,8 @@ export class Installation {
   readonly mongoDatabase: { readonly url: string; readonly name: string } | null;
   /** A server that answers with the request's body. */
   readonly mirror: Mirror;
+  /** The format that the newest node of the installation stores. */
+  readonly format: StoredFormat = STORED_FORMAT;
   /** The store, reached without any proxy. */
   readonly stores: Stores;
   /** Path of the file to which steps write their marks. */
@@ -74,6 +114,7 @@ export class Installation {
   readonly #world: ProcessWorld;
   readonly #env: Readonly<Record<string, string>>;
   readonly #guests: Node[] = [];
+  readonly #links: readonly Links[];
   #storeLimit: string | null = null;
 
   private constructor(parts: {
@@ -88,8 +129,10 @@ export class Installation {
     readonly stores: Stores;
     readonly ports: readonly { readonly http: number; readonly grpc: number }[];
     readonly networks: readonly TcpProxy[];
+    readonly links: readonly Links[];
   }) {
     const { shape, world, env, ports } = parts;
+    const unused = [...parts.links];
     this.shape = shape;
     this.#world = world;
     this.#env = env;
@@ -99,12 +142,18 @@ export class Installation {
     this.mongoDatabase = parts.mongoDatabase;
     this.mirror = parts.mirror;
     this.stores = parts.stores;
+    this.#links = parts.links;
     this.ledger = join(world.folder, "ledger");
     const place = (at: number) => ports[at % ports.length]!;
-    const nodes = (role: string, count: number) =>
-      Array.from({ length: count }, (_, at) => new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at))));
+    const nodes = (role: string, count: number): readonly ServerNode[] =>
+      Array.from({ length: count }, (_, at) => {
+        const links = unused.pop() ?? null;
+        const node = new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at), envOf(links)));
+        return Object.assign(node, { links });
+      });
     if (shape.engine === "embedded") {
-      const everything = new Node("node-1", () => this.#serve("edge,gateway,worker", place(0)));
+      const node = new Node("node-1", () => this.#serve("edge,gateway,worker", place(0)));
+      const everything: ServerNode = Object.assign(node, { links: null });
       this.workers = this.gateways = this.edges = [everything];
     } else {
       this.workers = nodes("worker", shape.workers);
@@ -129,6 +178,7 @@ export class Installation {
     const database = freshDatabase();
     const env: Record<string, string> = {
       MILLRACE_DATA_DIR: join(world.folder, "data"),
+      MAILBOX_SHARDS: String(SHARDS),
       MILLRACE_SIGNING_KEY: SIGNING_KEY,
       MILLRACE_MASTER_KEY: MASTER_KEY,
       MILLRACE_BOOTSTRAP_TOKEN: ADMIN_TOKEN,
@@ -146,6 +196,12 @@ export class Installation {
         TcpProxy.start(ports[at % (isEmbedded ? 1 : shape.gateways)]!.grpc),
       ),
     );
+    const count = shape.hasOwnLinks === true ? shape.workers + shape.gateways + shape.edges : 0;
+    const links = await Promise.all(
+      Array.from({ length: count }, async (): Promise<Links> => {
+        return { redis: await TcpProxy.start(redis!.port), store: await TcpProxy.start(mongo!.port) };
+      }),
+    );
     const openStores = async () =>
       server === null
         ? openSqliteStores({ path: join(world.folder, "data", "millrace.db") })
@@ -154,7 +210,7 @@ export class Installation {
     const mongoDatabase = server === null ? null : { url: server.url, name: database };
     const mirror = await startMirror();
     const servers = { redis, cluster, mongo, mongoDatabase, mirror };
-    const installation = new Installation({ shape, world, env, ...servers, stores, ports, networks });
+    const installation = new Installation({ shape, world, env, ...servers, stores, ports, networks, links });
     try {
       // One node starts first: the first start of a deployment creates the records that all other nodes read.
       const [first, ...others] = new Set([...installation.edges, ...installation.gateways, ...installation.workers]);
@@ -190,12 +246,31 @@ export class Installation {
     this.mongo?.slowDown(this.shape.storeDelayMs ?? 0);
   }
 
-  /** Starts one more worker. `end` ends it unless the caller has. */
-  async addWorker(): Promise<Node> {
-    const guest = new Node(`guest-${this.#guests.length + 1}`, () => this.#serve("worker", null));
+  /** Starts one more node, a worker unless `roles` says otherwise. `end` ends it unless the caller has. */
+  async addGuest({ roles = "worker", clockAheadMs = 0, isOfNextRelease = false }: GuestOptions = {}): Promise<Node> {
+    const clock = {
+      NODE_OPTIONS: `--import=${SHIFTED_CLOCK}`,
+      MILLRACE_TEST_CLOCK_OFFSET_MS: String(clockAheadMs),
+    };
+    const env = clockAheadMs === 0 ? {} : clock;
+    const program = isOfNextRelease ? { program: NEXT_RELEASE } : {};
+    const guest = new Node(`guest-${this.#guests.length + 1}`, () => this.#serve(roles, null, env, program));
     this.#guests.push(guest);
     await guest.start();
     return guest;
+  }
+
+  /** What `millrace verify` finds in the store and in Redis, as sentences; empty when all of it agrees. */
+  async verify(): Promise<readonly string[]> {
+    const verify = this.#world.start(["verify", "--json"], { env: this.#env });
+    const { code } = await verify.exited;
+    try {
+      const { differences, more } = JSON.parse(verify.stdout) as Verification;
+      const texts = differences.map(({ kind, object, text }) => `${kind}: ${object} ${text}`);
+      return more ? [...texts, "more objects differ"] : texts;
+    } catch {
+      return [`it ended with ${code} instead of an answer: ${verify.stdout}${verify.stderr}`];
+    }
   }
 
   /** Every process of the installation once, guests and agents included. */
@@ -218,17 +293,24 @@ export class Installation {
     await this.redis?.stop();
     await this.cluster?.stop();
     await Promise.all(this.agents.map(({ network }) => network.close()));
+    await Promise.all(this.#links.flatMap(({ redis, store }) => [redis.close(), store.close()]));
     await this.mongo?.close();
     await this.mirror.close();
   }
 
-  async #serve(roles: string, place: { readonly http: number; readonly grpc: number } | null): Promise<StartedProcess> {
+  async #serve(
+    roles: string,
+    place: { readonly http: number; readonly grpc: number } | null,
+    env: Readonly<Record<string, string>> = {},
+    program: Pick<StartOptions, "program"> = {},
+  ): Promise<StartedProcess> {
     const addresses =
       place === null
         ? {}
         : { MILLRACE_HTTP_ADDRESS: `127.0.0.1:${place.http}`, MILLRACE_GRPC_ADDRESS: `127.0.0.1:${place.grpc}` };
     const limit = this.#storeLimit === null ? {} : { MILLRACE_STORE_LIMIT: this.#storeLimit };
-    return (await this.#world.serve(roles, { env: { ...this.#env, ...addresses, ...limit } })).process;
+    const all = { ...this.#env, ...addresses, ...limit, ...env };
+    return (await this.#world.serve(roles, { env: all, ...program })).process;
   }
 
   async #serveAgent(seat: number, network: TcpProxy): Promise<StartedProcess> {
@@ -237,6 +319,7 @@ export class Installation {
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
         MILLRACE_AGENT_NAME: `agent-${seat}`,
         MILLRACE_AGENT_SLOTS: String(SLOTS),
+        ...(this.shape.logBuffer === undefined ? {} : { MILLRACE_AGENT_LOG_BUFFER: this.shape.logBuffer }),
         MILLRACE_AGENT_LABELS: `seat=${seat},bench=${Math.ceil(seat / 2)}`,
         MILLRACE_DATA_DIR: join(this.#world.folder, `agent-${seat}`),
       },

@@ -4,6 +4,9 @@
  */
 import type { StartedProcess } from "../../support/processes.ts";
 
+/** For how long a process is started again that ends before it is ready. */
+const START_AGAIN_MS = 60_000;
+
 export class Node {
   readonly name: string;
   readonly #launch: () => Promise<StartedProcess>;
@@ -26,11 +29,28 @@ export class Node {
 
   /** `host:port` of the metrics listener. Only nodes of the control plane have one. */
   get metricsAddress(): string {
-    return /"metrics":"([^"]+)"/.exec(this.#processes.at(-1)!.stderr)![1]!;
+    return this.addressOf("metrics");
   }
 
+  /** `host:port` of a listener of the node. */
+  addressOf(listener: "metrics" | "http"): string {
+    return new RegExp(`"${listener}":"([^"]+)"`).exec(this.#processes.at(-1)!.stderr)![1]!;
+  }
+
+  /**
+   * Starts the process, and again when it ends before it is ready, as the service manager of a machine does. The first
+   * start has one try.
+   */
   async start(): Promise<void> {
-    this.#processes.push(await this.#launch());
+    const end = performance.now() + (this.#processes.length === 0 ? 0 : START_AGAIN_MS);
+    for (;;) {
+      try {
+        this.#processes.push(await this.#launch());
+        return;
+      } catch (error) {
+        if (performance.now() > end) throw error;
+      }
+    }
   }
 
   signal(signal: NodeJS.Signals): void {

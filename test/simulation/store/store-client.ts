@@ -106,10 +106,11 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
             ),
     },
     shards: {
-      takeEpoch: (shard) =>
+      takeEpoch: (shard, least = 0) =>
         call(`epoch of ${shard}`, () => {
           const record = server.shard(shard);
-          return { epoch: ++record.epoch, previous: record.redis };
+          record.epoch = Math.max(record.epoch + 1, least);
+          return { epoch: record.epoch, previous: record.redis };
         }),
       recordRedis: (shard, epoch, identity) =>
         call(`Redis of ${shard}`, () => {

@@ -2,8 +2,8 @@
  * Look-ups in the graph of a run that would search all its jobs. A plan never changes, so what is found once is kept as
  * long as the plan is in memory. Pure.
  */
-import { type JobRunId, jobRunId, type RunId } from "./ids.ts";
-import type { PlannedStep, RunPlan } from "./plan.ts";
+import { type JobRunId, jobRunId, type RunId } from "../domain/ids.ts";
+import type { PlannedStep, RunPlan } from "../domain/plan.ts";
 
 type Graph = Pick<RunPlan, "jobs">;
 

@@ -1,0 +1,149 @@
+/**
+ * Reads what the store holds, with the driver of the database alone. The stores of the program would repair projections
+ * while they read, and so hide a projection that was left behind.
+ */
+import Libsql from "libsql";
+import { MongoClient } from "mongodb";
+import type { Installation } from "../world/installation.ts";
+import type { ProjectionRow } from "./evidence.ts";
+
+export interface RawActor {
+  readonly kind: string;
+  readonly id: string;
+  /** As it is stored; `fromStored` converts it. */
+  readonly state: unknown;
+}
+
+export interface RawRun {
+  readonly runId: string;
+  readonly status: string;
+  readonly settled: boolean;
+  readonly eventNumber: number;
+  /** Number of effects that the head lists as owed. */
+  readonly owed: number;
+  readonly actors: readonly RawActor[];
+  /** In the order of their numbers. */
+  readonly events: readonly unknown[];
+  /** As they are stored; `fromStored` converts them. */
+  readonly plan: unknown;
+  readonly specs: readonly unknown[];
+}
+
+export interface RawStore {
+  /** Every run of the pipelines. */
+  runs(pipelineIds: readonly string[]): Promise<readonly RawRun[]>;
+  /** What look-ups and lists know of the actors of a run. */
+  rowsOf(runId: string): Promise<readonly ProjectionRow[]>;
+  close(): Promise<void>;
+}
+
+export function openRawStore({
+  mongoDatabase,
+  storeFile,
+}: Pick<Installation, "mongoDatabase" | "storeFile">): RawStore {
+  return mongoDatabase === null ? rawSqlite(storeFile) : rawMongo(mongoDatabase);
+}
+
+function rawSqlite(file: string): RawStore {
+  const db = new Libsql(file);
+  const all = (sql: string, ...values: readonly string[]) =>
+    db.prepare(sql).all(...values) as readonly Record<string, never>[];
+  const bodies = (sql: string, runId: string) => all(sql, runId).map(({ body }) => JSON.parse(body!) as unknown);
+  const runOf = (head: Record<string, never>): RawRun => {
+    const runId = head["root_id"] as unknown as string;
+    const actors = all("SELECT kind, id, state FROM actors WHERE root_id = ? ORDER BY rank, id", runId);
+    return {
+      runId,
+      status: head["status"]!,
+      settled: head["settled"] === 1,
+      eventNumber: head["event_number"]!,
+      owed: (JSON.parse(head["owed"]!) as readonly unknown[]).length,
+      actors: actors.map(({ kind, id, state }) => ({ kind: kind!, id: id!, state: JSON.parse(state!) as unknown })),
+      events: bodies("SELECT body FROM events WHERE run_id = ? ORDER BY number", runId),
+      plan: bodies("SELECT body FROM plans WHERE run_id = ?", runId)[0],
+      specs: bodies("SELECT body FROM job_specs WHERE run_id = ? ORDER BY job_index", runId),
+    };
+  };
+  return {
+    runs: (pipelineIds) =>
+      Promise.resolve(
+        pipelineIds
+          .flatMap((id) => all("SELECT * FROM aggregates WHERE pipeline_id = ? ORDER BY root_id", id))
+          .map(runOf),
+      ),
+    rowsOf: (runId) =>
+      Promise.resolve(
+        all("SELECT * FROM actors WHERE root_id = ? AND kind <> 'run'", runId).map((row): ProjectionRow => ({
+          kind: row["kind"]!,
+          id: row["id"]!,
+          status: row["status"]!,
+          attempt: row["attempt"]!,
+          position: row["position"]!,
+          jobId: row["job_id"]!,
+          agentId: row["agent_id"]!,
+          state: JSON.parse(row["state"]!) as unknown,
+        })),
+      ),
+    close: () => Promise.resolve(void db.close()),
+  };
+}
+
+interface RawAggregate {
+  readonly _id: string;
+  readonly summary: { readonly status: string };
+  readonly settled: boolean;
+  readonly eventNumber: number;
+  readonly owed: readonly unknown[];
+  readonly actors: Readonly<Record<string, RawActor>>;
+}
+
+/** The collections of projections, by the kind of actor that they hold. */
+const PROJECTIONS = { job: "job_runs", step: "step_runs", approval: "approvals" } as const;
+
+function rawMongo({ url, name }: { readonly url: string; readonly name: string }): RawStore {
+  const client = new MongoClient(url);
+  const db = client.db(name);
+  const byId = <T extends { readonly _id: string }>(collection: string) => db.collection<T>(collection);
+  const runOf = async ({ _id, summary, settled, eventNumber, owed, actors }: RawAggregate): Promise<RawRun> => {
+    const texts = byId<{ _id: string; text: string }>;
+    const [events, plan] = await Promise.all([
+      db.collection("events").find({ runId: _id }).sort({ number: 1 }).toArray(),
+      texts("plans").findOne({ _id }),
+    ]);
+    const graph = JSON.parse(plan?.text ?? '{ "jobs": [] }') as { readonly jobs: readonly unknown[] };
+    const specs = await Promise.all(
+      graph.jobs.map((_, index) => texts("job_specs").findOne({ _id: `${_id}:${index}` })),
+    );
+    return {
+      runId: _id,
+      status: summary.status,
+      settled,
+      eventNumber,
+      owed: owed.length,
+      actors: Object.values(actors),
+      events: events.map(({ body }) => body as unknown),
+      plan: graph,
+      specs: specs.map((spec) => JSON.parse(spec!.text) as unknown),
+    };
+  };
+  return {
+    async runs(pipelineIds) {
+      const filter = { "summary.pipelineId": { $in: [...pipelineIds] } };
+      const found = db.collection<RawAggregate>("aggregates").find(filter).sort({ _id: 1 });
+      const runs: RawRun[] = [];
+      for await (const aggregate of found) runs.push(await runOf(aggregate as RawAggregate));
+      return runs;
+    },
+    async rowsOf(runId) {
+      const lists = Object.entries(PROJECTIONS).map(async ([kind, collection]) => {
+        const found = db.collection<Omit<ProjectionRow, "kind" | "id"> & { _id: string }>(collection);
+        const rows = await found.find({ rootId: runId }).sort({ _id: 1 }).toArray();
+        return rows.map(({ _id, status, attempt, position, jobId, agentId, state }): ProjectionRow => {
+          return { kind, id: _id, status, attempt, position, jobId, agentId, state };
+        });
+      });
+      return (await Promise.all(lists)).flat();
+    },
+    close: () => client.close(),
+  };
+}
