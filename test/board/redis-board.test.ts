@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { JobRunId } from "../../src/domain/ids.ts";
 import { Redis } from "ioredis";
 import { type OfferBroadcast, RedisBoard, type RedisBoardOptions } from "../../src/board/redis-board.ts";
 import { type Lane, PLACE_MS } from "../../src/board/board.ts";
@@ -107,7 +106,7 @@ describe("the board on Redis", () => {
     await board.offer(offerOf("other", { selector: needs("os", "plan9") }));
     await board.offer(offerOf("mine", { selector: needs("os", "linux") }));
     await takeOne(board, LINUX, HOLD_MS);
-    await board.withdraw("mine" as JobRunId);
+    await board.withdraw(job("mine"));
     for (const os of ["linux", "none"]) {
       const asked: number[] = [];
       for (const count of [2, 100]) {
@@ -133,7 +132,7 @@ describe("the board on Redis", () => {
       for (let n = 0; n < count; n++) {
         await board.offer(offerOf(`job${n}`, { projectId: project(`p${n}`) }));
         await takeOne(board, LINUX, HOLD_MS);
-        if (n > 0) await board.withdraw(`job${n}` as JobRunId);
+        if (n > 0) await board.withdraw(job(`job${n}`));
       }
       await redis.config("RESETSTAT");
       expect(await takeOne(board, LINUX, HOLD_MS)).to.equal(undefined);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { Redis } from "ioredis";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
+import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { AGENT_A as A, AGENT_B as B, presenceContract, recordOf } from "../contracts/presence.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,6 @@
 /** The checker of a scenario: it reads the evidence and answers the violations. Pure. */
 import { checkCommands } from "./commands.ts";
-import type { Evidence, LivesEvidence, RunLife, Violation } from "./evidence.ts";
+import type { Evidence, RunEvidence, Violation } from "./evidence.ts";
 import { checkExclusion } from "./exclusion.ts";
 import { checkLogs } from "./logs.ts";
 import { checkLosses, isLostWithItsAgents } from "./losses.ts";
@@ -15,31 +15,28 @@ const FINAL: readonly string[] = ["success", "failed", "cancelled", "partial"];
 
 /** Every violation of a promise that the evidence shows. Empty when all promises were kept. */
 export function check(evidence: Evidence): readonly Violation[] {
-  return [
-    ...checkLives(evidence),
-    ...evidence.runs.flatMap((run) => checkProjections(run)),
-    ...checkOutcomes(evidence),
-    ...checkLosses(evidence),
-    ...checkCommands(evidence),
-    ...checkLogs(evidence),
-    ...checkSecrets(evidence),
-  ];
-}
-
-/** The violations that show without definitions and without the rows of a database. */
-export function checkLives(evidence: LivesEvidence): readonly Violation[] {
   const { runs, marks, deadLetters } = evidence;
   return [
     ...checkTriggers(evidence),
-    ...runs.flatMap((run) => [...checkEnded(run), ...checkTransitions(run), ...checkTokens(run)]),
+    ...runs.flatMap((run) => [
+      ...checkEnded(run),
+      ...checkTransitions(run),
+      ...checkProjections(run),
+      ...checkTokens(run),
+    ]),
+    ...checkOutcomes(evidence),
+    ...checkLosses(evidence),
+    ...checkCommands(evidence),
     ...checkSteps(runs, marks),
     ...checkExclusion(evidence),
+    ...checkLogs(evidence),
+    ...checkSecrets(evidence),
     ...deadLetters.map((text): Violation => ({ kind: "wrong", text: `dead letter: ${text}` })),
   ];
 }
 
 /** Every acknowledged trigger has one run of its own, and every run has an acknowledged trigger. */
-function checkTriggers({ acknowledged, runs }: LivesEvidence): readonly Violation[] {
+function checkTriggers({ acknowledged, runs }: Evidence): readonly Violation[] {
   const found: Violation[] = [];
   const byId = new Map(runs.map((run) => [run.runId, run]));
   const requestOf = new Map<string, string>();
@@ -65,7 +62,7 @@ function checkTriggers({ acknowledged, runs }: LivesEvidence): readonly Violatio
   return found;
 }
 
-function checkEnded({ runId, status, settled }: RunLife): readonly Violation[] {
+function checkEnded({ runId, status, settled }: RunEvidence): readonly Violation[] {
   if (!FINAL.includes(status)) return [{ kind: "stuck", text: `run ${runId} is still ${status}` }];
   return settled ? [] : [{ kind: "stuck", text: `run ${runId} has ended and still owes effects` }];
 }

@@ -39,18 +39,6 @@ export interface Evidence {
   readonly leaks: readonly Leak[];
 }
 
-/** The evidence that needs neither definitions nor the rows of a database: a simulation has no more. */
-export interface LivesEvidence extends Pick<Evidence, "marks" | "deadLetters"> {
-  readonly acknowledged: readonly Pick<AcknowledgedTrigger, "requestId" | "runId" | "ends" | "exclusion">[];
-  readonly runs: readonly RunLife[];
-}
-
-/** One run, as its snapshot and its events tell. */
-export type RunLife = Pick<
-  RunEvidence,
-  "runId" | "status" | "settled" | "eventNumber" | "events" | "jobs" | "approvals"
->;
-
 export interface SecretVersion {
   /** Owner and name of the secret, such as `project/PLAIN`. */
   readonly secret: string;

@@ -2,7 +2,7 @@
  * Mutual exclusion: only one run or job of a concurrency group may work at a time. The steps' marks show whether two
  * did. Pure.
  */
-import type { JobEvidence, LivesEvidence, Violation } from "./evidence.ts";
+import type { AcknowledgedTrigger, Evidence, JobEvidence, Violation } from "./evidence.ts";
 
 /** The time in which a run or a job worked, in Unix milliseconds. */
 interface Span {
@@ -14,7 +14,11 @@ interface Span {
   readonly last: number;
 }
 
-export function checkExclusion({ acknowledged, runs, marks }: LivesEvidence): readonly Violation[] {
+interface ExclusionEvidence extends Pick<Evidence, "runs" | "marks"> {
+  readonly acknowledged: readonly Pick<AcknowledgedTrigger, "runId" | "exclusion">[];
+}
+
+export function checkExclusion({ acknowledged, runs, marks }: ExclusionEvidence): readonly Violation[] {
   const byRun = new Map(runs.map((run) => [run.runId, run]));
   const times = new Map<string, number[]>();
   for (const { stepRunId, at } of marks) times.set(stepRunId, [...(times.get(stepRunId) ?? []), at]);

@@ -14,7 +14,7 @@ const RETURN_MS = 5_000;
 const NOTICED_MS = 60_000;
 
 /** A run may fail when one of its jobs lost the agent of its first attempt and the agent of its last one. */
-export function isLostWithItsAgents({ status, jobs }: Pick<RunEvidence, "status" | "jobs">): boolean {
+export function isLostWithItsAgents({ status, jobs }: RunEvidence): boolean {
   return status === "failed" && jobs.some(({ attempt, reason }) => attempt > 1 && LOSSES.includes(reason));
 }
 

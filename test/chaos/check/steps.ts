@@ -1,13 +1,13 @@
 /**
  * Compares the steps' marks with the store: each step ran at most once, and never on two agents at the same time. Pure.
  */
-import type { JobEvidence, Mark, RunLife, StepEvidence, Violation } from "./evidence.ts";
+import type { JobEvidence, Mark, RunEvidence, StepEvidence, Violation } from "./evidence.ts";
 import { groupBy } from "./groups.ts";
 
 /** A step's last mark may be this much later than its final event, because two processes read the clock. */
 const END_TOLERANCE_MS = 250;
 
-export function checkSteps(runs: readonly RunLife[], marks: readonly Mark[]): readonly Violation[] {
+export function checkSteps(runs: readonly RunEvidence[], marks: readonly Mark[]): readonly Violation[] {
   const byStep = groupBy(marks, ({ stepRunId }) => stepRunId);
   const known = new Set(runs.flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps.map((step) => step.stepRunId))));
   const unknownIds = [...byStep.keys()].filter((id) => !known.has(id));
@@ -22,7 +22,7 @@ export function checkSteps(runs: readonly RunLife[], marks: readonly Mark[]): re
   ];
 }
 
-function checkStep(run: RunLife, step: StepEvidence, marks: readonly Mark[]): readonly Violation[] {
+function checkStep(run: RunEvidence, step: StepEvidence, marks: readonly Mark[]): readonly Violation[] {
   const found: Violation[] = [];
   const say = (kind: Violation["kind"], text: string) =>
     found.push({ kind, text: `step ${step.stepRunId} of run ${run.runId} (${step.status}): ${text}` });
@@ -49,7 +49,7 @@ function checkStep(run: RunLife, step: StepEvidence, marks: readonly Mark[]): re
 }
 
 /** The attempts of a job do not overlap: an attempt begins only after all steps of the previous attempt have ended. */
-function checkAttempts(run: RunLife, byStep: ReadonlyMap<string, readonly Mark[]>): readonly Violation[] {
+function checkAttempts(run: RunEvidence, byStep: ReadonlyMap<string, readonly Mark[]>): readonly Violation[] {
   return [...groupBy(run.jobs, ({ index, cell }) => `${index}.${cell}`).values()].flatMap((attempts) => {
     const spans = attempts
       .toSorted((a, b) => a.attempt - b.attempt)

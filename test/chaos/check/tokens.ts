@@ -1,8 +1,8 @@
 /** Checks the fencing tokens: no two grants of a job have the same one, and a later grant has a larger one. Pure. */
-import type { RunLife, Violation } from "./evidence.ts";
+import type { RunEvidence, Violation } from "./evidence.ts";
 import { groupBy } from "./groups.ts";
 
-export function checkTokens({ runId, jobs }: RunLife): readonly Violation[] {
+export function checkTokens({ runId, jobs }: RunEvidence): readonly Violation[] {
   return [...groupBy(jobs, ({ index, cell }) => `${index}.${cell}`).values()].flatMap((attempts) => {
     const found: Violation[] = [];
     const say = (kind: Violation["kind"], text: string) => found.push({ kind, text: `run ${runId}: ${text}` });

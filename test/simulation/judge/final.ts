@@ -1,12 +1,16 @@
 /** What must hold when every run has ended: the judge of the kill tests, and what only a simulation can see. */
 import { isDeepStrictEqual } from "node:util";
+import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
-import type { ApprovalState } from "../../../actors/approval/state.ts";
-import { checkLives } from "../../chaos/check/checker.ts";
-import type { LivesEvidence, RunLife, Violation } from "../../chaos/check/evidence.ts";
+import type { AcknowledgedTrigger, RunEvidence, Violation } from "../../chaos/check/evidence.ts";
+import { checkExclusion } from "../../chaos/check/exclusion.ts";
+import { isLostWithItsAgents } from "../../chaos/check/losses.ts";
 import { approvalEvidence, jobEvidence } from "../../chaos/check/run-evidence.ts";
+import { checkSteps } from "../../chaos/check/steps.ts";
+import { checkTokens } from "../../chaos/check/tokens.ts";
+import { checkTransitions } from "../../chaos/check/transitions.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
 import type { Clients, Triggered } from "../load/clients.ts";
 import type { Document, RowKind, StoreServer } from "../store/store-server.ts";
@@ -25,16 +29,16 @@ export interface FinalEvidence {
 export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
   const { store, clients, executions } = evidence;
   const runs = runsOf(store).map((document) => runEvidence(store, document));
-  const forChecker: LivesEvidence = {
-    acknowledged: clients.triggered
-      .filter(({ isAcknowledged }) => isAcknowledged)
-      .map((run) => acknowledged(run, runs)),
-    runs,
-    marks: executions.marks,
-    deadLetters: Array.from(store.deadLetters.values(), ({ rootId, reason }) => `${rootId}: ${reason}`),
-  };
+  const { marks } = executions;
+  const acknowledged = clients.triggered.filter(({ isAcknowledged }) => isAcknowledged);
   return [
-    ...checkLives(forChecker),
+    ...checkTriggers(clients.triggered, acknowledged, runs),
+    ...runs.flatMap((run) => [...checkEnded(run), ...checkTransitions(run), ...checkTokens(run)]),
+    ...checkSteps(runs, marks),
+    ...checkExclusion({ acknowledged: acknowledged.map(exclusionOf), runs, marks }),
+    ...Array.from(store.deadLetters.values(), ({ rootId, reason }): Violation => {
+      return { kind: "wrong", text: `dead letter: ${rootId}: ${reason}` };
+    }),
     ...checkCommands(evidence),
     ...checkProjections(store),
     ...(evidence.isFaultless ? checkOnce(evidence) : []),
@@ -50,35 +54,55 @@ function runsOf(store: StoreServer): readonly Document[] {
   return [...store.documents.values()].filter(({ head }) => head.rootId.startsWith("run_"));
 }
 
-function runEvidence(store: StoreServer, { head, actors }: Document): RunLife {
+function runEvidence(store: StoreServer, { head, actors }: Document): RunEvidence {
   const statesOf = <State>(kind: string): readonly State[] =>
     [...actors.values()].flatMap((actor) => (actor.kind === kind ? [actor.state as State] : []));
+  const { plan, jobs } = store.plans.get(head.rootId as RunId)!;
   return {
     runId: head.rootId,
     status: head.summary.status,
     settled: head.settled,
+    owed: head.owed.length,
     eventNumber: head.eventNumber,
     events: store.eventsOf(head.rootId as RunId),
-    jobs: jobEvidence(
-      statesOf<JobState>("job"),
-      statesOf<StepState>("step"),
-      store.plans.get(head.rootId as RunId)!.plan,
-    ),
+    jobs: jobEvidence(statesOf<JobState>("job"), statesOf<StepState>("step"), plan, jobs),
     approvals: statesOf<ApprovalState>("approval").map(approvalEvidence),
+    // The simulation compares the projections by itself: see below.
+    actors: [],
+    rows: { before: [], after: [] },
   };
 }
 
-function acknowledged(run: Triggered, runs: readonly RunLife[]): LivesEvidence["acknowledged"][number] {
-  const { requestId, runId, shape, isDisturbed } = run;
-  const isUnable = runs.some((one) => {
-    return one.runId === runId && one.jobs.some(({ reason }) => reason === "dispatch_failed");
-  });
-  return {
-    requestId,
-    runId,
-    ends: isDisturbed || isUnable ? FINAL_RUN_STATUSES : shape.ends,
-    exclusion: shape.exclusion === null ? null : { unit: shape.exclusion, kind: shape.name },
-  };
+function exclusionOf({ runId, shape }: Triggered): Pick<AcknowledgedTrigger, "runId" | "exclusion"> {
+  const exclusion = shape.exclusion && { unit: shape.exclusion, kind: shape.name };
+  return { runId, exclusion };
+}
+
+/** Every acknowledged trigger has its run, which ends as its definition says, and every run has a trigger. */
+function checkTriggers(
+  triggered: readonly Triggered[],
+  acknowledged: readonly Triggered[],
+  runs: readonly RunEvidence[],
+): readonly Violation[] {
+  const byId = new Map(runs.map((run) => [run.runId, run]));
+  const known = new Set<string>(triggered.map(({ runId }) => runId));
+  return [
+    ...acknowledged.flatMap(({ runId, shape, isDisturbed }): readonly Violation[] => {
+      const run = byId.get(runId);
+      if (run === undefined) return [{ kind: "lost", text: `run ${runId} was acknowledged, and is not in the store` }];
+      const isFinal = FINAL_RUN_STATUSES.includes(run.status);
+      if (isDisturbed || !isFinal || shape.ends.includes(run.status) || isLostWithItsAgents(run)) return [];
+      return [{ kind: "wrong", text: `run ${runId} ended ${run.status} instead of ${shape.ends.join(" or ")}` }];
+    }),
+    ...runs.flatMap(({ runId }): readonly Violation[] => {
+      return known.has(runId) ? [] : [{ kind: "doubled", text: `run ${runId} belongs to no trigger` }];
+    }),
+  ];
+}
+
+function checkEnded({ runId, status, settled }: RunEvidence): readonly Violation[] {
+  if (!FINAL_RUN_STATUSES.includes(status)) return [{ kind: "stuck", text: `run ${runId} is still ${status}` }];
+  return settled ? [] : [{ kind: "stuck", text: `run ${runId} has ended and still owes effects` }];
 }
 
 /** A command that was acknowledged has a verdict. */

@@ -11,6 +11,8 @@ import type { Effects } from "./effects.ts";
 
 /** A difference may last this long, milliseconds. */
 const PASSING_MS = 2_500;
+/** Idle agents have taken several late offers, within a quota too, after this long. */
+const TAKEN_WITHIN_MS = 12_000;
 /** The kernel looks this often for queued jobs whose offers were lost, at the latest: see queue-watcher.ts. */
 const RENEWED_WITHIN_MS = 45_000;
 /** The kernel keeps places three times as often as they expire. */
@@ -52,7 +54,8 @@ export class QuietWatch {
     for (const difference of this.#differences()) {
       const since = this.#seen.get(difference) ?? now;
       seen.set(difference, since);
-      const passingMs = this.#canBeLate && difference.endsWith(NO_OFFER) ? RENEWED_WITHIN_MS : PASSING_MS;
+      const lateMs = difference.endsWith(NO_OFFER) ? RENEWED_WITHIN_MS : TAKEN_WITHIN_MS;
+      const passingMs = this.#canBeLate ? lateMs : PASSING_MS;
       if (since !== -Infinity && now - since >= passingMs) {
         this.violations.push({ kind: "stuck", text: `${difference} for ${passingMs} ms` });
         seen.set(difference, -Infinity);

@@ -51,7 +51,7 @@ export class SimulatedShard {
 
   async open(redisRunId: string): Promise<void> {
     const { handler, epochs, redis } = this.#options;
-    const { epoch, previous } = await epochs.takeEpoch(this.shard, 1);
+    const { epoch, previous } = await epochs.takeEpoch(this.shard, this.#options.process.clock.now());
     const found = await this.#call("generation", () => redis.leases.generation(this.shard));
     const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
     this.#epoch = epoch;

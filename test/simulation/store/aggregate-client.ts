@@ -113,7 +113,7 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
     stepsHeldBy: (agentId) => call(`steps of ${agentId}`, () => server.rowsOf("step", heldBy(agentId)).map(toStep)),
     jobsHeldBy: (agentId) => call(`jobs of ${agentId}`, () => server.rowsOf("job", heldBy(agentId)).map(toJob)),
     findStep: (id) => call(`step ${id}`, () => found(server.rows.step.get(id), toStep)),
-    findDurableStep: (id) => call(`step ${id}`, () => found(server.rows.step.get(id), toStep)),
+    findDurableStep: (id) => call(`durable step ${id}`, () => found(server.rows.step.get(id), toStep)),
     findJob: (id) => call(`job ${id}`, () => found(server.rows.job.get(id), toJob)),
 
     async listRuns({ pipelineId, projectId, status }, page) {

@@ -106,7 +106,7 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
             ),
     },
     shards: {
-      takeEpoch: (shard, least = 1) =>
+      takeEpoch: (shard, least = 0) =>
         call(`epoch of ${shard}`, () => {
           const record = server.shard(shard);
           record.epoch = Math.max(record.epoch + 1, least);
