@@ -106,12 +106,17 @@ export class Shard {
    */
   async recover(): Promise<void> {
     const { aggregates } = this.#context.stores;
+    const seen = new Set<RootId>();
     const untold = new Set<RootId>();
-    for (const bound of [true, false]) {
+    // The bound ones once more at the end: a run that became bound in between was in neither list.
+    for (const bound of [true, false, true]) {
       for (let after = ""; this.#open;) {
         const page = await this.#readUntilDone(() => aggregates.pageUnsettled(this.#index, bound, after, PAGE));
-        await Promise.all(page.map((rootId) => this.refresh(rootId)));
-        for (const rootId of page) if (this.#isUntold(rootId)) untold.add(rootId);
+        await Promise.all(page.filter((rootId) => !seen.has(rootId)).map((rootId) => this.refresh(rootId)));
+        for (const rootId of page) {
+          seen.add(rootId);
+          if (this.#isUntold(rootId)) untold.add(rootId);
+        }
         if (page.length < PAGE) break;
         after = page.at(-1)!;
       }

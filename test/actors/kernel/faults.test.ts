@@ -101,6 +101,22 @@ describe("the kernel, when a fault meets it at the wrong moment,", () => {
       expect(world.ports.offers.has(jobRunId(broken, 0, 1))).to.equal(true);
     });
 
+    it("tells the offers of a run that an agent takes up meanwhile", async () => {
+      isBroken = false;
+      const run = await world.trigger(planOf([[{}, {}]]));
+      await kernel.receive(SHARD, [doorbell(run)]);
+      const { aggregates } = world.stores;
+      const pageUnsettled = aggregates.pageUnsettled.bind(aggregates);
+      aggregates.pageUnsettled = async (shard, bound, ...page) => {
+        // The run has become bound between the list of the bound ones and the list of the others.
+        if (!bound) await kernel.receive(SHARD, [claimOf(run)]);
+        return pageUnsettled(shard, bound, ...page);
+      };
+      world.ports.offers.clear();
+      await kernel.redisLost(SHARD);
+      expect([...world.ports.offers.keys()]).to.include(jobRunId(run, 1, 1));
+    });
+
     it("reports failure when the shard is handed over before a parked aggregate was told", async () => {
       const told = kernel.redisLost(SHARD).then(
         () => "done",
