@@ -8,6 +8,7 @@ import { MAX_EVALUATION_WORK, MAX_JSON_DEPTH, MAX_TEXT_CHARS } from "../../src/e
 import { toScope } from "../../src/expressions/context-data.ts";
 import { FUNCTIONS, STATUS_FUNCTIONS } from "../../src/expressions/functions.ts";
 import { evaluateTemplate, parseTemplate } from "../../src/expressions/template.ts";
+import { SNAPSHOT_BYTES } from "../../src/stores/mongo/packed-snapshots.ts";
 import { deriveDefinitionPage, examplesIn, titlesIn } from "../support/definition-page.ts";
 import { deriveDiagnosticsPage, diagnose, readSections } from "../support/diagnostics-page.ts";
 import { KEYED_MAPS, typeOf } from "../support/keyed-maps.ts";
@@ -83,7 +84,13 @@ describe("the page of the language", () => {
 
   it("has the limits of the code, in its order", () => {
     const numbers = readTable(under(LANGUAGE, "Limits")).map(([, most]) => Number(most!.replaceAll(/\D/g, "")));
-    expect(numbers).to.deep.equal([...Object.values(LIMITS), MAX_TEXT_CHARS, MAX_JSON_DEPTH, MAX_EVALUATION_WORK]);
+    expect(numbers).to.deep.equal([
+      ...Object.values(LIMITS),
+      SNAPSHOT_BYTES,
+      MAX_TEXT_CHARS,
+      MAX_JSON_DEPTH,
+      MAX_EVALUATION_WORK,
+    ]);
   });
 
   it("names only existing diagnostics", () => {

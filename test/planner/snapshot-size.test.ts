@@ -39,7 +39,7 @@ function bytesOf(actor: StoredActor): number {
   return BSON.calculateObjectSize({ [actor.id]: actor });
 }
 
-/** A job or step all of whose fields are as long as they can be. */
+/** A job and a step with fields that are all as long as they can be. */
 function longest(plan: RunPlan): { readonly job: JobState; readonly step: StepState } {
   const at = LONG;
   const job: JobState = {

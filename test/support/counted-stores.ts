@@ -24,7 +24,7 @@ export function countCalls(stores: Stores): CountedStores {
   const counted = Object.fromEntries(
     Object.entries(stores).map(([name, store]) => [
       name,
-      typeof store === "object" ? counting(store as object) : store,
+      typeof store === "object" && store !== null ? counting(store as object) : store,
     ]),
   );
   return {
