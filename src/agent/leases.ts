@@ -92,9 +92,14 @@ export class Leases {
     return this.#hold(this.#leases.get(leaseMs) ?? this.#open(leaseMs));
   }
 
-  /** How long the longest lease still lasts without another contact, milliseconds; 0 when none is left. */
+  /**
+   * How long the longest lease of a running step still lasts without another contact, milliseconds; while no step runs,
+   * that of the recent ones. 0 when none is left.
+   */
   longestLeftMs(): number {
-    return Math.max(0, ...Array.from(this.#leases.values(), ({ leaseMs }) => this.#leftMs(leaseMs)));
+    const leases = [...this.#leases.values()];
+    const held = leases.filter(({ holders }) => holders.size > 0);
+    return Math.max(0, ...(held.length > 0 ? held : leases).map(({ leaseMs }) => this.#leftMs(leaseMs)));
   }
 
   /** Gives all leases back and ends the guard, which kills any process that is left of a step. */

@@ -43,13 +43,17 @@ export interface KeeperOptions extends KeptAgent {
 export async function awaitKeeper(options: KeeperOptions): Promise<() => void> {
   const { socket, pid, settings, workLeftMs, onAbandoned } = options;
   const keepers = new Set<Socket>();
-  const startedAt = performance.now();
-  let isKept = false;
+  let wasKept = false;
+  /** When the agent ends unless a keeper comes, monotonic milliseconds. */
+  let endsAt = performance.now() + FIRST_KEEPER_MS;
   const server = createServer((keeper) => {
-    isKept = true;
+    wasKept = true;
     keepers.add(keeper);
     keeper.on("error", () => {});
-    keeper.once("close", () => keepers.delete(keeper));
+    keeper.once("close", () => {
+      keepers.delete(keeper);
+      endsAt = performance.now() + workLeftMs();
+    });
     keeper.resume();
     keeper.write(`${JSON.stringify({ pid, settings } satisfies KeptAgent)}\n`);
   });
@@ -57,9 +61,8 @@ export async function awaitKeeper(options: KeeperOptions): Promise<() => void> {
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(socket, resolve));
   server.unref();
   const check = setInterval(() => {
-    if (keepers.size > 0) return;
-    if (!isKept && performance.now() - startedAt < FIRST_KEEPER_MS) return;
-    if (workLeftMs() > 0) return;
+    const isWaiting = performance.now() < endsAt && (!wasKept || workLeftMs() > 0);
+    if (keepers.size > 0 || isWaiting) return;
     clearInterval(check);
     onAbandoned();
   }, CHECK_MS);

@@ -57,7 +57,7 @@ describe("a node with a wrong clock", function () {
       expect(figures).to.include("millrace_shards_owned 0");
 
       const right = await serve("worker");
-      await until("it owns all", async () => (await metricsOf(right)).includes("millrace_shards_owned 16"));
+      await until("it owns all", async () => (await metricsOf(right)).includes("millrace_shards_owned 64"));
       expect((await fetch(`http://${right.metrics!}/readyz`)).status).to.equal(200);
       expect((await api.run(runId)).endTime, "30 minutes have not passed").to.equal(null);
       await api.stop(pipelineId, runId, "the end of the test");
