@@ -121,7 +121,7 @@ export class AgentSession implements Claimant {
     const { agentId } = this.#boot;
     const { presence } = this.#context;
     const { facts, holdings } = this.#hello;
-    await refreshAgent(this.#context, agentId, facts);
+    await refreshAgent(this.#context, this.#boot, facts);
     this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
     this.#holdings = holdings;

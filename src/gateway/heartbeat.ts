@@ -5,6 +5,7 @@ import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
 import type { SessionContext } from "./gateway-context.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
+import { refreshAgent } from "./registration.ts";
 
 /**
  * Records the presence of the agent and answers the notices that it has missed. Throws `not_found` for an agent that is
@@ -22,12 +23,13 @@ export async function recordHeartbeat(
     context.presence.read([agentId]),
   ]);
   if (agent === undefined) throw agentNotRegistered(agentId);
-  const newest = present.get(agentId)?.bootId ?? bootId;
+  const newest = present.get(agentId)?.bootId ?? agent.bootId ?? bootId;
   // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
   if (newest !== bootId && sequence > 1n) {
     throw startedAgain();
   }
   const { labels, slots } = agent;
+  if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version: agent.version });
   await context.presence.beat({
     ...boot,
     gatewayId: context.gatewayId,

@@ -99,8 +99,14 @@ async function declareEarlierBootsLost(
 ): Promise<readonly JobLocation[]> {
   const ofThisBoot = jobs.filter(({ actor }) => (actor.state as JobState).grant!.bootId === boot.bootId);
   if (ofThisBoot.length === jobs.length) return jobs;
-  const present = (await context.presence.read([boot.agentId])).get(boot.agentId);
-  if (present !== undefined && present.bootId !== boot.bootId) throw startedAgain();
+  const [present, agent] = await Promise.all([
+    context.presence.read([boot.agentId]),
+    context.stores.identity.findAgent(boot.agentId),
+  ]);
+  // Presence knows a newer boot first; the store knows it also after Redis was emptied.
+  for (const newest of [present.get(boot.agentId)?.bootId, agent?.bootId]) {
+    if (newest !== undefined && newest !== boot.bootId) throw startedAgain();
+  }
   for (const job of jobs) {
     if (!ofThisBoot.includes(job))
       await sendAgentLost(context, job, (job.actor.state as JobState).grant!, "agent_restarted");

@@ -8,7 +8,7 @@ import { tellAgent } from "../board/agent-notices.ts";
 import type { GatewayPorts } from "./context.ts";
 import { issueToken } from "../app/identity/tokens.ts";
 import { problemsOf } from "../app/problems.ts";
-import { endStreams, agentNotRegistered, removeAgent } from "../app/agents/agent-removal.ts";
+import { type AgentBoot, endStreams, agentNotRegistered, removeAgent } from "../app/agents/agent-removal.ts";
 
 const MAX_LABELS = 64;
 export const MAX_SLOTS = 1_000;
@@ -62,12 +62,19 @@ export async function registerAgent(
   return { agentId, agentToken };
 }
 
-/** Stores the facts that a registered agent reports now. Throws `not_found` for an agent that has been removed. */
-export async function refreshAgent(context: GatewayPorts, agentId: AgentId, facts: AgentFacts): Promise<void> {
+/**
+ * Stores what a registered agent says when it greets: its facts, and which process it is. Throws `not_found` for an agent
+ * that has been removed.
+ */
+export async function refreshAgent(
+  context: GatewayPorts,
+  { agentId, bootId }: AgentBoot,
+  facts: AgentFacts,
+): Promise<void> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw agentNotRegistered(agentId);
-  const refreshed = { ...agent, ...facts };
+  const refreshed = { ...agent, ...facts, bootId };
   if (JSON.stringify(refreshed) !== JSON.stringify(agent)) await identity.putAgent(refreshed);
 }
 

@@ -191,6 +191,29 @@ describe("the simulated control plane", () => {
     expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
   });
 
+  it("takes no job away from such an agent either when Redis has forgotten which process is the newest", async () => {
+    await owner();
+    const agent = stage.agent();
+    const former = stage.gateways[0]!;
+    await stage.pass(2_800);
+    former.process.freeze(6_000);
+    const wakesAt = stage.world.now + 6_000;
+    await stage.pass(800);
+    agent.process.kill();
+    stage.gateways = [];
+    stage.gateway();
+    agent.start();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
+    await stage.pass(wakesAt - 20 - stage.world.now);
+    stage.world.redis.empty();
+    await stage.until("the former gateway wakes up", () => !former.process.isFrozen);
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+    const jobs = [...stage.world.store.rows.job.values()].map(({ actor }) => actor.state as JobState);
+    expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
+  });
+
   function claimOf(run: Triggered) {
     const { jobId } = jobOf(run)!;
     const message = { type: "claimRequested", agentId: "agt_X", bootId: "boot", requestId: "late" };

@@ -32,7 +32,7 @@ export async function listAgents(
   authoriseUser(caller, "readAgents");
   const [agents, online] = await Promise.all([context.stores.identity.listAgents(), readOnline(context)]);
   const present = new Map(online?.map((record) => [record.agentId, record]));
-  const list = agents.map((agent): AgentView => {
+  const list = agents.map(({ bootId: _internal, ...agent }): AgentView => {
     const record = present.get(agent.agentId);
     return {
       ...agent,

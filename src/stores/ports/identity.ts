@@ -59,6 +59,8 @@ export interface Agent {
   readonly slots: number;
   readonly version: string;
   readonly createdAt: number;
+  /** The agent's newest process, as it has greeted last; absent for an agent that has greeted no node of this release. */
+  readonly bootId?: string;
 }
 
 export interface IdentityStore {
