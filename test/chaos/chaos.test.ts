@@ -10,7 +10,7 @@ import { SHORT_SCENARIOS } from "./scenarios.ts";
 import { seeded } from "./world/random.ts";
 
 const SEED = 20_261_121;
-const RUNS = 60;
+const RUNS = 40;
 
 describe("a short kill test", function () {
   this.timeout(240_000);
