@@ -15,7 +15,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package.json")), "bin/mocha.js");
 
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
-const JOBS = 5;
+const JOBS = 4;
 
 /** Files that hold an installation to a bound in seconds, or that count events which a slow machine adds to. */
 const ALONE = [

@@ -15,8 +15,12 @@ describe("serve", function () {
 
   it("starts all roles, gets ready, and leaves nothing behind after SIGTERM", async () => {
     const node = await world.serve("edge,gateway,worker");
-    expect((await fetch(`http://${node.http}/readyz`)).status).to.equal(200);
-    expect((await fetch(`http://${node.metrics}/metrics`)).status).to.equal(200);
+    for (const url of [`http://${node.http}/readyz`, `http://${node.metrics}/metrics`]) {
+      const answer = await fetch(url);
+      // A body that is not read keeps its connection open, also when the server has ended.
+      await answer.text();
+      expect(answer.status, url).to.equal(200);
+    }
     expect(node.process.stdout).to.match(/administrator token \(shown only now\): mrt_\S+\n/);
     node.kill("SIGTERM");
     expect(await node.exited).to.deep.equal({ code: 0, signal: null });

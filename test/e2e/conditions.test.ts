@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { existsSync } from "node:fs";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
@@ -115,19 +116,20 @@ describe("a run with conditions", function () {
 
   it("cleans up after a stop in the same workspace, even when the node dies meanwhile", async () => {
     const done = join(world.folder, "cleaned");
+    const locked = join(world.folder, "locked");
     const pipelineId = await installation.pipeline("stopped", [
       {
         name: "deploy",
         cancelGrace: "1s",
         steps: [
-          say("touch lock; sleep 600", { name: "work" }),
+          say(`touch lock ${locked}; sleep 600`, { name: "work" }),
           say("exit 0", { name: "never" }),
           say(`test -e lock && rm lock && sleep 2 && touch ${done}`, { name: "unlock", when: "always()" }),
         ],
       },
     ]);
     const { runId } = await installation.api.trigger(pipelineId, {});
-    await until("the step is running", async () => (await readRun(runId)).jobs[0].steps[0].status === "running");
+    await until("the step has made its lock", () => existsSync(locked));
     await installation.api.stop(pipelineId, runId, "enough");
     await until("it cleans up", async () => (await readRun(runId)).jobs[0].steps[2].status === "running");
     installation.node.kill("SIGKILL");
