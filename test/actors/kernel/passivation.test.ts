@@ -1,81 +1,33 @@
 /** How aggregates leave the memory of the kernel. */
 import { expect } from "chai";
-import { takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
-import { Kernel } from "../../../actors/kernel/kernel.ts";
+import type { Kernel } from "../../../actors/kernel/kernel.ts";
 import type { KernelTiming } from "../../../actors/kernel/kernel-context.ts";
-import { aggregateTypeOf } from "../../../actors/aggregates.ts";
-import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
-import { createRunAggregate } from "../../../actors/run/create.ts";
-import { systemClock } from "../../../src/domain/clock.ts";
-import { asId, jobRunId, newId, type RunId } from "../../../src/domain/ids.ts";
-import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
+import { asId, jobRunId, type RunId } from "../../../src/domain/ids.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
-import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
-import { jobSpecsOf, planOf } from "../../support/plans.ts";
-import { openTestSqlite } from "../../support/stores.ts";
+import type { RecordingPorts } from "../../support/kernel-ports.ts";
+import { doorbell, KERNEL_SHARD as SHARD, KernelWorld } from "../../support/kernel-world.ts";
+import { planOf } from "../../support/plans.ts";
 import { until } from "../../support/until.ts";
 
-const SHARD = 3;
-const PLAN = planOf([[{}]]);
-const ORIGIN: RunOrigin = {
-  trigger: { kind: "manual", ref: "" },
-  variables: [],
-  triggeredBy: "test",
-  actor: "test",
-  revisionId: "rev",
-  commitSha: "",
-  attempt: 1,
-  retryOf: null,
-  firstRunId: null,
-};
-
 describe("passivation", () => {
+  let world: KernelWorld;
   let stores: Stores;
-  let close: () => Promise<void>;
   let ports: RecordingPorts;
-  let kernel: Kernel | undefined;
 
   beforeEach(async () => {
-    const opened = await openTestSqlite();
-    close = () => opened.close();
-    stores = opened.stores;
-    ports = new RecordingPorts();
+    world = await KernelWorld.open();
+    ({ stores, ports } = world);
   });
-  afterEach(async () => {
-    await kernel?.stop();
-    await close();
-  });
+  afterEach(() => world.close());
 
   async function openKernel(timing: Partial<KernelTiming>): Promise<Kernel> {
-    kernel = new Kernel({
-      stores,
-      feed: ports.feed,
-      board: ports.board,
-      mailboxes: ports.mailboxes,
-      presence: {
-        online: () => Promise.resolve([]),
-        declareLost: () => Promise.resolve(),
-        read: () => Promise.resolve(new Map()),
-      },
-      typeOf: aggregateTypeOf,
-      shards: 16,
-      clock: systemClock,
-      log: silentLog,
-      timing: { sweepMs: 20, ...timing },
-    });
+    const kernel = world.kernel({ sweepMs: 20, ...timing });
     await kernel.open(SHARD, 1);
     return kernel;
   }
 
   /** Stores a run as an edge does that dies before it performs what the first turn owes. */
-  async function trigger(): Promise<RunId> {
-    const runId = newId("run");
-    const now = Date.now();
-    const created = createRunAggregate({ runId, shard: SHARD, plan: PLAN, origin: ORIGIN, now });
-    const first = takeFirstTurn(created, PLAN, now, RUN_AGGREGATE, () => []);
-    await stores.aggregates.create(first, { plan: { graph: PLAN, jobs: jobSpecsOf(PLAN) } });
-    return runId;
-  }
+  const trigger = (): Promise<RunId> => world.triggerBegun(planOf([[{}]]));
 
   it("does not keep runs in memory that no agent takes, although none has been idle for long", async () => {
     const { counters } = await openKernel({ creatorMs: 50, passivateMs: 3_600_000 });
@@ -100,12 +52,10 @@ describe("passivation", () => {
       await released;
       return save(changes);
     };
-    await Promise.all(waiting.map((rootId) => opened.receive(SHARD, [{ rootId, to: null, message: null }])));
+    await Promise.all(waiting.map((rootId) => opened.receive(SHARD, [doorbell(rootId)])));
     await until("all are being passivated", () => saving === waiting.length);
     const late = await trigger();
-    const id = newId("cmd");
-    const by = { reason: "", operator: "test", actor: "test", storedAt: 0 };
-    await stores.inbox.insert({ ...by, id, rootId: late, shard: SHARD, kind: "stop" });
+    const id = await world.command(late, "stop");
     await until("a sweep takes the command", async () => (await stores.inbox.verdict(asId(id))) !== undefined);
     release();
     await until("all have left the memory", () => opened.counters.activations === 0);
