@@ -111,8 +111,8 @@ export async function updateLabels(
     .pick({ labels: true })
     .safeParse({ labels: replace ? changes : { ...agent.labels, ...changes } });
   if (!changed.success) {
-    const problems = problemsOf(changed.error);
-    throw new MillraceError("malformed_request", `labels: ${problems[0]!.message}`, { problems });
+    const found = problemsOf(changed.error);
+    throw new MillraceError("malformed_request", `labels: ${found.problems[0]!.message}`, found);
   }
   await identity.putAgent({ ...agent, labels: changed.data.labels });
   await tellAgent(context, agentId, { type: "labels", labels: changed.data.labels });

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 import { MillraceError } from "../domain/errors.ts";
+import { sizeText } from "./body-bounds.ts";
 
 /** A body that is too large is read and thrown away up to this size, so that its sender can read the answer. */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
@@ -17,8 +18,8 @@ export async function readBytes(request: IncomingMessage, length: string, limitB
     const type = error instanceof Error && "type" in error ? error.type : undefined;
     if (type === "entity.too.large") {
       discardRest(request);
-      const limit = `${limitBytes / (1024 * 1024)} MB`;
-      throw new MillraceError("payload_too_large", `the body is larger than ${limit}: send less at a time`);
+      const text = `the body is larger than ${sizeText(limitBytes)}: send less at a time`;
+      throw new MillraceError("payload_too_large", text);
     }
     if (type === "request.aborted" || type === "request.size.invalid") {
       throw new MillraceError("malformed_request", "the body ended early", { cause: error });

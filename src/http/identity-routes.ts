@@ -20,12 +20,15 @@ import { parseBody } from "./parse.ts";
 import type { ApiRouter } from "./state.ts";
 import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
 
-export function addIdentityRoutes(router: ApiRouter, context: AppContext): void {
+/** The one route below `/api/v1` that needs no token. */
+export function addLoginRoute(router: ApiRouter, context: AppContext): void {
   router.post(
     "/auth/login",
     answer(context, async (ctx) => login(context, await parseBody(ctx, loginBody))),
   );
+}
 
+export function addIdentityRoutes(router: ApiRouter, context: AppContext): void {
   router.post(
     "/users",
     answer(context, async (ctx) => createUser(context, ctx.state.caller, await parseBody(ctx, createUserBody))),

@@ -175,7 +175,7 @@ function withStepPointers<T>(make: () => T): T {
       const inRequest = pointer.replace(/^\/jobs\/0(?:\/steps\/0)?/, "/spec");
       return { code, pointer: inRequest, message };
     });
-    throw new MillraceError(error.reason, error.message, { problems });
+    throw new MillraceError(error.reason, error.message, { problems, problemCount: error.problemCount });
   }
 }
 
