@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-floor.ts";
 import { parseDuration } from "./domain/durations.ts";
 import type { Labels } from "./domain/labels.ts";
+import { type Network, parseNetwork } from "./domain/networks.ts";
 import type { LabelQuota, Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
@@ -50,6 +51,13 @@ export const cluster = z
   .string()
   .transform((text) => text.split(",").map((node) => node.trim()))
   .pipe(z.array(address));
+
+export const networks = z.string().transform((text, check): Network[] => {
+  const parsed = text.split(",").map((part) => parseNetwork(part.trim()));
+  if (parsed.every((network) => network !== undefined)) return parsed;
+  check.addIssue("must be networks such as 10.0.0.0/8 or single addresses, separated by commas");
+  return z.NEVER;
+});
 
 export const wholeNumber = (least: number, most: number) =>
   z

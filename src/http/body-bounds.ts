@@ -22,11 +22,19 @@ const SECRET: BodyBounds = {
   values: 100,
   why: "a value has up to 64 kB, and an escaped character is six times as long",
 };
-const PIPELINE: BodyBounds = { bytes: 1 * MB, values: 10_000, why: "metadata may have many texts of 10,000 characters" };
+const PIPELINE: BodyBounds = {
+  bytes: 1 * MB,
+  values: 10_000,
+  why: "metadata may have many texts of 10,000 characters",
+};
 
 /** The bounds of routes with a body of their own size, by method and pattern below `/api/v1`. */
 export const BODY_BOUNDS: Readonly<Record<string, BodyBounds>> = {
-  "POST /auth/login": { bytes: 16 * KB, values: 100, why: "a caller without a token may send it: a name and a password" },
+  "POST /auth/login": {
+    bytes: 16 * KB,
+    values: 100,
+    why: "a caller without a token may send it: a name and a password",
+  },
   "POST /pipelines": PIPELINE,
   "PUT /pipelines/:pipelineId": PIPELINE,
   "POST /pipelines/:pipelineId/spec/validate": DEFINITION,

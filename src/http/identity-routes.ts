@@ -13,18 +13,24 @@ import {
   deleteRegistrationToken,
   listRegistrationTokens,
 } from "../app/identity/registration-tokens.ts";
+import { LoginThrottle } from "../app/identity/login-throttle.ts";
 import { createUser, createUserBody, listUsers, login, loginBody } from "../app/identity/users.ts";
 import { type AgentId, asId, type TokenId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
+import type { AddressOf } from "./caller-address.ts";
 import { parseBody } from "./parse.ts";
 import type { ApiRouter } from "./state.ts";
 import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
 
 /** The one route below `/api/v1` that needs no token. */
-export function addLoginRoute(router: ApiRouter, context: AppContext): void {
+export function addLoginRoute(router: ApiRouter, context: AppContext, addressOf: AddressOf): void {
+  const throttle = new LoginThrottle();
   router.post(
     "/auth/login",
-    answer(context, async (ctx) => login(context, await parseBody(ctx, loginBody))),
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, loginBody);
+      return login(context, body, { throttle, address: addressOf(ctx.req) });
+    }),
   );
 }
 

@@ -7,11 +7,13 @@ import { OpenSessions } from "../app/identity/sessions.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { Network } from "../domain/networks.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { addArtifactRoutes } from "./artifact-routes.ts";
 import { requireBearer } from "./authentication.ts";
 import { addCacheRoutes } from "./cache-routes.ts";
+import { addressReader } from "./caller-address.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
 import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
@@ -34,6 +36,8 @@ export interface HttpServerOptions {
   readonly readiness: ReadinessChecks;
   /** Null, the default, means plaintext. */
   readonly tls?: TlsSource | null;
+  /** Networks of proxies that are believed when they name a caller; none is believed by default. */
+  readonly trustedProxies?: readonly Network[] | undefined;
   /** Milliseconds between two checks of the tokens of answers that are still being sent. */
   readonly sessionCheckMs?: number;
 }
@@ -62,7 +66,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
-  addLoginRoute(open, context);
+  addLoginRoute(open, context, addressReader(options.trustedProxies));
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireBearer(context, new OpenSessions(context, options.sessionCheckMs));
   api.use(boundQuery(), authenticated);

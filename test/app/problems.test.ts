@@ -12,7 +12,8 @@ const shape = z.strictObject({
 const GOOD = { name: "n", count: 1, env: {}, kind: "a", nested: { on: true } };
 
 describe("the problems of a request", () => {
-  const codesOf = (value: unknown) => problemsOf(shape.safeParse(value).error!).problems.map((p) => [p.code, p.pointer]);
+  const codesOf = (value: unknown) =>
+    problemsOf(shape.safeParse(value).error!).problems.map((p) => [p.code, p.pointer]);
 
   it("have one code for each kind of mistake", () => {
     expect(codesOf({ ...GOOD, name: "" })).to.deep.equal([["too_small", "/name"]]);
