@@ -204,6 +204,20 @@ describe("an agent that pulls", () => {
       expect(gateway.sentMessages).to.deep.equal([]);
     });
 
+    it("that name another run or job are malformed and reach no actor", async () => {
+      for (const wrong of [{ runId: "run_other" }, { jobId: "job_other" }]) {
+        const [field] = Object.keys(wrong);
+        for (const phase of ["STEP_PHASE_STARTED", "STEP_PHASE_FAILED"] as const) {
+          const error = await refusal(report(phase, { runId: run.runId, jobId: run.jobId(), ...wrong }));
+          expect([error.code, reasonOf(error)]).to.deep.equal([status.INVALID_ARGUMENT, "malformed_request"]);
+          expect(error.details).to.include(`the report's ${field} names`);
+        }
+      }
+      expect(gateway.sentMessages).to.deep.equal([]);
+      const right = await report("STEP_PHASE_STARTED", { runId: run.runId, jobId: run.jobId() });
+      expect(right.verdict).to.equal("REPORT_VERDICT_PROCESSED");
+    });
+
     it("without a phase, with a negative token or without a report are malformed", async () => {
       const client = gateway.agents();
       const bad = [{ ...REPORT, stepRunId: "s", phase: "STEP_PHASE_UNSPECIFIED" as const }, undefined];
