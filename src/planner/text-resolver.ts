@@ -10,6 +10,7 @@ import { builtinOf } from "../definition/checks/uses.ts";
 import type { ArtifactRule } from "../domain/artifacts.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";
+import { NOT_IN_NAMES } from "../domain/names.ts";
 import type { JobSpec, Pairs, Scalar, StepSpec } from "../domain/plan.ts";
 import {
   type Json,
@@ -28,6 +29,8 @@ import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 
 /** How many characters a value counts for, besides its own characters. */
 const VALUE_CHARS = 8;
+
+const UNFIT = new RegExp(`[${NOT_IN_NAMES}]`, "gu");
 
 interface ResolvedEnv {
   readonly env: Pairs<string>;
@@ -118,13 +121,15 @@ export class TextResolver {
     outer: ResolvedEnv,
   ): StepSpec {
     const path = [...jobPath, "steps", index];
-    const name = asText(this.#resolveText(step.name, [...path, "name"], cell)).slice(0, LIMITS.nameChars);
+    const written = asText(this.#resolveText(step.name, [...path, "name"], cell));
+    // A value from outside may hold what no name can have.
+    const name = written.replaceAll(UNFIT, " ").slice(0, LIMITS.nameChars);
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
     const inner = withEnv(cell, outer, own);
     this.#deferred = [];
     const builtin = builtinOf(step.uses);
-    const written = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
-    const resolved = this.#resolve(written as Json, [...path, "args"], inner, builtin === "shell");
+    const given = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
+    const resolved = this.#resolve(given as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));
     const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#deferred.map((text) => text.secrets)];

@@ -1,7 +1,7 @@
 /** Reads `plugin.yaml`: from its text to a manifest, or to all of its problems with lines and columns. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { z } from "zod";
-import { findDuplicateKeys } from "../definition/text/node-checks.ts";
+import { findDuplicateKeys, findReservedKeys } from "../definition/text/node-checks.ts";
 import { readText } from "../definition/text/read-text.ts";
 import { MAX_LISTED_PROBLEMS, MillraceError, type Problem } from "../domain/errors.ts";
 import { toPointer } from "../domain/json-pointer.ts";
@@ -75,7 +75,8 @@ export function readManifest(text: string): ManifestResult {
     return { problems };
   }
   const { root, value, findings } = readText(text, "yaml", lines);
-  for (const { range, path, message } of [...findings, ...findDuplicateKeys(root)]) refuse(range[0], path, message);
+  for (const { range, path, message } of [...findings, ...findDuplicateKeys(root), ...findReservedKeys(root)])
+    refuse(range[0], path, message);
   if (problems.length > 0) return { problems };
 
   const { data, error } = manifestSchema.safeParse(value, { reportInput: true });
