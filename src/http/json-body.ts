@@ -2,7 +2,7 @@
 import { MillraceError } from "../domain/errors.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { discardRest, readBytes } from "./body-bytes.ts";
-import { bodyBoundsOf } from "./body-bounds.ts";
+import { bodyBoundsOf, SMALL_BODY } from "./body-bounds.ts";
 import { jsonErrorOffset } from "./json-position.ts";
 import { exceededBound } from "./json-scan.ts";
 import type { ApiContext } from "./state.ts";
@@ -24,10 +24,29 @@ export async function readJsonBody(ctx: ApiContext): Promise<unknown> {
     throw new MillraceError("unsupported_media_type", "the body must be sent with `Content-Type: application/json`");
   }
   const { bytes: limit, values } = bodyBoundsOf(ctx);
-  const bytes = await readBytes(ctx.req, ctx.get("content-length"), limit);
+  const reading = readBytes(ctx.req, ctx.get("content-length"), limit);
+  const bytes = await (limit > SMALL_BODY.bytes ? reading : inTime(ctx, reading));
   refuseExcess(bytes, values);
   const text = decode(bytes);
   return text.trim() === "" ? undefined : parse(text);
+}
+
+/** Throws `malformed_request` when a small body does not arrive in time. The connection is closed behind the answer. */
+async function inTime(ctx: ApiContext, reading: Promise<Buffer>): Promise<Buffer> {
+  const ms = ctx.state.smallBodyWithinMs;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = `the body did not arrive within ${ms / 1_000} s`;
+    timer = setTimeout(() => {
+      ctx.set("Connection", "close");
+      reject(new MillraceError("malformed_request", text));
+    }, ms);
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A value that is nested deeper would overflow the stack of code that walks it. */

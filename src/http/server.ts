@@ -38,6 +38,8 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource | null;
   /** Networks of proxies that are believed when they name a caller; none is believed by default. */
   readonly trustedProxies?: readonly Network[] | undefined;
+  /** Milliseconds within which headers, and then a small body, must arrive; default 15,000. */
+  readonly headWithinMs?: number | undefined;
   /** Milliseconds between two checks of the tokens of answers that are still being sent. */
   readonly sessionCheckMs?: number;
 }
@@ -54,13 +56,16 @@ const API = "/api/v1";
 const EXACT = { sensitive: true } as const;
 /** Within this time a whole request must have arrived. */
 const RECEIVE_WITHIN_MS = 60_000;
-/** Within this time the headers of a request must have arrived. */
-const HEADERS_WITHIN_MS = 15_000;
+/** Within this time the headers of a request must have arrived, and then a small body. */
+const HEAD_WITHIN_MS = 15_000;
+/** Between two looks for connections that are too slow; the library's own choice is 30 s. */
+const CHECK_MS = 1_000;
 
 export function createHttpServer(context: ClusterContext, options: HttpServerOptions): HttpEdge {
   const app = new Koa<RequestState>();
   app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
 
+  const { headWithinMs = HEAD_WITHIN_MS } = options;
   const health = new Router<RequestState>(EXACT);
   health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
@@ -89,13 +94,21 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(secureAnswers());
   app.use(translateErrors(context));
   app.use(boundRequests());
+  app.use((ctx, next) => {
+    ctx.state.smallBodyWithinMs = headWithinMs;
+    return next();
+  });
   app.use(health.routes());
   app.use(open.routes());
   app.use(api.routes());
   app.use(refuseUnmatched(api, authenticated));
 
   const handle = app.callback();
-  const timeouts = { requestTimeout: RECEIVE_WITHIN_MS, headersTimeout: HEADERS_WITHIN_MS };
+  const timeouts = {
+    requestTimeout: RECEIVE_WITHIN_MS,
+    headersTimeout: headWithinMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, headWithinMs / 4),
+  };
   const server = createListener(options.tls ?? null, timeouts, (request, response) => {
     const target = originForm(request.url ?? "");
     if (target === undefined) {

@@ -235,3 +235,45 @@ describe("the bounds of a request", () => {
     expect(made.body.detail.metadata).to.deep.equal(metadata);
   });
 });
+
+describe("a slow client", () => {
+  const WITHIN_MS = 400;
+  let edge: TestEdge;
+  before(async () => {
+    edge = await openTestEdge({ headWithinMs: WITHIN_MS });
+  });
+  after(() => edge.close());
+
+  /** What the server answers until it closes the connection, and after how many milliseconds it does. */
+  async function drip(head: string): Promise<{ readonly answer: string; readonly ms: number }> {
+    const socket = connect(edge.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.on("error", () => {});
+    const start = performance.now();
+    let answer = "";
+    socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+    socket.write(head);
+    const more = setInterval(() => socket.write("x"), 20);
+    await once(socket, "close");
+    clearInterval(more);
+    return { answer, ms: performance.now() - start };
+  }
+
+  it("is cut off when its headers do not arrive in time", async () => {
+    const { answer, ms } = await drip("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+    expect(answer).to.match(/^HTTP\/1\.1 408 /);
+    expect(ms).to.be.within(WITHIN_MS - 10, 10 * WITHIN_MS);
+  });
+
+  it("is told so and cut off when a small body does not arrive in time", async () => {
+    const post = (path: string, more = "") =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n${more}\r\n{`;
+    const login = await drip(post("/api/v1/auth/login"));
+    expect(login.answer)
+      .to.match(/^HTTP\/1\.1 400 /)
+      .and.to.include("the body did not arrive within 0.4 s");
+    expect(login.ms).to.be.within(WITHIN_MS - 10, 10 * WITHIN_MS);
+    const user = await drip(post("/api/v1/users", `Authorization: Bearer ${edge.adminToken}\r\n`));
+    expect(user.answer).to.match(/^HTTP\/1\.1 400 /);
+  });
+});

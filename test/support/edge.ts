@@ -73,6 +73,7 @@ export async function openTestEdge(
     pingMs?: number;
     stallMs?: number;
     sessionCheckMs?: number;
+    headWithinMs?: number;
     trustedProxies?: HttpServerOptions["trustedProxies"];
   } = {},
 ): Promise<TestEdge> {
@@ -125,6 +126,7 @@ export async function openTestEdge(
   const { server, app } = createHttpServer(context, {
     registry,
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
+    headWithinMs: limits.headWithinMs,
     ...(limits.trustedProxies === undefined ? {} : { trustedProxies: limits.trustedProxies }),
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
