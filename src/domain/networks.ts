@@ -34,7 +34,7 @@ export function withoutMapping(address: string): string {
  */
 export function callerNetwork(address: string): string {
   if (isIPv4(address) || isIP(address) === 0) return address;
-  const [head = "", tail] = address.split("%", 1)[0]!.toLowerCase().split("::") as [string, string?];
+  const [head, tail] = address.split("%", 1)[0]!.toLowerCase().split("::") as [string, string?];
   const first = head === "" ? [] : head.split(":");
   const missing = tail === undefined ? 0 : 8 - first.length - (tail === "" ? 0 : tail.split(":").length);
   const groups = [...first, ...Array.from({ length: Math.max(0, missing) }, () => "0"), ...(tail ?? "").split(":")];

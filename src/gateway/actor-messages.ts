@@ -62,7 +62,7 @@ export async function sendReport(
   context: GatewayPorts,
   agentId: AgentId,
   runId: RunId,
-  { stepRunId, outputs, ofJob: _, ...report }: StepReport,
+  { stepRunId, outputs, ofJob: _ofJob, ...report }: StepReport,
 ): Promise<void> {
   const stepOutputs = { runId, stepRunId, token: report.token, values: outputs };
   const stored = outputs.length === 0 ? "none" : await context.stores.outputs.put(stepOutputs, OUTPUT_BOUNDS.runBytes);

@@ -8,7 +8,8 @@ import { toStatus } from "./status.ts";
 export const UNARY_MS = 60_000;
 
 /** Decoded maps lose an entry with this key without a word: it is the name of their prototype. */
-const RESERVED_KEY = Buffer.from("__proto__");
+const RESERVED_KEY = "__proto__";
+const RESERVED_BYTES = Buffer.from(RESERVED_KEY);
 
 const CANNOT_BE_DECODED = "cannot be decoded as its message: use the proto files of this server's version";
 
@@ -44,7 +45,7 @@ export function decodable<S extends ServiceDefinition>(service: S): S {
 
 function countReservedKeys(bytes: Buffer): number {
   let count = 0;
-  for (let at = bytes.indexOf(RESERVED_KEY); at >= 0; at = bytes.indexOf(RESERVED_KEY, at + 1)) count++;
+  for (let at = bytes.indexOf(RESERVED_BYTES); at >= 0; at = bytes.indexOf(RESERVED_BYTES, at + 1)) count++;
   return count;
 }
 
