@@ -1,11 +1,11 @@
 /**
  * Parsers for the values of variables: sizes, durations, addresses and others. Each error says what the value must be.
  */
+import { isIP, isIPv4 } from "node:net";
 import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-floor.ts";
 import { parseDuration } from "./domain/durations.ts";
 import type { Labels } from "./domain/labels.ts";
-import { type Network, parseNetwork } from "./domain/networks.ts";
 import type { LabelQuota, Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
@@ -51,6 +51,22 @@ export const cluster = z
   .string()
   .transform((text) => text.split(",").map((node) => node.trim()))
   .pipe(z.array(address));
+
+/** Addresses of one network, which share their leading bits. */
+export interface Network {
+  readonly address: string;
+  /** Leading bits that all addresses of the network share. */
+  readonly bits: number;
+}
+
+/** Reads `10.0.0.0/8`, `fd00::/8` or one address. Undefined for a text that is no network. */
+function parseNetwork(text: string): Network | undefined {
+  const [address, bits, ...rest] = text.split("/") as [string, ...string[]];
+  if (isIP(address) === 0 || rest.length > 0) return undefined;
+  const most = isIPv4(address) ? 32 : 128;
+  if (bits === undefined) return { address, bits: most };
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? { address, bits: Number(bits) } : undefined;
+}
 
 export const networks = z.string().transform((text, check): Network[] => {
   const parsed = text.split(",").map((part) => parseNetwork(part.trim()));

@@ -17,6 +17,7 @@ import {
   labels,
   masterKeys,
   MAX_RUNNING,
+  type Network,
   networks,
   quotas,
   size,
@@ -28,7 +29,6 @@ import type { DiskFloor } from "./domain/disk-floor.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";
-import type { Network } from "./domain/networks.ts";
 import type { Quotas } from "./domain/quotas.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";

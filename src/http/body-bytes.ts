@@ -6,6 +6,9 @@ import { sizeText } from "./body-bounds.ts";
 
 /** A body that is too large is read and thrown away up to this size, so that its sender can read the answer. */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
+/** The same for a body with a bound that is small because its sender needs no token, and is not to be read at length. */
+const FEW_DISCARDED_BYTES = 256 * 1024;
+const SMALL_BYTES = 16 * 1024;
 
 /**
  * Reads the body. `length` is the header `Content-Length`, "" for a request without it. Throws `payload_too_large` for a
@@ -17,7 +20,7 @@ export async function readBytes(request: IncomingMessage, length: string, limitB
   } catch (error) {
     const type = error instanceof Error && "type" in error ? error.type : undefined;
     if (type === "entity.too.large") {
-      discardRest(request);
+      discardRest(request, limitBytes <= SMALL_BYTES ? FEW_DISCARDED_BYTES : MAX_DISCARDED_BYTES);
       const text = `the body is larger than ${sizeText(limitBytes)}: send less at a time`;
       throw new MillraceError("payload_too_large", text);
     }
@@ -32,8 +35,8 @@ export async function readBytes(request: IncomingMessage, length: string, limitB
  * Reads the rest of a body and throws it away. While a part of the body is unread, the connection is reset when the server
  * closes it, and the answer would be lost.
  */
-export function discardRest(request: IncomingMessage): void {
-  let left = MAX_DISCARDED_BYTES;
+export function discardRest(request: IncomingMessage, atMost: number = MAX_DISCARDED_BYTES): void {
+  let left = atMost;
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.destroy();

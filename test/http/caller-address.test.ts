@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { expect } from "chai";
-import { parseNetwork } from "../../src/domain/networks.ts";
+import { readNodeConfig } from "../../src/config.ts";
 import { addressReader } from "../../src/http/caller-address.ts";
 
 describe("the address of a caller", () => {
-  const trusting = (...networks: string[]) => addressReader(networks.map((text) => parseNetwork(text)!));
+  const trusting = (...networks: string[]) =>
+    addressReader(readNodeConfig({ MILLRACE_TRUSTED_PROXIES: networks.join(",") }).trustedProxies);
   const from = (remoteAddress: string, forwarded?: string) =>
     ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;
 
