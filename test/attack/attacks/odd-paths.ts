@@ -6,7 +6,6 @@ const PATHS = [
   `/API/v1/pipelines${LONG_QUERY}`,
   "/API/V1/PIPELINES",
   "/api/v1/Users",
-  "//api/v1/users",
   "/api/v1//users",
   "/api/v1/users/..;/users",
   "/api/v1/%75sers",
