@@ -39,6 +39,8 @@ export interface HttpServerOptions {
   readonly trustedProxies?: readonly Network[] | undefined;
   /** Milliseconds within which headers, and then a small body, must arrive; default 15,000. */
   readonly headWithinMs?: number | undefined;
+  /** Milliseconds until too many logins are refused; default 5,000. */
+  readonly refuseAfterMs?: number | undefined;
   /** Milliseconds between two checks of the tokens of answers that are still being sent. */
   readonly sessionCheckMs?: number;
 }
@@ -57,6 +59,8 @@ const EXACT = { sensitive: true } as const;
 const RECEIVE_WITHIN_MS = 60_000;
 /** Within this time the headers of a request must have arrived, and then a small body. */
 const HEAD_WITHIN_MS = 15_000;
+/** After this time the refusal of too many logins is sent. */
+const REFUSE_AFTER_MS = 5_000;
 /** Between two looks for connections that are too slow; the library's own choice is 30 s. */
 const CHECK_MS = 1_000;
 
@@ -64,13 +68,13 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const app = new Koa<RequestState>();
   app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
 
-  const { headWithinMs = HEAD_WITHIN_MS } = options;
+  const { headWithinMs = HEAD_WITHIN_MS, refuseAfterMs = REFUSE_AFTER_MS } = options;
   const health = new Router<RequestState>(EXACT);
   health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
-  addLoginRoute(open, context, addressReader(options.trustedProxies));
+  addLoginRoute(open, context, { addressOf: addressReader(options.trustedProxies), refuseAfterMs });
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireBearer(context, new OpenSessions(context, options.sessionCheckMs));
   api.use(boundQuery(), authenticated);

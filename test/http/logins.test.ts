@@ -6,7 +6,7 @@ describe("wrong logins over HTTP", () => {
   let edge: TestEdge;
   before(async () => {
     // The tests call from loopback and name addresses as a proxy does.
-    edge = await openTestEdge({ trustedProxies: [{ address: "127.0.0.0", bits: 8 }] });
+    edge = await openTestEdge({ refuseAfterMs: 300, trustedProxies: [{ address: "127.0.0.0", bits: 8 }] });
     await edge.call("POST", "/api/v1/users", { body: { name: "ann", role: "viewer", password: PASSWORD } });
   });
   after(() => edge.close());
@@ -29,7 +29,9 @@ describe("wrong logins over HTTP", () => {
     expect(refused[0]!.body).to.include({ reason: "too_many" });
     expect(refused[0]!.body.errMsg).to.match(/^too many wrong logins: try again in \d+ s$/);
     expect(Number(refused[0]!.headers.get("retry-after"))).to.be.within(1, 60);
+    const start = performance.now();
     expect((await login("203.0.113.1", "ann", PASSWORD)).status, "the right password from that address").to.equal(429);
+    expect(performance.now() - start, "a refusal is not sent at once").to.be.greaterThan(290);
   });
 
   it("of one name are refused after 20 of all addresses, except the first of an address", async () => {

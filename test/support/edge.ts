@@ -74,6 +74,7 @@ export async function openTestEdge(
     stallMs?: number;
     sessionCheckMs?: number;
     headWithinMs?: number;
+    refuseAfterMs?: number;
     trustedProxies?: HttpServerOptions["trustedProxies"];
   } = {},
 ): Promise<TestEdge> {
@@ -127,6 +128,7 @@ export async function openTestEdge(
     registry,
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     headWithinMs: limits.headWithinMs,
+    refuseAfterMs: limits.refuseAfterMs,
     ...(limits.trustedProxies === undefined ? {} : { trustedProxies: limits.trustedProxies }),
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),

@@ -18,14 +18,22 @@ const MAX_ENTRIES = 10_000;
 const FORGOTTEN_ENTRIES = 1_000;
 
 export interface LoginTry {
-  /** Gives the try back: the password was right, or was not compared. Call it at most once. */
+  /** The password was right: gives the try back. Call one of the two, at most once. */
   giveBack(): void;
+  /** The password was not compared: gives the try at the name back, and keeps that of the address, which calls too often. */
+  giveNameBack(): void;
 }
 
 export class LoginThrottle {
   readonly #addresses = new Tries(ADDRESS);
   readonly #names = new Tries(NAME);
   readonly #pairs = new Tries(NAME_FROM_ADDRESS);
+
+  /** Throws `too_many` for an address that has no try left: its request need not be read. */
+  requireTry(address: string, now: number): void {
+    const waitMs = this.#addresses.waitMs(address, now);
+    if (waitMs > 0) throw tooMany(waitMs);
+  }
 
   /** Takes a try. `now` is monotonic. Throws `too_many`, with the time after which to try again. */
   take(address: string, name: string, now: number): LoginTry {
@@ -35,8 +43,16 @@ export class LoginThrottle {
       Math.min(this.#names.waitMs(name, now), this.#pairs.waitMs(pair, now)),
     );
     if (waitMs > 0) throw tooMany(waitMs);
-    const taken = [this.#addresses.take(address, now), this.#names.take(name, now), this.#pairs.take(pair, now)];
-    return { giveBack: () => taken.forEach((giveBack) => giveBack()) };
+    const ofAddress = this.#addresses.take(address, now);
+    const ofName = [this.#names.take(name, now), this.#pairs.take(pair, now)];
+    const giveNameBack = (): void => ofName.forEach((giveBack) => giveBack());
+    return {
+      giveNameBack,
+      giveBack() {
+        ofAddress();
+        giveNameBack();
+      },
+    };
   }
 
   /** The number of addresses, names and pairs that are remembered. */

@@ -91,7 +91,7 @@ export async function login(
     attempt.giveBack();
     return view;
   } catch (error) {
-    if (!(error instanceof MillraceError && error.reason === "unauthenticated")) attempt.giveBack();
+    if (!(error instanceof MillraceError && error.reason === "unauthenticated")) attempt.giveNameBack();
     throw error;
   }
 }
@@ -112,7 +112,10 @@ async function compare(context: IdentityContext, input: z.output<typeof loginBod
 
 let decoy: Promise<string> | undefined;
 function decoyHash(): Promise<string> {
-  decoy ??= hashPassword("the password of no user");
+  decoy ??= hashPassword("the password of no user").catch((error: unknown) => {
+    decoy = undefined;
+    throw error;
+  });
   return decoy;
 }
 
