@@ -1,6 +1,6 @@
 /**
  * Threads for tasks that would hold the event loop too long. They start when they are needed and end when they idle. Callers
- * take turns, and each may have only so many tasks in hand, so that nobody's large definitions keep another caller waiting.
+ * take turns, and each may have only so many tasks in hand, so that the large definitions of one caller do not keep another waiting.
  */
 import { availableParallelism } from "node:os";
 import { extname } from "node:path";
