@@ -29,7 +29,7 @@ export interface ThreadBounds {
 /** One core stays with the event loop. A definition of 5,000 steps takes about 100 MB while it is planned. */
 export const THREAD_BOUNDS: ThreadBounds = {
   threads: Math.max(1, Math.min(2, availableParallelism() - 1)),
-  tasksOfCaller: 8,
+  tasksOfCaller: 4,
   waiting: 64,
   taskMs: 30_000,
   idleMs: 5_000,

@@ -14,15 +14,15 @@ const BAD_REQUEST_FRAME_BYTES = 64;
 
 /**
  * A serialized google.rpc.Status of at most `maxBytes`; `message` must leave 400 of them free. It holds an ErrorInfo with
- * the word of the error table in upper snake case and whether to retry, a RetryInfo for `unavailable`, and a BadRequest
- * with the first problems, as many as fit.
+ * the word of the error table in upper snake case and whether to retry, a RetryInfo for `unavailable` and `too_many`, and a
+ * BadRequest with the first problems, as many as fit.
  */
 export function errorDetails(error: MillraceError, message: string, maxBytes: number): Buffer {
   const { reason, problems } = error;
   const { grpc: code, retry } = ERROR_TABLE[reason];
   const info = ErrorInfo.create({ reason: upperSnake(reason), domain: DOMAIN, metadata: { retry } });
   const details = [pack("ErrorInfo", ErrorInfo.encode(info).finish())];
-  if (reason === "unavailable") {
+  if (reason === "unavailable" || reason === "too_many") {
     const delay = RetryInfo.create({ retryDelay: { seconds: RETRY_AFTER_SECONDS, nanos: 0 } });
     details.push(pack("RetryInfo", RetryInfo.encode(delay).finish()));
   }

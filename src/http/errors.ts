@@ -23,7 +23,7 @@ export function translateErrors(context: AppContext): Middleware<RequestState> {
       ctx.status = envelope.code;
       ctx.body = envelope;
       if (error.reason === "unauthenticated") ctx.set("WWW-Authenticate", "Bearer");
-      if (error.reason === "unavailable") ctx.set("Retry-After", "1");
+      if (error.reason === "unavailable" || envelope.code === 429) ctx.set("Retry-After", "1");
     }
   };
 }
