@@ -85,6 +85,7 @@ function isSame(waits: JobState["waits"], { reason, clause }: JobWaits): boolean
 const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {
   condition: "noStepRuns",
   condition_failed: "conditionFailed",
+  expression_limit: "conditionFailed",
   upstream_failed: "upstreamFailed",
   approval_rejected: "notApproved",
   approval_expired: "notApproved",

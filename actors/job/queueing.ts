@@ -7,11 +7,16 @@ import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, wit
 import type { Facts } from "../../src/planner/gate.ts";
 import type { JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
-import { walk } from "./walk.ts";
+import { hasNext, walk } from "./walk.ts";
 
-/** Queues a job that lacks nothing but an agent. Its next step is the first one that is dispatched. The steps before the first one that runs are skipped. */
-export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
-  const { job: walked, skips } = walk(job, plan, facts);
+/**
+ * Queues a job that lacks nothing but an agent. Its next step is the first one that is dispatched. The steps before the first one
+ * that runs are skipped. Null when no step runs: the budget of work was used up before the conditions of its steps.
+ */
+export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision | null {
+  const found = walk(job, plan, facts);
+  if (!hasNext(found, plan)) return null;
+  const { job: walked, skips } = found;
   const queued = enqueue(walked, now, plan);
   return moved(queued.next, [...queued.effects, ...skips]);
 }

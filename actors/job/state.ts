@@ -57,7 +57,7 @@ export interface JobState {
   readonly state: JobPhase;
   /**
    * Why the job ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`,
-   * `upstream_failed`, `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`,
+   * `expression_limit`, `upstream_failed`, `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`,
    * `step_failed`, `agent_lost`, `dispatch_failed`, `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
@@ -89,7 +89,7 @@ export interface JobState {
   /** Position of the step that runs or runs next; the number of steps when none does. */
   readonly stepIndex: number;
   /** Why the job will end as failed although steps may still run; else empty. */
-  readonly failing: "" | "step_failed" | "condition_failed";
+  readonly failing: "" | "step_failed" | "condition_failed" | "expression_limit";
   /** Attempt of the step at `stepIndex`. */
   readonly stepAttempt: number;
   /** Position of the step that is dispatched first. */

@@ -4,6 +4,7 @@ import type { Cause } from "../../src/domain/events.ts";
 import { MissingOutputs, type OutputsReader } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
+import { ENOUGH_TURN_WORK, MAX_TURN_WORK, WorkBudget } from "../../src/domain/work-budget.ts";
 import { ActorCounts } from "./actor-counts.ts";
 import { type AggregateType, type Kind, kindOf } from "./actor-kind.ts";
 
@@ -56,7 +57,8 @@ const ENOUGH = 4_000;
 
 /**
  * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next
- * message, so that the next message meets actors that agree with each other. `epoch`: that of the owner. Throws `MissingOutputs` when a decision
+ * message, so that the next message meets actors that agree with each other. Each given message has a budget of work of its own for
+ * the expressions that it makes the actors evaluate: its outcome does not depend on what else waits. `epoch`: that of the owner. Throws `MissingOutputs` when a decision
  * needs outputs that were not fetched.
  */
 export function decideTurn(
@@ -75,6 +77,8 @@ export function decideTurn(
   let late = 0;
   let taken = 0;
   let read = 0;
+  let spent = 0;
+  let work = new WorkBudget(MAX_TURN_WORK);
   const counts = new ActorCounts(plan, type);
   const peers: Peers = {
     state(id) {
@@ -84,10 +88,15 @@ export function decideTurn(
     count: (key) => counts.of(key, actors, changed),
     outputs,
     epoch,
+    get work() {
+      return work;
+    },
   };
-  for (; taken < messages.length && decided < ENOUGH; taken++) {
+  for (; taken < messages.length && decided < ENOUGH && spent < ENOUGH_TURN_WORK; taken++) {
+    work = new WorkBudget(MAX_TURN_WORK);
     const chain: ActorMessage[] = [messages[taken]!];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
+    spent += work.used;
   }
   return { changed, effects, undecided, taken, decided, late, read };
 
@@ -104,6 +113,7 @@ export function decideTurn(
       return;
     }
     decided++;
+    work.beginDecision();
     try {
       const kind = kindOf(type, actor.kind);
       const decision = kind.decide(actor.state as never, message.message as never, now, plan, peers);

@@ -6,6 +6,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
+import { MAX_DISPATCH_WORK, WorkBudget } from "../domain/work-budget.ts";
 import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
@@ -178,9 +179,10 @@ export class DispatchBuilder {
     return withActors(aggregates, granted.runId, async (state) => {
       const job = state(granted.jobId) as JobState | undefined;
       if (job === undefined) throw missingPlan(`run ${granted.runId}`);
-      const resolved = await withStepOutputs(outputs, (reader) =>
-        resolveDeferred(spec, step, stepFacts(job, plan, { state, outputs: reader }), secrets),
-      );
+      const resolved = await withStepOutputs(outputs, (reader) => {
+        const work = new WorkBudget(MAX_DISPATCH_WORK);
+        return resolveDeferred(spec, step, stepFacts(job, plan, { state, outputs: reader, work }), secrets);
+      });
       return { step: resolved, matrix: job.matrix, secrets };
     });
   }

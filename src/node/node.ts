@@ -7,6 +7,8 @@ import { Registry } from "prom-client";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import { NodeRegistry } from "../../queues/node-registry.ts";
+import { DefinitionWork } from "../definition-work/definition-work.ts";
+import { Threads } from "../definition-work/threads.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
@@ -128,6 +130,8 @@ async function startParts(
   const presence = new RedisPresence(redis);
   const registry = new Registry();
   const onTurnSaved = registerStartMetrics(registry);
+  const threads = new Threads(log);
+  teardown.add("the threads for definitions", () => threads.close());
   const context: ClusterContext = {
     stores,
     feed,
@@ -136,6 +140,7 @@ async function startParts(
     presence,
     nodes,
     inspection,
+    definitions: new DefinitionWork(threads),
     clock,
     log,
     onRunBegun: (actors) => onTurnSaved(actors, new Map()),

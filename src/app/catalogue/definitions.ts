@@ -3,10 +3,8 @@
  * store.
  */
 import { z } from "zod";
-import { countJobs, countSteps } from "../../definition/count.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
-import type { Definition } from "../../definition/definition.ts";
-import { textToSpec } from "../../definition/edit/render.ts";
+import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
 import type { Revision } from "../../stores/ports/pipelines.ts";
@@ -15,9 +13,9 @@ import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { rememberDefinition } from "./known-definitions.ts";
-import { parseWithPlugins } from "./plugin-lookup.ts";
+import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
-import { requireDefinition, requireParsed } from "./required-definition.ts";
+import { requireKnown } from "./required-definition.ts";
 import { rfc3339 } from "../times.ts";
 import { Turns } from "../turns.ts";
 
@@ -75,15 +73,16 @@ export async function getSpec(
   caller: Caller,
   input: { readonly pipelineId: PipelineId },
 ): Promise<SpecView> {
-  authoriseUser(caller, "readPipelines");
+  const { userId } = authoriseUser(caller, "readPipelines");
   const { headRevisionId } = await findPipeline(context, input.pipelineId);
   const revision = headRevisionId === null ? undefined : await context.stores.pipelines.findRevision(headRevisionId);
   if (revision === undefined) {
     throw new MillraceError("not_found", "the pipeline has no definition yet: save one with POST .../spec/save");
   }
+  const asking = askingFor(context, userId);
   return {
     pipelineId: input.pipelineId,
-    spec: textToSpec(revision.text, revision.format),
+    spec: await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
     text: revision.text,
     format: revision.format,
     headCommitSha: revision.revisionId,
@@ -102,15 +101,10 @@ export async function validateSpec(
   caller: Caller,
   input: z.output<typeof validateBody> & { readonly pipelineId: PipelineId },
 ): Promise<ValidationView> {
-  authoriseUser(caller, "validateDefinition");
-  const { text } = await draftOn(context, await findPipeline(context, input.pipelineId), input);
-  const { definition, diagnostics } = await parseWithPlugins(context.stores, text, input.format);
-  return {
-    valid: definition !== undefined,
-    diagnostics,
-    jobsCount: definition === undefined ? 0 : countJobs(definition),
-    stepsCount: definition === undefined ? 0 : countSteps(definition),
-  };
+  const asking = askingFor(context, authoriseUser(caller, "validateDefinition").userId);
+  const { text } = await draftOn(context, asking, await findPipeline(context, input.pipelineId), input);
+  const { size, diagnostics } = await checkWithPlugins(context.stores, asking, text, input.format);
+  return { valid: size !== null, diagnostics, jobsCount: size?.jobsCount ?? 0, stepsCount: size?.stepsCount ?? 0 };
 }
 
 /**
@@ -130,8 +124,9 @@ export async function saveSpec(
   const editor = claimedIdentity(user, input.editor, "editor");
   const { pipelineId } = input;
   const expected = input.expectedHeadCommitSha ?? "";
-  const draft = await draftOn(context, await findPipeline(context, pipelineId), input);
-  const definition = requireParsed(await parseWithPlugins(context.stores, draft.text, input.format));
+  const asking = askingFor(context, user.userId);
+  const draft = await draftOn(context, asking, await findPipeline(context, pipelineId), input);
+  const definition = requireKnown(await checkWithPlugins(context.stores, asking, draft.text, input.format));
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 
   const { id, repeated } = await claimRequest(context, {
@@ -155,7 +150,7 @@ export async function saveSpec(
         actor: user.name,
         createdAt: context.clock.now(),
       },
-      { spec: input.spec, expected, draft, definition },
+      { asking, spec: input.spec, expected, draft, definition },
     );
   await saves.take(pipelineId, save);
   return answer;
@@ -172,12 +167,13 @@ async function wasHead(context: CatalogueContext, pipelineId: PipelineId, revisi
 }
 
 interface Move {
+  readonly asking: Asking;
   readonly spec: unknown;
   /** Empty: any head. */
   readonly expected: string;
   readonly draft: Draft;
   /** The definition in the text of `draft`. */
-  readonly definition: Definition;
+  readonly definition: KnownDefinition;
 }
 
 async function moveHead(context: CatalogueContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
@@ -189,9 +185,10 @@ async function moveHead(context: CatalogueContext, revision: Omit<Revision, "tex
     const { headRevisionId } = pipeline;
     if (!isExpected(move.expected, headRevisionId)) throw headMoved(headRevisionId, move.expected);
     if (headRevisionId !== draft.headRevisionId) {
-      draft = await draftOn(context, pipeline, { spec: move.spec, format });
+      const { work, caller } = move.asking;
+      draft = await draftOn(context, move.asking, pipeline, { spec: move.spec, format });
       // Edited into the text of another head, the definition may exceed the bound on its size.
-      definition = requireDefinition(draft.text, format);
+      definition = requireKnown(await work.check(caller, { text: draft.text, format, plugins: null }));
     }
     const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
     if (outcome === "saved") return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
