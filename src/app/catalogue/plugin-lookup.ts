@@ -8,16 +8,36 @@ import type { RunId } from "../../domain/ids.ts";
 import { compareVersions, newestMatching } from "../../domain/plugin-versions.ts";
 import { type FoundPlugin, type PluginLookup, splitReference } from "../../domain/plugins.ts";
 import { checkArgs } from "../../plugins/args-check.ts";
+import { findTooLargeForAll } from "../../planner/definition-size.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import { manifestOf } from "./plugins.ts";
 
 type Ports = Pick<Stores, "plugins">;
 
-/** {@link parseDefinition} that also checks steps against the plugins of the registry. */
-export async function parseWithPlugins(stores: Ports, text: string, format: Format): Promise<ParsedDefinition> {
+/**
+ * {@link parseDefinition} that also checks steps against the plugins of the registry, and the size of a run against what
+ * the store holds.
+ */
+export async function parseWithPlugins(
+  stores: Ports & Pick<Stores, "snapshotBytes">,
+  text: string,
+  format: Format,
+): Promise<ParsedDefinition> {
   const parsed = parseDefinition(text, format);
-  if (parsed.plugins.length === 0) return parsed;
-  return parseDefinition(text, format, await lookUpPlugins(stores, parsed.plugins));
+  const checked =
+    parsed.plugins.length === 0
+      ? parsed
+      : parseDefinition(text, format, await lookUpPlugins(stores, parsed.plugins));
+  return refuseTooLarge(checked, stores.snapshotBytes);
+}
+
+function refuseTooLarge(parsed: ParsedDefinition, limit: number | null): ParsedDefinition {
+  const { definition } = parsed;
+  const large = definition === undefined || limit === null ? undefined : findTooLargeForAll(definition, limit);
+  if (definition === undefined || large === undefined) return parsed;
+  const found = definition.source.locate("snapshot-limit", "error", large.path, large.message);
+  const diagnostics = [...parsed.diagnostics, found].toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return { ...parsed, definition: undefined, diagnostics };
 }
 
 /** The plugins for a new run of the definition. */
