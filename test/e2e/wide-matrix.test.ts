@@ -46,17 +46,21 @@ describe("a run of 32 x 32 cells of which four run at once", function () {
     const statuses: number[] = [];
     const probe = (async () => {
       while (!ended) {
-        statuses.push((await fetch(`${origin}/healthz`)).status);
+        statuses.push(
+          await fetch(`${origin}/healthz`).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        );
         await pause(50);
       }
     })();
-    try {
-      return await body();
-    } finally {
+    const result = await body().finally(async () => {
       ended = true;
       await probe;
-      expect(new Set(statuses)).to.deep.equal(new Set([200]));
-    }
+    });
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    return result;
   }
 
   for (const { what, jobs, cells } of [
