@@ -24,7 +24,8 @@ export function updateIndex(index: LiveIndex, actors: Iterable<LiveActor>, type:
     if (actorKind.heldBy(state as never) === null) held.delete(id);
     else held.add(id);
     let due = Infinity;
-    for (const [, timer] of actorKind.timers(state as never)) if (timer !== null && timer.dueAt < due) due = timer.dueAt;
+    for (const [, timer] of actorKind.timers(state as never))
+      if (timer !== null && timer.dueAt < due) due = timer.dueAt;
     if (due === Infinity) dueAt.delete(id);
     else dueAt.set(id, due);
   }

@@ -71,10 +71,7 @@ export function tooLarge(bytes: number, limit: number, cells: readonly PlannedCe
 }
 
 /** The cells that a job has in every run: an axis that a trigger may change has at least one value. */
-function leastCells(
-  { matrix }: DefinedJob,
-  parsed: ParsedTexts,
-): readonly Pick<PlannedCell, "matrix" | "cellsFrom">[] {
+function leastCells({ matrix }: DefinedJob, parsed: ParsedTexts): readonly Pick<PlannedCell, "matrix" | "cellsFrom">[] {
   if (matrix === null) return [{ matrix: [], cellsFrom: null }];
   const deferred = matrix.axes.find(
     ([, values]) =>

@@ -55,10 +55,13 @@ describe("a run of 32 x 32 cells of which four run at once", function () {
         await pause(50);
       }
     })();
-    const result = await body().finally(async () => {
+    let result: T;
+    try {
+      result = await body();
+    } finally {
       ended = true;
       await probe;
-    });
+    }
     expect(new Set(statuses)).to.deep.equal(new Set([200]));
     return result;
   }

@@ -25,9 +25,7 @@ export async function parseWithPlugins(
 ): Promise<ParsedDefinition> {
   const parsed = parseDefinition(text, format);
   const checked =
-    parsed.plugins.length === 0
-      ? parsed
-      : parseDefinition(text, format, await lookUpPlugins(stores, parsed.plugins));
+    parsed.plugins.length === 0 ? parsed : parseDefinition(text, format, await lookUpPlugins(stores, parsed.plugins));
   return refuseTooLarge(checked, stores.snapshotBytes);
 }
 
