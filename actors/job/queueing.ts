@@ -78,10 +78,16 @@ export function recordNeed(job: JobState, message: JobMessage): JobState {
     case "needEnded":
       return {
         ...job,
-        openNeeds: job.openNeeds.filter((index) => index !== message.index),
+        openNeeds: without(job.openNeeds, message.index),
         upstreamFailed: job.upstreamFailed || !message.passed,
       };
     default:
       return job;
   }
+}
+
+/** A job may have a thousand needs, and each of them tells it of its end: a copy without a test of each entry is quicker. */
+function without(needs: readonly number[], ended: number): readonly number[] {
+  const at = needs.indexOf(ended);
+  return at === -1 ? needs : needs.toSpliced(at, 1);
 }
