@@ -66,6 +66,7 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
     agents: plan.between(1, 3),
     slots: plan.between(1, 3),
     unable: plan.chance(0.2) ? 0.1 : 0,
+    pulling: new Set([0, 1, 2].filter(() => plan.chance(0.3))),
   };
   const fleet = new Fleet(world, size, executions, effects);
   const faults = drawFaults(plan);
