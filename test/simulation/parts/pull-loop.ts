@@ -1,5 +1,6 @@
 /** How an agent that pulls talks to gateways: it beats, fetches steps and reports by calls, and has no stream. */
 import type { ReportPhase } from "../../../actors/step/messages.ts";
+import { MillraceError } from "../../../src/domain/errors.ts";
 import type { AgentId } from "../../../src/domain/ids.ts";
 import type { Process } from "../engine/process.ts";
 import type { World } from "../engine/world.ts";
@@ -24,7 +25,8 @@ export interface PullLoopOptions {
 
 export class PullLoop {
   readonly #options: PullLoopOptions;
-  #sequence = 0n;
+  /** Of the next heartbeat. The first one keeps its number until it is acknowledged, because it begins the boot. */
+  #sequence = 1n;
 
   constructor(options: PullLoopOptions) {
     this.#options = options;
@@ -37,7 +39,10 @@ export class PullLoop {
         this.#keepBeating();
         this.#fetch(this.#options.world.draws.name("fetch"));
       },
-      () => this.#options.process.after(AGAIN_MS, () => this.start()),
+      (error: unknown) => {
+        this.#endIfReplaced(error);
+        this.#options.process.after(AGAIN_MS, () => this.start());
+      },
     );
   }
 
@@ -60,17 +65,23 @@ export class PullLoop {
   async #beat(): Promise<void> {
     const { agentId, boot, process, world } = this.#options;
     const sentAt = world.now;
-    const heartbeat = { bootId: process.name, sequence: ++this.#sequence, holdings: boot.holdings };
+    const heartbeat = { bootId: process.name, sequence: this.#sequence, holdings: boot.holdings };
     const missed = await this.#call("a heartbeat", (gateway) => gateway.beat(agentId, heartbeat));
+    this.#sequence = heartbeat.sequence + 1n;
     boot.renew(sentAt);
     for (const message of missed) boot.receive(message);
   }
 
   #keepBeating(): void {
     this.#options.process.after(HEARTBEAT_MS, () => {
-      this.#beat().catch(() => undefined);
+      this.#beat().catch((error: unknown) => this.#endIfReplaced(error));
       this.#keepBeating();
     });
+  }
+
+  /** An agent that is told of a newer process of it ends, as docs/agent-protocol.md says. */
+  #endIfReplaced(error: unknown): void {
+    if (error instanceof MillraceError && error.reason === "conflict") this.#options.process.kill();
   }
 
   /** A fetch that fails is repeated under its id, so that it never claims two jobs. */
