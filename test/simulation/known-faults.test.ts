@@ -311,6 +311,21 @@ describe("the simulated control plane", () => {
     expect(await stage.end()).to.deep.equal([]);
   });
 
+  it("takes no job away from an agent that pulls, for a first heartbeat whose sender has died since", async () => {
+    await owner();
+    stage.meet({ of: stage.gateways[0]!.process, call: "agent agt_0", fate: { delayMs: 4_000 } });
+    const agent = stage.agent(2, true);
+    await stage.pass(100);
+    agent.process.kill();
+    agent.start();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+    const jobs = [...stage.world.store.rows.job.values()].map(({ actor }) => actor.state as JobState);
+    expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
+  });
+
   function claimOf(run: Triggered) {
     const { jobId } = jobOf(run)!;
     const message = { type: "claimRequested", agentId: "agt_X", bootId: "boot", requestId: "late" };

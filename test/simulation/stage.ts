@@ -53,11 +53,20 @@ export class Stage {
     return gateway;
   }
 
-  agent(slots = 2): Agent {
+  agent(slots = 2, pulls = false): Agent {
     const { world, executions } = this;
     const agentId = asId<AgentId>(`agt_${this.#agents++}`);
     world.store.agents.set(agentId, { agentId, name: agentId, labels: {}, slots, version: "", createdAt: 0 });
-    return new Agent({ world, executions, agentId, labels: {}, slots, gateways: () => this.gateways, unable: 0 });
+    return new Agent({
+      world,
+      executions,
+      agentId,
+      labels: {},
+      slots,
+      gateways: () => this.gateways,
+      unable: 0,
+      pulls,
+    });
   }
 
   trigger(shape: string): Triggered {

@@ -73,8 +73,8 @@ export class Gateway {
   }
 
   /** Answers a heartbeat of an agent without a stream, as src/grpc/agent-service.ts does. */
-  async beat(agentId: AgentId, heartbeat: Heartbeat): Promise<readonly AgentMessage[]> {
-    const missed = await recordHeartbeat(this.#context, agentId, heartbeat);
+  async beat(agentId: AgentId, heartbeat: Heartbeat, hungUp: AbortSignal): Promise<readonly AgentMessage[]> {
+    const missed = await recordHeartbeat(this.#context, agentId, heartbeat, hungUp);
     const messages = await Promise.all(missed.map((notice) => agentMessageOf(this.#context.builder, notice)));
     return messages.filter((message) => message !== undefined);
   }

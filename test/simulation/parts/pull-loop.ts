@@ -66,7 +66,7 @@ export class PullLoop {
     const { agentId, boot, process, world } = this.#options;
     const sentAt = world.now;
     const heartbeat = { bootId: process.name, sequence: this.#sequence, holdings: boot.holdings };
-    const missed = await this.#call("a heartbeat", (gateway) => gateway.beat(agentId, heartbeat));
+    const missed = await this.#call("a heartbeat", (gateway, hungUp) => gateway.beat(agentId, heartbeat, hungUp));
     this.#sequence = heartbeat.sequence + 1n;
     boot.renew(sentAt);
     for (const message of missed) boot.receive(message);

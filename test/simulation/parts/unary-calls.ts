@@ -27,11 +27,13 @@ export function callGateway<T>(
   const noticedMs = (): number => draws.fraction() * NOTICED_MS;
   return new Promise<T>((resolve, reject) => {
     const gone = new AbortController();
+    const arrivesAt = scheduler.now + travelMs();
     let isOver = false;
     const fail = (text: string): void => {
       if (isOver) return;
       isOver = true;
-      gateway.process.after(noticedMs(), () => gone.abort());
+      // A connection tells its end right after what was sent on it.
+      gateway.process.after(Math.max(0, arrivesAt - scheduler.now) + MESSAGE_MS, () => gone.abort());
       caller.after(noticedMs(), () => reject(new Error(`${what}: ${text}`)));
     };
     const answer = (settle: () => void): void => {
@@ -44,7 +46,7 @@ export function callGateway<T>(
     if (!gateway.process.isAlive) return fail("the gateway is not there");
     gateway.process.onDeath.push(() => fail("the gateway died"));
     if (draws.chance(streamFaults.callLost)) return fail("the call was lost");
-    scheduler.after(travelMs(), () => {
+    scheduler.after(arrivesAt - scheduler.now, () => {
       gateway.process.enter(() => {
         trace.note(() => `${gateway.process.name} is asked for ${what}`);
         perform(gone.signal).then(
