@@ -29,7 +29,7 @@ const KEPT_PLACES_MS = 10 * 60_000;
 
 /**
  * How long a withdrawn offer stays withdrawn when it is put again. A node that was frozen, or whose call took long, may
- * put an offer long after its job has left the queue; no agent may ever ask for that offer, so nobody would remove it.
+ * put an offer long after its job has left the queue; no agent may ever ask for that offer, so it would stay.
  */
 export const WITHDRAWN_FOR_MS = 60_000;
 

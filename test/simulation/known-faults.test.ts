@@ -280,7 +280,7 @@ describe("the simulated control plane", () => {
     const run = stage.trigger("single");
     await stage.until("the job has ended", isIn(run, "success"));
     stage.beQuiet();
-    // The only agent is gone: nobody takes an offer that stands on the board for nothing.
+    // The only agent is gone: no agent takes an offer that stands on the board for nothing.
     for (const gateway of stage.gateways) gateway.process.kill();
     expect(await stage.end()).to.deep.equal([]);
   });
