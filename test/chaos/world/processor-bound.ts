@@ -16,7 +16,8 @@ const LOOK_MS = 100;
 export class ProcessorBound {
   readonly #share: number;
   readonly #isV2 = existsSync(join(V2, "cgroup.controllers"));
-  readonly #folder = join(this.#isV2 ? V2 : V1, `millrace-bound-${process.pid}`);
+  readonly #root = this.#isV2 ? V2 : V1;
+  readonly #folder = join(this.#root, `millrace-bound-${process.pid}`);
   /** By process. */
   readonly #groups = new Map<number, string>();
   #isOver = false;
@@ -40,11 +41,13 @@ export class ProcessorBound {
     this.#isOver = true;
     await this.#looking;
     let [periods, held] = [0, 0];
-    for (const group of this.#groups.values()) {
+    for (const [pid, group] of this.#groups) {
       const stat = await readFile(join(group, "cpu.stat"), "utf8");
       periods += Number(/nr_periods (\d+)/.exec(stat)?.[1] ?? 0);
       held += Number(/nr_throttled (\d+)/.exec(stat)?.[1] ?? 0);
-      await rmdir(group).catch(() => undefined); // A process that still runs keeps its group.
+      // A process that still runs goes back, because a group with a process cannot be removed.
+      await writeFile(join(this.#root, "cgroup.procs"), String(pid)).catch(() => undefined);
+      await rmdir(group).catch(() => undefined);
     }
     await rmdir(this.#folder).catch(() => undefined);
     const share = ((held / Math.max(1, periods)) * 100).toFixed(1);
