@@ -53,7 +53,10 @@ export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
 export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = { ...job, paused: false };
   // The job's age on the board, and the wait that users see, begin when agents can take it.
-  if (job.state === "queued") return putOnBoard({ ...next, queuedAt: now, waits: null }, now, plan);
+  // The board knows the withdrawn offer by its time, so the new offer has a later one, also when the clock went back.
+  if (job.state === "queued") {
+    return putOnBoard({ ...next, queuedAt: Math.max(now, job.queuedAt! + 1), waits: null }, now, plan);
+  }
   if (job.state !== "running" || job.stepActive || job.retryTimer !== null) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);
