@@ -5,6 +5,7 @@
 import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
 import { openMongoStores } from "../stores/mongo/open.ts";
+import type { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import { openSqliteStores } from "../stores/sqlite/open.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
@@ -12,10 +13,14 @@ import { versionedInspection } from "../stores/format/versioned-inspection.ts";
 import { versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
 import { storeFile } from "./data-dir.ts";
 
-/** Rejects with `unavailable` when the store cannot be used. */
-export function openStores(config: NodeConfig, dataDir: string): Promise<Stores> {
+/** Rejects with `unavailable` when the store cannot be used. `disk` is the reserve of the data directory, if it has one. */
+export function openStores(config: NodeConfig, dataDir: string, disk?: DiskReserve): Promise<Stores> {
   return config.mongodb === null
-    ? openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit })
+    ? openSqliteStores({
+        path: storeFile(dataDir),
+        limitBytes: config.storeLimit,
+        ...(disk === undefined ? {} : { disk }),
+      })
     : openMongoStores(config.mongodb);
 }
 

@@ -9,7 +9,8 @@ import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, s
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
-import { isFull, reserved, translateFault } from "./faults.ts";
+import type { DiskReserve } from "./disk-reserve.ts";
+import { isFull, mayBeFull, reserved, translateFault } from "./faults.ts";
 import { LogSync, type LogSyncOptions } from "./log-sync.ts";
 import { migrate, refuseOther, storedVersion } from "./migrate.ts";
 import { isDiskReserved, reserveOf } from "./reserve.ts";
@@ -34,6 +35,8 @@ export interface DatabaseOptions extends Omit<LogSyncOptions, "path"> {
    * is. Null or absent for no bound.
    */
   readonly limitBytes?: number | null;
+  /** The reserve of the disk, which is given up when the file cannot grow; absent for none. */
+  readonly disk?: Pick<DiskReserve, "giveUp" | "refusal">;
   /** The file must exist with the tables of this version, and every write rejects. */
   readonly readOnly?: boolean;
 }
@@ -51,6 +54,7 @@ const KEPT_LOG_BYTES = 64 * 1024 * 1024;
 export class Database {
   readonly #path: string;
   readonly #limitBytes: number | null;
+  readonly #disk: DatabaseOptions["disk"];
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
   readonly #requested: RequestedWrite[] = [];
@@ -59,8 +63,9 @@ export class Database {
   readonly #sync: LogSync;
 
   /** Opens or creates the file and migrates its tables. Throws `unavailable`, and says what to do. */
-  constructor(path: string, { limitBytes = null, readOnly = false, ...sync }: DatabaseOptions = {}) {
+  constructor(path: string, { limitBytes = null, readOnly = false, disk, ...sync }: DatabaseOptions = {}) {
     this.#path = path;
+    this.#disk = disk;
     this.#limitBytes = limitBytes;
     if (readOnly) {
       this.#connection = openToRead(path);
@@ -144,6 +149,15 @@ export class Database {
     return Promise.reject(new MillraceError("unavailable", reserved(this.#path, this.#limitBytes)));
   }
 
+  /**
+   * A transaction that begins something new, such as a run. Rejects with `unavailable` while the disk is full, so that
+   * what is left of it serves to end what has begun.
+   */
+  addition<T>(body: () => T): Promise<T> {
+    const refusal = this.#disk?.refusal();
+    return refusal === undefined ? this.transaction(body) : Promise.reject(refusal);
+  }
+
   /** All that `body` reads is from one moment, even when another process writes meanwhile. */
   read<T>(body: () => T): Promise<T> {
     return this.#onDisk(() => this.#within("BEGIN", body));
@@ -179,7 +193,7 @@ export class Database {
     const batch = this.#requested.splice(0);
     if (batch.length === 0) return;
     try {
-      this.#commit(batch);
+      this.#commitWithRoom(batch);
     } catch (error) {
       if (batch.length === 1) batch[0]!.reject(translateFault(error, this.#path, this.#limitBytes));
       else for (const alone of batch) this.#commitAlone(alone);
@@ -188,9 +202,19 @@ export class Database {
 
   #commitAlone(request: RequestedWrite): void {
     try {
-      this.#commit([request]);
+      this.#commitWithRoom([request]);
     } catch (error) {
       request.reject(translateFault(error, this.#path, this.#limitBytes));
+    }
+  }
+
+  /** Commits, and once more when the disk was full and its reserve could be given up. */
+  #commitWithRoom(batch: readonly RequestedWrite[]): void {
+    try {
+      this.#commit(batch);
+    } catch (error) {
+      if (!mayBeFull(error, this.#path) || this.#disk?.giveUp() !== true) throw error;
+      this.#commit(batch);
     }
   }
 
