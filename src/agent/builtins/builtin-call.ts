@@ -1,9 +1,15 @@
 /** The interface between the agent and a builtin that runs in the agent's process. */
+import type { ContentLimits } from "../../../proto/generated/agent/v1/agent.ts";
 import type { AfterJobWork } from "../after-job.ts";
 import type { GatewayAccess } from "../connection/gateway-call.ts";
 
 export interface BuiltinCall {
-  readonly step: { readonly stepRunId: string; readonly token: bigint };
+  readonly step: {
+    readonly stepRunId: string;
+    readonly token: bigint;
+    /** Absent when the control plane did not tell them. */
+    readonly contentLimits?: ContentLimits | undefined;
+  };
   /** The arguments of the step, which the agent has not validated. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly workspace: string;

@@ -65,18 +65,19 @@ export class DiskReserve {
     const space = this.#measure();
     if (space === undefined) return;
     const size = fullBelow(space);
-    if (space.free < size * LOW_SHARE) return void this.giveUp();
+    if (space.free < size * LOW_SHARE) return void this.#drop();
     if (this.#bytes() >= size) return this.#change(false);
     if (space.free < size * ROOM_FACTOR) return this.#change(true);
     this.#change(!this.#make(size));
   }
 
-  /** Called when a file could not grow. True when there was a reserve, so that the caller tries again. */
+  /**
+   * Called when a file could not grow. True when the disk was the reason and there was a reserve, so that the caller
+   * tries again.
+   */
   giveUp(): boolean {
-    const hadSome = this.#bytes() > 0;
-    rmSync(this.#file, { force: true });
-    this.#change(true);
-    return hadSome;
+    const space = this.#measure();
+    return (space === undefined || space.free < fullBelow(space)) && this.#drop();
   }
 
   /** Why nothing new is stored now; undefined when the disk has room. */
@@ -99,6 +100,13 @@ export class DiskReserve {
     if (free >= LEAST_BYTES) return;
     const text = `the disk of the data directory ${folder} is full (${mebibytes(free)} free): free disk space, at least ${mebibytes(LEAST_BYTES)}, and start again; nothing that was acknowledged is lost`;
     throw new MillraceError("unavailable", text);
+  }
+
+  #drop(): boolean {
+    const hadSome = this.#bytes() > 0;
+    rmSync(this.#file, { force: true });
+    this.#change(true);
+    return hadSome;
   }
 
   #measure(): DiskSpace | undefined {
