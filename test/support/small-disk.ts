@@ -17,15 +17,21 @@ export interface SmallDisk {
   end(): Promise<void>;
 }
 
-/** Makes a disk of so many mebibytes at `folder`. Rejects where the system allows neither a mount nor a namespace. */
+/** Mounts a disk of so many mebibytes at `folder`, so that this process sees it too. Rejects without the rights of root. */
+export async function mountSmallDisk(folder: string, mebibytes: number): Promise<SmallDisk> {
+  await mkdir(folder, { recursive: true });
+  const [command, ...args] = mountCommand(folder, mebibytes);
+  await run(command, args);
+  // Lazily, because a process that was just killed may still hold a file for a moment.
+  return { folder, through: [], end: async () => void (await run("umount", ["-l", folder])) };
+}
+
+/** As {@link mountSmallDisk}, also without the rights of root. Rejects where the system allows neither a mount nor a namespace. */
 export async function makeSmallDisk(folder: string, mebibytes: number): Promise<SmallDisk> {
   await mkdir(folder, { recursive: true });
-  const mount = ["mount", "-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder];
-  const isMounted = await run(mount[0]!, mount.slice(1)).then(
-    () => true,
-    () => false,
-  );
-  if (isMounted) return { folder, through: [], end: async () => void (await run("umount", ["-l", folder])) };
+  const mounted = await mountSmallDisk(folder, mebibytes).catch(() => undefined);
+  if (mounted !== undefined) return mounted;
+  const mount = mountCommand(folder, mebibytes);
   const holder = spawn("unshare", ["-rm", "sh", "-c", '"$@" && echo ready && cat', "sh", ...mount]);
   await ready(holder);
   return {
@@ -37,6 +43,10 @@ export async function makeSmallDisk(folder: string, mebibytes: number): Promise<
       await ended;
     },
   };
+}
+
+function mountCommand(folder: string, mebibytes: number): [string, ...string[]] {
+  return ["mount", "-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder];
 }
 
 async function ready(holder: ChildProcess): Promise<void> {
