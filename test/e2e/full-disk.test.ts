@@ -1,5 +1,6 @@
 /** An installation on a small disk that a step fills: nothing dies, runs end, and everything goes on once there is room. */
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient } from "../../src/cli/api-client.ts";
@@ -49,7 +50,6 @@ describe("an installation on a full disk", function () {
   });
 
   const file = (name: string) => join(world.folder, name);
-  const exists = (name: string) => import("node:fs").then(({ existsSync }) => existsSync(file(name)));
 
   /** Starts the installation without its sample run. */
   async function start(...args: readonly string[]): Promise<StartedProcess> {
@@ -77,7 +77,7 @@ describe("an installation on a full disk", function () {
     return pipelineId;
   }
 
-  const isFull = () => until("the disk is full", () => exists("filled"), 30_000);
+  const isFull = () => until("the disk is full", () => existsSync(file("filled")), 30_000);
   const ended = (runId: string) =>
     until(
       `the run ${runId} has ended`,
@@ -93,7 +93,16 @@ describe("an installation on a full disk", function () {
       (error: MillraceError) => `${error.reason}: ${error.message}`,
     );
 
-  it("reads go on and runs end while new runs are refused, and all goes on once the run that fills it was stopped", async () => {
+  /** A run whose step takes all that becomes free can be stopped all the same. */
+  async function stopTheGreedy(): Promise<void> {
+    await rm(file("filled"));
+    const big = await trigger("greedy", FILL_ALWAYS);
+    await isFull();
+    await until("the run is stopped", async () => (await refusal(api.stop(big.pipelineId, big.runId, ""))) === "");
+    expect(await ended(big.runId)).to.equal("cancelled");
+  }
+
+  it("reads go on, runs end, new runs are refused, and all goes on once the run that fills it was stopped", async () => {
     const installation = await start();
     const small = await trigger("small", 'echo one; until [ -e "$GO" ]; do sleep 0.05; done; echo two');
     const big = await trigger("big", FILL);
@@ -116,17 +125,7 @@ describe("an installation on a full disk", function () {
     expect(await ended(big.runId)).to.equal("cancelled");
     const next = await until("a run begins again", () => api.trigger(small.pipelineId, {}).catch(() => undefined));
     expect(await ended(next.runId)).to.equal("success");
-    expect(installation.running, installation.stderr).to.equal(true);
-  });
-
-  it("a stop is stored although the step takes all that becomes free", async () => {
-    const installation = await start();
-    const big = await trigger("big", FILL_ALWAYS);
-    await isFull();
-    await until("the run is stopped", async () => (await refusal(api.stop(big.pipelineId, big.runId, ""))) === "");
-    expect(await ended(big.runId)).to.equal("cancelled");
-    const next = await until("a run begins again", () => api.trigger(big.pipelineId, {}).catch(() => undefined));
-    await api.stop(big.pipelineId, next.runId, "");
+    await stopTheGreedy();
     expect(installation.running, installation.stderr).to.equal(true);
   });
 
