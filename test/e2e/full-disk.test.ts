@@ -43,12 +43,17 @@ describe("an installation on a full disk", function () {
     disk = await makeSmallDisk(join(world.folder, "disk"), DISK_MIB);
   });
   afterEach(async () => {
-    await Promise.all((await world.alive()).map(({ pid }) => process.kill(pid, "SIGKILL")));
-    await until("no process is left", async () => (await world.alive()).length === 0);
+    await killAll();
     await disk.end();
     await world.end();
   });
 
+  const killAll = () =>
+    until("no process is left", async () => {
+      const alive = await world.alive();
+      for (const { pid } of alive) process.kill(pid, "SIGKILL");
+      return alive.length === 0;
+    });
   const file = (name: string) => join(world.folder, name);
 
   /** Starts the installation without its sample run. */
@@ -134,8 +139,7 @@ describe("an installation on a full disk", function () {
     const big = await trigger("big", FILL);
     await isFull();
     await writeFile(file("done"), "");
-    for (const { pid } of await world.alive()) process.kill(pid, "SIGKILL");
-    await until("all processes have ended", async () => (await world.alive()).length === 0);
+    await killAll();
     await start("--new-token");
     expect(await ended(big.runId)).to.equal("success");
   });

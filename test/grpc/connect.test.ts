@@ -2,8 +2,6 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { AgentId } from "../../src/domain/ids.ts";
-import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
-import { CACHE_RULES } from "../support/cache-rules.ts";
 import { until } from "../support/until.ts";
 import { Channel, Gateway, invoke, reasonOf, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
@@ -165,11 +163,7 @@ describe("an agent's control channel", () => {
       artifacts: [{ name: "build", paths: ["dist"], ifMissing: "IF_MISSING_WARN" }],
       plugin: undefined,
       logLimit: { lines: 1_000_000n, bytes: 100_000_000n, tailLines: 10_000n, tailBytes: 10_000_000n },
-      contentLimits: {
-        fileBytes: BigInt(ARTIFACT_RULES.maxFileBytes),
-        artifactBytes: BigInt(Math.min(ARTIFACT_RULES.maxArtifactBytes, ARTIFACT_RULES.maxRunBytes)),
-        cacheBytes: BigInt(Math.min(CACHE_RULES.maxEntryBytes, CACHE_RULES.maxProjectBytes)),
-      },
+      contentLimits: { fileBytes: 1_000_000n, artifactBytes: 1_500_000n, cacheBytes: 600_000n },
     });
     expect(env.slice(0, 2)).to.deep.equal([
       { name: "A", value: "job" },

@@ -1,5 +1,4 @@
 /** The interface between the agent and a builtin that runs in the agent's process. */
-import type { ContentLimits } from "../../../proto/generated/agent/v1/agent.ts";
 import type { AfterJobWork } from "../after-job.ts";
 import type { GatewayAccess } from "../connection/gateway-call.ts";
 
@@ -7,8 +6,8 @@ export interface BuiltinCall {
   readonly step: {
     readonly stepRunId: string;
     readonly token: bigint;
-    /** Absent when the control plane did not tell them. */
-    readonly contentLimits?: ContentLimits | undefined;
+    /** Absent when the control plane did not tell it. */
+    readonly contentLimits?: { readonly cacheBytes: bigint } | undefined;
   };
   /** The arguments of the step, which the agent has not validated. */
   readonly args: Readonly<Record<string, unknown>>;
