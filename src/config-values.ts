@@ -2,7 +2,7 @@
  * Parsers for the values of variables: sizes, durations, addresses and others. Each error says what the value must be.
  */
 import { z } from "zod";
-import type { DiskFloor } from "./domain/disk-floor.ts";
+import type { DiskFloor } from "./domain/disk-space.ts";
 import { parseDuration } from "./domain/durations.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { LabelQuota, Quotas } from "./domain/quotas.ts";

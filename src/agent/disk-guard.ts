@@ -3,8 +3,7 @@
  * job. Running steps continue; they get an error from the system when the disk is full.
  */
 import type { Clock } from "../domain/clock.ts";
-import type { DiskFloor } from "../domain/disk-floor.ts";
-import { type DiskSpace, diskSpaceOf, FULL_BYTES } from "../domain/disk-space.ts";
+import { type DiskFloor, type DiskSpace, diskSpaceOf, FULL_BYTES } from "../domain/disk-space.ts";
 import type { Logger } from "../domain/logger.ts";
 
 /** How long a measurement of the disk is reused. */

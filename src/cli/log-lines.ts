@@ -1,6 +1,6 @@
 /**
- * Where the program's log goes: a file, or stderr. A line that cannot be written, because the disk is full or nobody
- * reads, is dropped and counted, since a log must never end or hold up the process that writes it. One line tells the
+ * Where the program's log goes: a file, or stderr. A line that cannot be written, because the disk is full or no
+ * program reads it, is dropped and counted, since a log must never end or hold up the process that writes it. One line tells the
  * count as soon as lines can be written again.
  */
 import { mkdirSync, openSync, writeSync } from "node:fs";

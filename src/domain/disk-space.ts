@@ -8,6 +8,13 @@ export interface DiskSpace {
   readonly total: number;
 }
 
+/** How much of a disk must stay free: the lesser of the two amounts. */
+export interface DiskFloor {
+  readonly bytes: number;
+  /** Percent of the size of the disk, 0 to 100. */
+  readonly percent: number;
+}
+
 /** A disk with less free space counts as full: a small file may still fit, but a larger one does not. */
 export const FULL_BYTES = 16 * 2 ** 20;
 /** A small disk counts as full below this share of its size. */
