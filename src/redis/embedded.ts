@@ -78,6 +78,7 @@ export async function startEmbeddedRedis(options: {
   owner.on("error", () => {}); // A "close" event follows each error, and is handled below.
   owner.on("close", () => void restartIfDead());
   await applyDurability();
+  let changing: Promise<void> = Promise.resolve();
 
   /** The files of a server that does not write would be stale when it starts again, so they are removed. */
   async function applyDurability(): Promise<void> {
@@ -85,13 +86,13 @@ export async function startEmbeddedRedis(options: {
     if (!isDurable) await rm(join(folder, APPEND_ONLY_FOLDER), { recursive: true, force: true });
   }
 
-  async function setDurable(next: boolean): Promise<void> {
+  /** One change after the other, so that no removal of old files meets new ones. */
+  function setDurable(next: boolean): Promise<void> {
     isDurable = next;
-    try {
-      await applyDurability();
-    } catch (error) {
-      log.warn({ isDurable: next, error: (error as Error).message }, "the embedded Redis did not take a setting");
-    }
+    changing = changing.then(applyDurability).catch((error: Error) => {
+      log.warn({ isDurable, error: error.message }, "the embedded Redis did not take a setting");
+    });
+    return changing;
   }
 
   async function restartIfDead(): Promise<void> {
