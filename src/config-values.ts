@@ -3,7 +3,7 @@
  */
 import { isIP, isIPv4 } from "node:net";
 import { z } from "zod";
-import type { DiskFloor } from "./domain/disk-floor.ts";
+import type { DiskFloor } from "./domain/disk-space.ts";
 import { parseDuration } from "./domain/durations.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { LabelQuota, Quotas } from "./domain/quotas.ts";

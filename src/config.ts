@@ -25,7 +25,7 @@ import {
 } from "./config-values.ts";
 import type { ArtifactRules } from "./domain/artifacts.ts";
 import type { CacheRules } from "./domain/caches.ts";
-import type { DiskFloor } from "./domain/disk-floor.ts";
+import type { DiskFloor } from "./domain/disk-space.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";

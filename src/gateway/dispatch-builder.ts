@@ -1,4 +1,5 @@
 /** Builds the dispatch of a granted step from the texts of the plan, the outputs of the run, and the secrets. */
+import type { ContentLimits } from "../domain/artifacts.ts";
 import { stepFacts } from "../../actors/job/facts.ts";
 import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
@@ -60,6 +61,8 @@ export interface Dispatch {
   readonly artifacts: ResolvedStep["artifacts"];
   readonly plugin: ResolvedStep["plugin"];
   readonly logLimit: LogLimit;
+  /** Absent: the agent is not told. */
+  readonly contentLimits?: ContentLimits;
 }
 
 interface ResolvedDispatch {
@@ -77,6 +80,7 @@ export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
   readonly secrets: Pick<SecretVault, "read">;
   readonly logLimits: Pick<LogLimits, "of">;
+  readonly contentLimits?: ContentLimits;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -135,6 +139,7 @@ export class DispatchBuilder {
       this.#resolve(granted, plan, spec, stepSpec),
       this.#options.logLimits.of(plan.projectId),
     ]);
+    const { contentLimits } = this.#options;
     const name = jobName(job, { matrix });
     const dispatch: Dispatch = {
       runId,
@@ -159,6 +164,7 @@ export class DispatchBuilder {
       artifacts: step.artifacts,
       plugin: step.plugin,
       logLimit,
+      ...(contentLimits === undefined ? {} : { contentLimits }),
     };
     refuseLarge(dispatch);
     return dispatch;

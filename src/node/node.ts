@@ -25,6 +25,7 @@ import { startEmbeddedRedis } from "../redis/embedded.ts";
 import { SecretVault } from "../secrets/vault.ts";
 import { SchemaSwitch } from "../stores/format/schema-switch.ts";
 import { STORED_FORMAT, type StoredFormat } from "../stores/format/stored-format.ts";
+import { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import { killAtExit } from "./kill-at-exit.ts";
 import { endWithThisProcess } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
@@ -95,12 +96,13 @@ async function startParts(
   };
   const has = (role: (typeof config.roles)[number]) => config.roles.includes(role);
 
-  const adapters = await openStores(config, dataDir);
+  const disk = config.mongodb === null || config.redis === null ? startReserve(dataDir, log, teardown) : undefined;
+  const adapters = await openStores(config, dataDir, disk);
   teardown.add("the store", () => adapters.close());
   const shardCount = await agreeOnShards(adapters.shards, config.shards);
   ready("store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
 
-  const target = config.redis ?? (await startRedis(dataDir, log, teardown));
+  const target = config.redis ?? (await startRedis(dataDir, disk, log, teardown));
   const redis = connectRedis(target, { role: "edge", log });
   teardown.add("the connection to Redis", () => redis.disconnect());
   await checkRedis(redis, log);
@@ -199,8 +201,23 @@ async function signingKeyOf({ signingKey, mongodb }: NodeConfig, dataDir: string
   return mongodb === null ? readOrMakeSigningKey(dataDir) : randomBytes(32);
 }
 
-async function startRedis(dataDir: string, log: Logger, teardown: Teardown): Promise<RedisTarget> {
-  const server = await startEmbeddedRedis({ dataDir, log });
+/** Throws `unavailable` when the disk of the data directory is so full that nothing can start. */
+function startReserve(dataDir: string, log: Logger, teardown: Teardown): DiskReserve {
+  const disk = new DiskReserve({ folder: dataDir, log });
+  disk.start();
+  teardown.add("the reserve of the disk", () => disk.stop());
+  disk.requireLeast();
+  return disk;
+}
+
+async function startRedis(
+  dataDir: string,
+  disk: DiskReserve | undefined,
+  log: Logger,
+  teardown: Teardown,
+): Promise<RedisTarget> {
+  const server = await startEmbeddedRedis({ dataDir, log, isDurable: disk?.isFull !== true });
+  disk?.onChange((isFull) => void server.setDurable(!isFull));
   const releases = [killAtExit(server.pid), endWithThisProcess(server.pid)];
   teardown.add("Redis", async () => {
     await server.stop();

@@ -120,7 +120,7 @@ const IF_MISSING = {
 } as const;
 
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
-  const { plugin } = dispatch;
+  const { plugin, contentLimits } = dispatch;
   return {
     ...dispatch,
     token: BigInt(dispatch.token),
@@ -140,6 +140,11 @@ export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
       bytes: BigInt(dispatch.logLimit.bytes),
       tailLines: BigInt(LOG_TAIL.lines),
       tailBytes: BigInt(LOG_TAIL.bytes),
+    },
+    contentLimits: contentLimits && {
+      fileBytes: BigInt(contentLimits.fileBytes),
+      artifactBytes: BigInt(contentLimits.artifactBytes),
+      cacheBytes: BigInt(contentLimits.cacheBytes),
     },
   };
 }
