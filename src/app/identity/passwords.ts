@@ -1,7 +1,8 @@
 /**
- * Hashes of passwords (argon2id), made and verified on a thread of their own, one at a time, at a low priority: logins
- * must not take the processor from runs. The library's own asynchronous calls work in the pool of threads in which the
- * store's files are synced too: 16 users who log in at once would delay every commit.
+ * Hashes of passwords (argon2id), made and verified on a thread of their own, one at a time. The library's own
+ * asynchronous calls work in the pool of threads in which the store's files are synced too: 16 users who log in at once
+ * would delay every commit. The thread has the priority of the others: a thread of lower priority that holds a lock of the
+ * process would hold up all of it on a busy machine.
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
@@ -28,9 +29,6 @@ const MAX_WAITING = 32;
 
 /** The program of the thread, as text, because a file of TypeScript cannot be the program of a thread. */
 const PROGRAM = `
-const { constants, setPriority } = require("node:os");
-// On Linux this is the priority of the thread, elsewhere that of the process.
-if (process.platform === "linux") setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 const { parentPort, workerData } = require("node:worker_threads");
 const { hashSync, verifySync } = require(workerData);
 parentPort.on("message", ({ id, password, stored }) => {
