@@ -85,10 +85,23 @@ export function stepFacts(
   return Object.assign(read, { budget: peers.work, owner: jobId });
 }
 
+/**
+ * Whether a user has cancelled the jobs that have ended, by position and by the actors that this was read from: in one
+ * turn hundreds of jobs may ask about the same hundreds of needs.
+ */
+const knownCancelled = new WeakMap<Peers, boolean[]>();
+
 /** True when the newest attempt of the job was cancelled by a user. */
 export function wasCancelled(runId: RunId, index: number, plan: RunPlan, peers: Peers): boolean {
+  let known = knownCancelled.get(peers);
+  if (known === undefined) knownCancelled.set(peers, (known = []));
+  const found = known[index];
+  if (found !== undefined) return found;
   const job = newestJob(runId, index, plan, peers);
-  return job?.state === "cancelled" && job.reason === "cancelled";
+  const cancelled = job?.state === "cancelled" && job.reason === "cancelled";
+  // Before its end, a job may still change within the turn.
+  if (job !== undefined && job.endedAt !== null) known[index] = cancelled;
+  return cancelled;
 }
 
 /**

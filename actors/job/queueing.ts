@@ -53,7 +53,10 @@ export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
 export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = { ...job, paused: false };
   // The job's age on the board, and the wait that users see, begin when agents can take it.
-  if (job.state === "queued") return putOnBoard({ ...next, queuedAt: now, waits: null }, now, plan);
+  // The board knows the withdrawn offer by its time, so the new offer has a later one, also when the clock went back.
+  if (job.state === "queued") {
+    return putOnBoard({ ...next, queuedAt: Math.max(now, job.queuedAt! + 1), waits: null }, now, plan);
+  }
   if (job.state !== "running" || job.stepActive || job.retryTimer !== null) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);
@@ -78,10 +81,16 @@ export function recordNeed(job: JobState, message: JobMessage): JobState {
     case "needEnded":
       return {
         ...job,
-        openNeeds: job.openNeeds.filter((index) => index !== message.index),
+        openNeeds: without(job.openNeeds, message.index),
         upstreamFailed: job.upstreamFailed || !message.passed,
       };
     default:
       return job;
   }
+}
+
+/** A job may have a thousand needs, and each of them tells it of its end: a copy without a test of each entry is quicker. */
+function without(needs: readonly number[], ended: number): readonly number[] {
+  const at = needs.indexOf(ended);
+  return at === -1 ? needs : needs.toSpliced(at, 1);
 }

@@ -119,16 +119,20 @@ export function jobStatus(state: JobPhase): JobStatus {
   return state === "cancelling" || state === "spread" ? "running" : state;
 }
 
-/** The first attempt of a planned job, or (`cell` not null) of one of the cells that the job is spread into. */
+/**
+ * The first attempt of a planned job, or (`cell` not null) of one of the cells that the job is spread into. `jobId`: its
+ * id, for a caller that knows it.
+ */
 export function newJob(
   runId: RunId,
   planned: Pick<PlannedJob, "index" | "needs" | "leaseMs">,
   cell: number | null = null,
   matrix: Pairs<Scalar> = [],
+  jobId = jobRunId(runId, planned.index, 1, cell),
 ): JobState {
   return {
     runId,
-    jobId: jobRunId(runId, planned.index, 1, cell),
+    jobId,
     index: planned.index,
     cell,
     matrix,

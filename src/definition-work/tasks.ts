@@ -6,10 +6,11 @@ import { countJobs, countSteps } from "../definition/count.ts";
 import type { Definition } from "../definition/definition.ts";
 import { editText } from "../definition/edit/edit-text.ts";
 import { renderSpec, textToSpec } from "../definition/edit/render.ts";
-import { parseDefinition } from "../definition/parse.ts";
+import { type ParsedDefinition, parseDefinition } from "../definition/parse.ts";
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
+import { findTooLargeForAll } from "../planner/definition-size.ts";
 import { type DryRunResult, dryRun } from "../planner/dry-run.ts";
 import type { PlanBudget } from "../planner/plan-budget.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
@@ -36,6 +37,8 @@ export interface DraftInput {
 }
 
 export interface CheckInput extends DefinitionText {
+  /** The largest snapshot of a run that the store holds, bytes; absent or null when no store bounds it. */
+  readonly snapshotBytes?: number | null;
   /** Null: steps that use plugins are not checked. */
   readonly plugins: KnownPlugins | null;
 }
@@ -88,15 +91,27 @@ export function draftText({ head, spec, format }: DraftInput): string {
 }
 
 /** `definition` is undefined for a text with errors. */
-export function checkText({ text, format, plugins }: CheckInput): {
+export function checkText({ text, format, plugins, snapshotBytes = null }: CheckInput): {
   readonly checked: Checked;
   readonly definition: Definition | undefined;
 } {
-  const parsed = parseDefinition(text, format, plugins === null ? undefined : lookupIn(plugins));
+  const parsed = refuseTooLarge(
+    parseDefinition(text, format, plugins === null ? undefined : lookupIn(plugins)),
+    snapshotBytes,
+  );
   const { definition, diagnostics } = parsed;
   const size =
     definition === undefined ? null : { jobsCount: countJobs(definition), stepsCount: countSteps(definition) };
   return { checked: { diagnostics, size, plugins: parsed.plugins }, definition };
+}
+
+function refuseTooLarge(parsed: ParsedDefinition, limit: number | null): ParsedDefinition {
+  const { definition } = parsed;
+  const large = definition === undefined || limit === null ? undefined : findTooLargeForAll(definition, limit);
+  if (definition === undefined || large === undefined) return parsed;
+  const found = definition.source.locate("snapshot-limit", "error", large.path, large.message);
+  const diagnostics = [...parsed.diagnostics, found].toSorted((a, b) => a.line - b.line || a.column - b.column);
+  return { ...parsed, definition: undefined, diagnostics };
 }
 
 /** The definition of a text that was found valid. */

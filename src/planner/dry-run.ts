@@ -2,15 +2,14 @@
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import { cellName, type JobSpec, type Pairs, type Scalar } from "../domain/plan.ts";
-import { type Scope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
+import { type Scope, toScope, UNKNOWN } from "../expressions/context-data.ts";
+import { findTooLarge } from "./definition-size.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { PlanBudget } from "./plan-budget.ts";
-import { planApproval } from "./plan-gates.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
 import { type PlanContexts, planContexts, type Subject } from "./plan-contexts.ts";
 import { pinPlugins } from "./plan-plugins.ts";
-import { linkCells, type PlanRefusal } from "./plan-run.ts";
-import { sizedCell, snapshotBytes, snapshotLimitMessage } from "./snapshot-size.ts";
+import type { PlanRefusal } from "./plan-run.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface DryStep {
@@ -110,7 +109,9 @@ function planWith(
       jobs,
     });
   }
-  refuseLargeSnapshot(input, cells, resolver, budget);
+  const limit = input.snapshotBytes ?? null;
+  const large = limit === null ? undefined : findTooLarge(definition, cells, input.variables, limit, budget);
+  if (large !== undefined) resolver.refuse("snapshot-limit", large.path, large.message);
   const { problems, warnings } = resolver;
   if (problems.length > 0) return { ok: false, fault: "definition", problems };
   return {
@@ -124,28 +125,6 @@ function planWith(
       warnings,
     },
   };
-}
-
-/** Refuses what the planning of a run refuses for its size in the store. */
-function refuseLargeSnapshot(
-  input: Subject,
-  cells: readonly PlannedCell[],
-  resolver: TextResolver,
-  budget: PlanBudget,
-): void {
-  const limit = input.snapshotBytes ?? null;
-  if (limit === null) return;
-  const { stages, source } = input.definition;
-  const links = linkCells(cells);
-  // All cells of a matrix have one approval.
-  const approvals = stages.flatMap(({ approval, jobs }) => [approval, ...jobs.map((job) => job.approval)]);
-  const noValues = toPartialScope({ jobs: UNKNOWN });
-  const bytes = snapshotBytes(
-    cells.map((cell, at) => sizedCell(cell, links[at]!.needs.length)),
-    approvals.flatMap((approval) => planApproval(approval, noValues, source.parsed, budget) ?? []),
-    input.variables,
-  );
-  if (bytes > limit) resolver.refuse("snapshot-limit", [], snapshotLimitMessage(bytes, limit));
 }
 
 /** In texts, this id takes the place of the id that a run will get. */

@@ -12,13 +12,15 @@ import { cellName, type JobSpec, type DeferredCells, type PlannedJob, type RunPl
 import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, type Scope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import type { Reference } from "../expressions/template.ts";
+import { tooLarge } from "./definition-size.ts";
+import { linkCells } from "./link-cells.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
-import { snapshotBytesOf, snapshotLimitMessage } from "./snapshot-size.ts";
+import { snapshotBytesOf } from "./snapshot-size.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface PlanInput extends Subject {
@@ -117,27 +119,14 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
   const limit = input.snapshotBytes ?? null;
   const bytes = limit === null ? 0 : snapshotBytesOf(plan, input.variables);
   const late = planned.filter((job) => job.cells !== null).length;
-  if (limit !== null && bytes > limit) resolver.refuse("snapshot-limit", [], snapshotLimitMessage(bytes, limit));
+  if (limit !== null && bytes > limit) {
+    const { path, message } = tooLarge(bytes, limit, cells);
+    resolver.refuse("snapshot-limit", path, message);
+  }
   const { problems, warnings } = resolver;
   if (problems.length > 0) return refused();
   const bounded = limit === null || late === 0 ? plan : { ...plan, lateBytes: Math.floor((limit - bytes) / late) };
   return { ok: true, plan: bounded, jobs, warnings };
-}
-
-/** The needs and the dependents of each cell, as positions in `cells`. */
-export function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "needs" | "dependents">[] {
-  const indices = new Map<string, number[]>();
-  cells.forEach(({ defined }, index) => {
-    const found = indices.get(defined.name);
-    if (found === undefined) indices.set(defined.name, [index]);
-    else found.push(index);
-  });
-  const needs = cells.map(({ defined }) => [...new Set(defined.needs)].flatMap((name) => indices.get(name) ?? []));
-  const dependents = cells.map((): number[] => []);
-  needs.forEach((list, index) => {
-    for (const need of list) dependents[need]!.push(index);
-  });
-  return cells.map((_, index) => ({ needs: needs[index]!, dependents: dependents[index]! }));
 }
 
 function planJob(

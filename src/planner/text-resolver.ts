@@ -10,6 +10,7 @@ import { builtinOf } from "../definition/checks/uses.ts";
 import type { ArtifactRule } from "../domain/artifacts.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";
+import { NOT_IN_NAMES } from "../domain/names.ts";
 import { WorkUsedUp } from "../domain/work-budget.ts";
 import type { JobSpec, Pairs, Scalar, StepSpec } from "../domain/plan.ts";
 import {
@@ -31,6 +32,7 @@ import type { PlanBudget } from "./plan-budget.ts";
 /** How many characters a value counts for, besides its own characters. */
 const VALUE_CHARS = 8;
 
+const UNFIT = new RegExp(`[${NOT_IN_NAMES}]`, "gu");
 /** The work of planning a step besides that of its texts, and of a variable that the expressions of a step can read. */
 const STEP_WORK = 2_048;
 const VARIABLE_WORK = 16;
@@ -136,14 +138,16 @@ export class TextResolver {
   ): StepSpec {
     const path = [...jobPath, "steps", index];
     this.#budget.at(path).charge(STEP_WORK);
-    const name = asText(this.#resolveText(step.name, [...path, "name"], cell)).slice(0, LIMITS.nameChars);
+    const written = asText(this.#resolveText(step.name, [...path, "name"], cell));
+    // A value from outside may hold what no name can have.
+    const name = written.replaceAll(UNFIT, " ").slice(0, LIMITS.nameChars);
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
     this.#budget.charge((2 * outer.env.length + own.env.length) * VARIABLE_WORK);
     const inner = withEnv(cell, outer, own);
     this.#deferred = [];
     const builtin = builtinOf(step.uses);
-    const written = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
-    const resolved = this.#resolve(written as Json, [...path, "args"], inner, builtin === "shell");
+    const given = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
+    const resolved = this.#resolve(given as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));
     const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#deferred.map((text) => text.secrets)];

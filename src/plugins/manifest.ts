@@ -1,9 +1,9 @@
 /** Reads `plugin.yaml`: from its text to a manifest, or to all of its problems with lines and columns. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { z } from "zod";
-import { findDuplicateKeys } from "../definition/text/node-checks.ts";
+import { findDuplicateKeys, findReservedKeys } from "../definition/text/node-checks.ts";
 import { readText } from "../definition/text/read-text.ts";
-import { MillraceError, type Problem } from "../domain/errors.ts";
+import { MAX_LISTED_PROBLEMS, MillraceError, type Problem } from "../domain/errors.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { isVersion } from "../domain/plugin-versions.ts";
 import { type JsonSchema, MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest } from "../domain/plugins.ts";
@@ -75,7 +75,8 @@ export function readManifest(text: string): ManifestResult {
     return { problems };
   }
   const { root, value, findings } = readText(text, "yaml", lines);
-  for (const { range, path, message } of [...findings, ...findDuplicateKeys(root)]) refuse(range[0], path, message);
+  for (const { range, path, message } of [...findings, ...findDuplicateKeys(root), ...findReservedKeys(root)])
+    refuse(range[0], path, message);
   if (problems.length > 0) return { problems };
 
   const { data, error } = manifestSchema.safeParse(value, { reportInput: true });
@@ -96,7 +97,9 @@ export function parseManifest(text: string): PluginManifest {
 
 /** The error for a manifest with these problems. */
 export function manifestRefused(problems: readonly Problem[]): MillraceError {
-  const all = problems.map(({ message }) => message).join("\n  ");
+  const listed = problems.slice(0, MAX_LISTED_PROBLEMS).map(({ message }) => message);
+  const unlisted = problems.length - listed.length;
+  const all = [...listed, ...(unlisted > 0 ? [`and ${unlisted} more`] : [])].join("\n  ");
   return new MillraceError("malformed_request", `the plugin's manifest has problems:\n  ${all}`, { problems });
 }
 

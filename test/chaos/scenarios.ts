@@ -151,7 +151,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "waiting",
     about: "20,000 runs wait while a worker dies",
-    shape: { engine: "shared", workers: 2, gateways: 1, edges: 2, agents: 1 },
+    shape: { engine: "shared", workers: 2, gateways: 1, edges: 2, agents: 1, areWorkersInspected: true },
     isQuiet: true,
     faults: always([addWaitingRuns, killAmongWaitingRuns, killAmongWaitingRuns]),
   },

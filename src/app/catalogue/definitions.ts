@@ -17,9 +17,14 @@ import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { requireKnown } from "./required-definition.ts";
 import { rfc3339 } from "../times.ts";
+import { Turns } from "../turns.ts";
 
-/** How often a save starts again because another save moved the head. */
-const MAX_SAVE_TRIES = 5;
+/** For how long a save starts again because another save moved the head: a call is answered within 30 s. */
+const SAVE_WITHIN_MS = 20_000;
+/** Saves of one pipeline on one edge that may wait for each other. */
+const MAX_WAITING_SAVES = 200;
+/** Saves of one pipeline take turns on an edge, so that a save meets another edge's saves only. */
+const saves = new Turns<PipelineId>(MAX_WAITING_SAVES);
 
 const spec = z.record(z.string(), z.unknown(), { error: "must be the structured definition, an object" });
 const format = z
@@ -106,7 +111,8 @@ export async function validateSpec(
  * Makes the definition the head. Its text is that of the present head, edited where the definition differs. A save that
  * changes nothing answers the head's id and makes no revision, even with another commit message. Throws
  * `invalid_definition` with every problem, `head_moved` with the current head when `expectedHeadCommitSha` is another
- * revision, `request_id_reused`, and `unavailable` when other saves win every race. A repeat of a `requestId` answers
+ * revision, `request_id_reused`, `too_many` when too many saves of the pipeline wait, and `unavailable` when other saves
+ * win every race. A repeat of a `requestId` answers
  * as the first call did, even when the head has moved on since.
  */
 export async function saveSpec(
@@ -132,19 +138,21 @@ export async function saveSpec(
   });
   const answer: SaveView = { pipelineId, headCommitSha: id, format: input.format };
   if (id === unchangedHead || (repeated && (await wasHead(context, pipelineId, id)))) return answer;
-  await moveHead(
-    context,
-    {
-      revisionId: id,
-      pipelineId,
-      format: input.format,
-      message: input.commitMessage ?? "",
-      editor,
-      actor: user.name,
-      createdAt: context.clock.now(),
-    },
-    { asking, spec: input.spec, expected, draft, definition },
-  );
+  const save = () =>
+    moveHead(
+      context,
+      {
+        revisionId: id,
+        pipelineId,
+        format: input.format,
+        message: input.commitMessage ?? "",
+        editor,
+        actor: user.name,
+        createdAt: context.clock.now(),
+      },
+      { asking, spec: input.spec, expected, draft, definition },
+    );
+  await saves.take(pipelineId, save);
   return answer;
 }
 
@@ -171,7 +179,8 @@ interface Move {
 async function moveHead(context: CatalogueContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
   const { pipelineId, format } = revision;
   let { draft, definition } = move;
-  for (let tries = 0; tries < MAX_SAVE_TRIES; tries++) {
+  const endsAt = context.clock.monotonic() + SAVE_WITHIN_MS;
+  do {
     const pipeline = await findPipeline(context, pipelineId);
     const { headRevisionId } = pipeline;
     if (!isExpected(move.expected, headRevisionId)) throw headMoved(headRevisionId, move.expected);
@@ -184,7 +193,7 @@ async function moveHead(context: CatalogueContext, revision: Omit<Revision, "tex
     const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
     if (outcome === "saved") return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
     if (outcome === "missing") throw noPipeline(pipelineId);
-  }
+  } while (context.clock.monotonic() < endsAt);
   throw new MillraceError("unavailable", "other users are saving this definition at the same time: try again");
 }
 

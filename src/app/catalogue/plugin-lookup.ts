@@ -27,16 +27,19 @@ export function askingFor(context: { readonly definitions?: DefinitionWork }, us
   return { work: context.definitions ?? WORK_AT_ONCE, caller: userId };
 }
 
-/** Checks a text, and its steps against the plugins of the registry. Rejects as `Threads.run` does. */
+/**
+ * Checks a text, its steps against the plugins of the registry, and the size of a run against what the store holds. Rejects as `Threads.run` does. */
 export async function checkWithPlugins(
-  stores: Ports,
+  stores: Ports & Pick<Stores, "snapshotBytes">,
   { work, caller }: Asking,
   text: string,
   format: Format,
 ): Promise<CheckedDefinition> {
-  const checked = await work.check(caller, { text, format, plugins: null });
+  const { snapshotBytes } = stores;
+  const checked = await work.check(caller, { text, format, plugins: null, snapshotBytes });
   if (checked.plugins.length === 0) return checked;
-  return work.check(caller, { text, format, plugins: await lookUpPlugins(stores, checked.plugins) });
+  const plugins = await lookUpPlugins(stores, checked.plugins);
+  return work.check(caller, { text, format, plugins, snapshotBytes });
 }
 
 /** The plugins for a new run of the definition. */

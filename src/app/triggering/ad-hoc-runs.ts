@@ -176,7 +176,7 @@ async function withStepPointers<T>(make: () => T | Promise<T>): Promise<T> {
       const inRequest = pointer.replace(/^\/jobs\/0(?:\/steps\/0)?/, "/spec");
       return { code, pointer: inRequest, message };
     });
-    throw new MillraceError(error.reason, error.message, { problems });
+    throw new MillraceError(error.reason, error.message, { problems, problemCount: error.problemCount });
   }
 }
 

@@ -16,6 +16,7 @@ import { ProcessWorld, type StartedProcess, type StartOptions } from "../../supp
 import { startTestRedisCluster, type TestRedisCluster } from "../../support/redis-cluster.ts";
 import { startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { type Mirror, startMirror } from "./mirror.ts";
+import { INSPECTED } from "./inspected-memory.ts";
 import { Node } from "./node.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
@@ -37,6 +38,8 @@ export interface Shape {
   readonly storeDelayMs?: number;
   /** True when each node has networks of its own, so that one alone can be parted from Redis or from the store. */
   readonly hasOwnLinks?: boolean;
+  /** True when the memory of the workers is looked at from outside. */
+  readonly areWorkersInspected?: boolean;
   /** Disk space of each agent for log lines that it cannot send: less than the step that floods needs. */
   readonly logBuffer?: string;
 }
@@ -148,7 +151,9 @@ export class Installation {
     const nodes = (role: string, count: number): readonly ServerNode[] =>
       Array.from({ length: count }, (_, at) => {
         const links = unused.pop() ?? null;
-        const node = new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at), envOf(links)));
+        const inspected = role === "worker" && shape.areWorkersInspected === true ? INSPECTED : {};
+        const env = { ...envOf(links), ...inspected };
+        const node = new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at), env));
         return Object.assign(node, { links });
       });
     if (shape.engine === "embedded") {
