@@ -2,7 +2,6 @@
 import { type ArgsPath, actionOf, type FoundPlugin, type PluginLookup, splitReference } from "../../domain/plugins.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { OPEN } from "../../expressions/template.ts";
-import type { Definition } from "../definition.ts";
 import type { DiagnosticCode } from "../text/diagnostics.ts";
 import { asMap, type Located, mapsOf } from "../text/raw.ts";
 import { clip } from "../text/read-text.ts";
@@ -33,13 +32,7 @@ export function isPlugin(uses: string): boolean {
   return builtinOf(uses) === undefined && PLUGIN.test(uses);
 }
 
-/** The plugins that the steps of a valid definition use, each once. */
-export function pluginsOf({ stages }: Definition): readonly string[] {
-  const uses = stages.flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps.map((step) => step.uses)));
-  return [...new Set(uses.filter(isPlugin))];
-}
-
-/** As {@link pluginsOf}, for a text that may have errors. */
+/** The plugins that the steps of a definition use, each once; the definition may have errors. */
 export function pluginsIn(source: Source): readonly string[] {
   const uses = stepsIn(source).map(({ value }) => value["uses"]);
   return [...new Set(uses.filter((use): use is string => typeof use === "string" && isPlugin(use)))];
