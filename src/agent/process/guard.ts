@@ -6,12 +6,13 @@
  * Each lease has a number, a permit (an empty file) and a mark that all processes of its steps carry. When the lease
  * runs out, the guard first removes the permit and then kills every process with the mark. So a step that is just
  * starting is either killed, or does not find its permit. A number is never used again, so an agent that resumes cannot
- * start a step under a lease that has run out.
+ * start a step under a lease that has run out. The names of permits contain the name of their guard, so that no timer of
+ * another guard removes them.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Clock } from "../../domain/clock.ts";
@@ -73,7 +74,7 @@ kill -KILL 0
 const RESTART_MS = 1_000;
 
 export interface GuardOptions {
-  /** The folder for permits. The owner of the folder empties it. */
+  /** The folder for permits; it is created when it is missing. The owner of the folder empties it. */
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -105,11 +106,17 @@ export class Guard {
 
   /** The path of a file that exists until the lease has run out or is released. */
   permitOf(lease: number): string {
-    return join(this.#options.folder, `permit-${lease}`);
+    return join(this.#options.folder, `permit-${this.#name}-${lease}`);
+  }
+
+  /** False when the lease has run out or is released, and when another process has removed its permit. */
+  hasPermit(lease: number): boolean {
+    return existsSync(this.permitOf(lease));
   }
 
   /** Starts to count a lease. `deadline` is a time of the monotonic clock. Throws when the permit cannot be written. */
   open(lease: number, deadline: number): void {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
     writeFileSync(this.permitOf(lease), "");
     this.renew(lease, deadline);
   }
@@ -140,7 +147,7 @@ export class Guard {
 
   #start(): ChildProcess {
     this.#startedAt = this.#options.clock.monotonic();
-    const permits = join(this.#options.folder, "permit-");
+    const permits = join(this.#options.folder, `permit-${this.#name}-`);
     const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", `${this.#name}-`, permits, KILL_SCRIPT], {
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },

@@ -11,7 +11,13 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { killLeftovers, readPidPosition } from "./leftover-processes.ts";
 import { launchScript } from "./launch-script.ts";
-import type { Launch, ProcessExit } from "./launch-protocol.ts";
+import {
+  type Launch,
+  LAUNCH_OBSTACLES,
+  type LaunchObstacle,
+  OBSTACLE_EXIT,
+  type ProcessExit,
+} from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
 import { MARK, KILL_MARKED } from "./kill-script.ts";
 import { UsageMeter } from "./usage-meter.ts";
@@ -23,7 +29,7 @@ import { UsageMeter } from "./usage-meter.ts";
  * that waits for all its children would wait for the watcher indefinitely. When the lifeline closes, the watcher kills
  * every process with the mark, in or outside of the group (Linux), and then the group with itself. It ignores the
  * signals by which a step is asked to end, and holds none of the step's descriptors. The script assigns no variable
- * outside of the watcher, since the step may have a variable of the same name.
+ * outside of the watcher, since the step may have a variable of the same name. The launch script closes descriptor 3.
  */
 const SCRIPT = `
 ( {
@@ -35,7 +41,6 @@ const SCRIPT = `
   kill_marked "$2"
   kill -KILL 0
 } <&3 3<&- >/dev/null 2>&1 & )
-exec 3<&-
 `;
 
 /** All children of this process are supervisors. */
@@ -50,6 +55,8 @@ export class SupervisedProcess {
   readonly #pid: number;
   readonly #mark: string;
   readonly #lifeline: Socket;
+  /** What the supervisor has written to its lifeline. */
+  #told = "";
   #startPosition = readPidPosition();
   #running = true;
   #end: Promise<void> | undefined;
@@ -75,13 +82,20 @@ export class SupervisedProcess {
     this.exited = new Promise((resolve) =>
       child.once("exit", (code, signal) => {
         this.#running = false;
-        void meter.end(this.#pid).then((usage) => resolve({ code, signal, ...(usage === undefined ? {} : { usage }) }));
+        void Promise.all([meter.end(this.#pid), this.#obstacleOf(code)]).then(([usage, obstacle]) =>
+          resolve({
+            code,
+            signal,
+            ...(usage === undefined ? {} : { usage }),
+            ...(obstacle === undefined ? {} : { obstacle }),
+          }),
+        );
       }),
     );
     this.#lifeline = child.stdio[3] as Socket;
     this.#lifeline.on("error", () => {}); // "close" follows.
-    // The watcher alone holds the other end and sends nothing. Reading shows when the watcher has ended.
-    this.#lifeline.resume();
+    // Once the program runs, the watcher alone holds the other end and sends nothing. Reading shows when it has ended.
+    this.#lifeline.on("data", (text) => (this.#told += text.toString()));
     // A step that has killed its watcher could outlive the agent, so it is killed.
     this.#lifeline.once("close", () => this.signal("SIGKILL"));
     child.stdin!.on("error", () => {}); // "exit" follows.
@@ -114,6 +128,15 @@ export class SupervisedProcess {
   /** Kills all processes of the step, and resolves when none is left. Idempotent. */
   kill(): Promise<void> {
     return (this.#end ??= this.#killAll());
+  }
+
+  /** Why the program was not started; undefined when it was. */
+  async #obstacleOf(code: number | null): Promise<LaunchObstacle | undefined> {
+    if (code !== OBSTACLE_EXIT) return undefined;
+    // The exit may arrive before the text on the lifeline. Without the watcher, the lifeline closes after the text.
+    signalGroup(this.#pid, "SIGKILL");
+    if (!this.#lifeline.closed) await once(this.#lifeline, "close");
+    return LAUNCH_OBSTACLES.find((obstacle) => this.#told === `${obstacle}\n`);
   }
 
   async #killAll(): Promise<void> {
