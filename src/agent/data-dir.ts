@@ -6,6 +6,8 @@ import { MillraceError } from "../domain/errors.ts";
 import { moveAside } from "./trash.ts";
 
 export interface AgentDataDir {
+  /** The directory itself, as an absolute path. */
+  readonly root: string;
   readonly identityFile: string;
   readonly journalFile: string;
   /** Workspaces, one folder for each job. */
@@ -60,6 +62,7 @@ async function takeOver(root: string, lock: Database.Database): Promise<AgentDat
     await mkdir(folder, { mode: 0o700 });
   }
   return {
+    root,
     identityFile: join(root, "identity.json"),
     journalFile: join(root, "journal.jsonl"),
     workDir,

@@ -44,6 +44,8 @@ interface Lease {
 export interface LeasesOptions {
   /** The folder for the guard's permit files. */
   readonly folder: string;
+  /** The cgroup that holds the cgroups of steps, if this agent has one. */
+  readonly cgroupFolder?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }

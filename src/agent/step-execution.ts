@@ -30,6 +30,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MISSING: Readonly<Record<LaunchObstacle, string>> = {
   permit: "the step did not start: the agent's permit for it was removed from the scratch folder by another process",
   folder: "the step did not start: its working directory was removed, or cannot be entered",
+  isolation: "the step did not start: the process that becomes its program has ended, or cannot be isolated",
 };
 
 /** Why the agent ends a step early. The first cause counts. */

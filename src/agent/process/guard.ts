@@ -18,14 +18,16 @@ import { createInterface } from "node:readline";
 import type { Clock } from "../../domain/clock.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { signalGroup } from "./process-group.ts";
-import { MARK, KILL_MARKED } from "./kill-script.ts";
+import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
 
 /**
- * Kills every process with a mark that begins with $1. Without /proc it finds the process groups of steps by their
- * watchers, whose command lines contain the mark.
+ * Kills every process with a mark that begins with $1, and the cgroups with such a name in the folder $2, if there is
+ * one. Without /proc it finds the process groups of steps by their watchers, whose command lines contain the mark.
  */
 const KILL_SCRIPT = `
 ${KILL_MARKED}
+${KILL_CGROUPS}
+kill_cgroups "\${2:+$2/$1}"
 kill_marked "$1"
 [ -r /proc/self/environ ] || ps -A -ww -o pgid= -o args= | while read -r group args; do
   case $args in *"millrace-step $1"*) kill -KILL "-$group" ;; esac
@@ -33,7 +35,8 @@ done
 `;
 
 /**
- * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT.
+ * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT,
+ * $4: the folder of the steps' cgroups, or nothing.
  * It reads one instruction a line: "LEASE SECONDS" makes the lease run out after that time and replaces earlier
  * instructions for that lease; "LEASE" gives the lease back. It prints the number of each lease that has run out.
  *
@@ -44,7 +47,7 @@ done
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR2
-kill_steps() { env "${MARK}=$1" /bin/sh -c "$2" millrace-kill "$1"; }
+kill_steps() { env "${MARK}=$1" /bin/sh -c "$2" millrace-kill "$1" "$3"; }
 while read -r lease seconds; do
   eval "timer=\\\${timer_$lease-}"
   if [ -n "$timer" ]; then
@@ -62,11 +65,11 @@ while read -r lease seconds; do
     trap '' USR1
     rm -f "$2$lease"
     echo "$lease"
-    kill_steps "$1$lease;" "$3"
+    kill_steps "$1$lease;" "$3" "$4"
   ) &
   eval "timer_$lease=$!"
 done
-kill_steps "$1" "$3"
+kill_steps "$1" "$3" "$4"
 kill -KILL 0
 `;
 
@@ -76,6 +79,8 @@ const RESTART_MS = 1_000;
 export interface GuardOptions {
   /** The folder for permits; it is created when it is missing. The owner of the folder empties it. */
   readonly folder: string;
+  /** The cgroup that holds the cgroups of steps. Their names begin with the mark of the lease. */
+  readonly cgroupFolder?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /**
@@ -148,7 +153,8 @@ export class Guard {
   #start(): ChildProcess {
     this.#startedAt = this.#options.clock.monotonic();
     const permits = join(this.#options.folder, `permit-${this.#name}-`);
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", `${this.#name}-`, permits, KILL_SCRIPT], {
+    const args = [`${this.#name}-`, permits, KILL_SCRIPT, this.#options.cgroupFolder ?? ""];
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", ...args], {
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
       stdio: ["pipe", "pipe", "ignore"],

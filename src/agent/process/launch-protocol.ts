@@ -30,12 +30,12 @@ export interface ProcessExit {
   readonly obstacle?: LaunchObstacle;
 }
 
-/** What a supervisor may find missing after its start was reported: the permit, or the working directory. */
-export const LAUNCH_OBSTACLES = ["permit", "folder"] as const;
+/**
+ * What a supervisor may find missing after its start was reported: the permit, the working directory, or the isolation
+ * of its step.
+ */
+export const LAUNCH_OBSTACLES = ["permit", "folder", "isolation"] as const;
 export type LaunchObstacle = (typeof LAUNCH_OBSTACLES)[number];
-
-/** Exit code of a supervisor that has told an obstacle on its lifeline. A program may exit with it as well. */
-export const OBSTACLE_EXIT = 125;
 
 /** The agent chooses the `id` of a start, and never uses it again for the same launcher. */
 export type LauncherRequest =
