@@ -28,6 +28,7 @@ import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { Quotas } from "./domain/quotas.ts";
+import { ISOLATION_KINDS, type IsolationKind } from "./domain/step-isolation.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
@@ -107,7 +108,7 @@ export interface AgentConfig {
   /** How many jobs the agent runs at the same time. */
   readonly slots: number;
   readonly labels: Labels;
-  /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`). */
+  /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`, `step-isolation`). */
   readonly facts: boolean;
   /** Folders with plugins that the operator installed. */
   readonly pluginDirs: readonly string[];
@@ -117,6 +118,8 @@ export interface AgentConfig {
   /** How long jobs may continue after SIGTERM. */
   readonly drainTimeoutMs: number;
   readonly minFreeDisk: DiskFloor;
+  /** How the agent finds the processes that steps start. */
+  readonly stepIsolation: IsolationKind | "auto";
   /** The disk space for log lines that cannot be sent. */
   readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
@@ -253,6 +256,9 @@ const agentVariables = z
     MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
     MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
+    MILLRACE_AGENT_STEP_ISOLATION: z
+      .enum(["auto", ...ISOLATION_KINDS], { error: `must be auto, ${ISOLATION_KINDS.join(", ")}` })
+      .default("auto"),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_AGENT_PLUGIN_DIRS: z
       .string()
@@ -365,6 +371,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     drainTimeoutMs: read.MILLRACE_AGENT_DRAIN_TIMEOUT,
     minFreeDisk: read.MILLRACE_AGENT_MIN_FREE_DISK,
+    stepIsolation: read.MILLRACE_AGENT_STEP_ISOLATION,
     logBufferBytes: read.MILLRACE_AGENT_LOG_BUFFER,
     logLevel: read.LOG_LEVEL ?? null,
   };

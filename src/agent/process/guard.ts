@@ -70,6 +70,7 @@ while read -r lease seconds; do
   eval "timer_$lease=$!"
 done
 kill_steps "$1" "$3" "$4"
+[ -z "$4" ] || rmdir "$4"
 kill -KILL 0
 `;
 
