@@ -28,7 +28,6 @@ import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { Quotas } from "./domain/quotas.ts";
-import { ISOLATION_KINDS, type IsolationKind } from "./domain/step-isolation.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
@@ -95,6 +94,8 @@ export interface NodeConfig {
   readonly logLevel: LogLevel | null;
 }
 
+const STEP_ISOLATIONS = ["auto", "cgroup", "pid-namespace", "subreaper", "mark"] as const;
+
 export interface AgentConfig {
   readonly gateway: Address;
   /** Null: plaintext, which is allowed only to a gateway on this machine. */
@@ -119,7 +120,7 @@ export interface AgentConfig {
   readonly drainTimeoutMs: number;
   readonly minFreeDisk: DiskFloor;
   /** How the agent finds the processes that steps start. */
-  readonly stepIsolation: IsolationKind | "auto";
+  readonly stepIsolation: (typeof STEP_ISOLATIONS)[number];
   /** The disk space for log lines that cannot be sent. */
   readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
@@ -257,7 +258,7 @@ const agentVariables = z
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
     MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
     MILLRACE_AGENT_STEP_ISOLATION: z
-      .enum(["auto", ...ISOLATION_KINDS], { error: `must be auto, ${ISOLATION_KINDS.join(", ")}` })
+      .enum(STEP_ISOLATIONS, { error: `must be one of ${STEP_ISOLATIONS.join(", ")}` })
       .default("auto"),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_AGENT_PLUGIN_DIRS: z

@@ -2,7 +2,7 @@
 import type { DiskFloor } from "../domain/disk-floor.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
-import type { IsolationKind } from "../domain/step-isolation.ts";
+import type { IsolationKind } from "./process/step-isolation.ts";
 
 export interface AgentOptions {
   /** `host:port` of a gateway, or of a load balancer before several gateways. */

@@ -4,9 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
-import { ISOLATION_KINDS, type IsolationKind } from "../../domain/step-isolation.ts";
 import { endCgroup, hierarchiesOf } from "./cgroups.ts";
-import { BY_MARK, type StepIsolation } from "./step-isolation.ts";
+import { BY_MARK, ISOLATION_KINDS, type IsolationKind, type StepIsolation } from "./step-isolation.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 
 /** A process that takes longer to start and end counts as impossible. */

@@ -83,11 +83,11 @@ export function signalMarked(text: string, signal: "SIGSTOP" | "SIGCONT", spared
   }
 }
 
-/** Sends a signal to these processes of steps, and SIGCONT to the watchers among them. */
-export function signalProcesses(pids: readonly number[], signal: NodeJS.Signals): void {
+/** Sends a signal to these processes of steps, and SIGCONT to the watchers among them. Spares the group `spared`. */
+export function signalProcesses(pids: readonly number[], signal: NodeJS.Signals, spared?: number): void {
   for (const pid of pids) {
     const group = groupOf(pid);
-    if (group !== undefined) signalStep(pid, group, signal);
+    if (group !== undefined && group !== spared) signalStep(pid, group, signal);
   }
 }
 

@@ -11,6 +11,9 @@
  */
 import { OF_A_SUBREAPER, IN_A_PID_NAMESPACE } from "./step-parents.ts";
 
+export const ISOLATION_KINDS = ["cgroup", "pid-namespace", "subreaper", "mark"] as const;
+export type IsolationKind = (typeof ISOLATION_KINDS)[number];
+
 /** What the launcher needs to know. It is passed on as JSON. */
 export type StepIsolation =
   /** `folder`: the cgroup of the agent's steps, which holds one cgroup for each step. */

@@ -152,7 +152,8 @@ export class SupervisedProcess {
   /** Sends a signal to the processes that have left the group, as far as the isolation of the step finds them. */
   signalOthers(name: NodeJS.Signals): void {
     const pids = this.#cgroup === undefined ? this.#descendants() : processesOf(this.#cgroup);
-    signalProcesses(pids, name);
+    // The first process of a namespace is in the group of the parent. It must see the end of the lifeline.
+    signalProcesses(pids, name, this.#pid === this.group ? undefined : this.#pid);
   }
 
   #descendants(): number[] {
