@@ -45,7 +45,7 @@ export async function chooseIsolation(
     }
     missing.push(`${kind}: ${OBSTACLES[kind]}`);
   }
-  throw new MillraceError("malformed_request", `the step isolation ${missing.join("; ")}`);
+  throw new MillraceError("malformed_request", `this machine lacks the step isolation ${missing.join("; ")}`);
 }
 
 function candidatesOf(kind: IsolationKind, dataDir: string): StepIsolation[] {
