@@ -22,6 +22,7 @@ export const AGENT_SETTINGS = {
   "data-dir": "MILLRACE_DATA_DIR",
   "drain-timeout": "MILLRACE_AGENT_DRAIN_TIMEOUT",
   "min-free-disk": "MILLRACE_AGENT_MIN_FREE_DISK",
+  "step-isolation": "MILLRACE_AGENT_STEP_ISOLATION",
   "log-buffer": "MILLRACE_AGENT_LOG_BUFFER",
   "plugin-dirs": "MILLRACE_AGENT_PLUGIN_DIRS",
   "plugin-cache": "MILLRACE_AGENT_PLUGIN_CACHE",

@@ -98,6 +98,8 @@ export interface NodeConfig {
   readonly logLevel: LogLevel | null;
 }
 
+const STEP_ISOLATIONS = ["auto", "cgroup", "pid-namespace", "subreaper", "mark"] as const;
+
 export interface AgentConfig {
   readonly gateway: Address;
   /** Null: plaintext, which is allowed only to a gateway on this machine. */
@@ -111,7 +113,7 @@ export interface AgentConfig {
   /** How many jobs the agent runs at the same time. */
   readonly slots: number;
   readonly labels: Labels;
-  /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`). */
+  /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`, `step-isolation`). */
   readonly facts: boolean;
   /** Folders with plugins that the operator installed. */
   readonly pluginDirs: readonly string[];
@@ -121,6 +123,8 @@ export interface AgentConfig {
   /** How long jobs may continue after SIGTERM. */
   readonly drainTimeoutMs: number;
   readonly minFreeDisk: DiskFloor;
+  /** How the agent finds the processes that steps start. */
+  readonly stepIsolation: (typeof STEP_ISOLATIONS)[number];
   /** The disk space for log lines that cannot be sent. */
   readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
@@ -258,6 +262,9 @@ const agentVariables = z
     MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
     MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
+    MILLRACE_AGENT_STEP_ISOLATION: z
+      .enum(STEP_ISOLATIONS, { error: `must be one of ${STEP_ISOLATIONS.join(", ")}` })
+      .default("auto"),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_AGENT_PLUGIN_DIRS: z
       .string()
@@ -371,6 +378,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     drainTimeoutMs: read.MILLRACE_AGENT_DRAIN_TIMEOUT,
     minFreeDisk: read.MILLRACE_AGENT_MIN_FREE_DISK,
+    stepIsolation: read.MILLRACE_AGENT_STEP_ISOLATION,
     logBufferBytes: read.MILLRACE_AGENT_LOG_BUFFER,
     logLevel: read.LOG_LEVEL ?? null,
   };

@@ -306,7 +306,7 @@ export const SETTINGS = {
   MILLRACE_AGENT_FACTS: {
     group: "Agents",
     standard: "on",
-    meaning: "`off` leaves out the labels `os`, `arch`, `hostname` and `cores`.",
+    meaning: "`off` leaves out the labels `os`, `arch`, `hostname`, `cores` and `step-isolation`.",
   },
   MILLRACE_AGENT_PLUGIN_DIRS: {
     group: "Agents",
@@ -329,6 +329,12 @@ export const SETTINGS = {
     standard: null,
     without: "the lesser of `1GiB` and `5%`",
     meaning: "No job begins while less disk space is free: `2GB`, `5%` or `0`.",
+  },
+  MILLRACE_AGENT_STEP_ISOLATION: {
+    group: "Agents",
+    standard: "auto",
+    meaning:
+      "`cgroup`, `pid-namespace`, `subreaper` or `mark`: how [what steps start](operations.md#what-steps-leave-behind) is found.",
   },
   MILLRACE_AGENT_LOG_BUFFER: {
     group: "Agents",

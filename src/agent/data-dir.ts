@@ -9,6 +9,8 @@ import type { Logger } from "../domain/logger.ts";
 import { moveAside, Trash } from "./trash.ts";
 
 export interface AgentDataDir {
+  /** The directory itself, as an absolute path. */
+  readonly root: string;
   readonly identityFile: string;
   readonly journalFile: string;
   /** Workspaces, one folder for each job. */
@@ -67,6 +69,7 @@ async function takeOver(root: string, lock: Database.Database, log: Logger): Pro
   // The file only helps to find the owner. On a full disk it stays empty.
   await writeFile(join(root, OWNER_FILE), `${process.pid}\n`).catch(() => {});
   return {
+    root,
     identityFile: join(root, "identity.json"),
     journalFile: join(root, "journal.jsonl"),
     workDir,

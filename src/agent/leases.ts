@@ -44,6 +44,8 @@ interface Lease {
 export interface LeasesOptions {
   /** The folder for the guard's permit files. */
   readonly folder: string;
+  /** The cgroup that holds the cgroups of steps, if this agent has one. */
+  readonly cgroupFolder?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -51,14 +53,18 @@ export interface LeasesOptions {
 export class Leases {
   readonly #clock: Clock;
   readonly #guard: Guard;
+  readonly #log: Logger;
   /** Leases that have holders or had some recently, by length. */
   readonly #leases = new Map<number, Lease>();
+  /** Leases whose permits were removed by another process. They serve the steps that run under them, and no new step. */
+  readonly #retired = new Set<Lease>();
   /** When the last acknowledged hello or heartbeat was sent, by the monotonic clock. */
   #contactAt = Number.NEGATIVE_INFINITY;
   #opened = 0;
 
   constructor(options: LeasesOptions) {
     this.#clock = options.clock;
+    this.#log = options.log;
     this.#guard = new Guard({ ...options, onRunOut: (number) => this.#guardEnded(number) });
   }
 
@@ -70,15 +76,16 @@ export class Leases {
     this.check();
     if (sentAt <= this.#contactAt) return;
     this.#contactAt = sentAt;
-    for (const lease of this.#leases.values()) {
-      if (lease.holders.size === 0 && sentAt - lease.takenAt > UNHELD_MS) this.#close(lease);
+    for (const lease of this.#all()) {
+      const isUnused = this.#retired.has(lease) || sentAt - lease.takenAt > UNHELD_MS;
+      if (lease.holders.size === 0 && isUnused) this.#close(lease);
       else this.#guard.renew(lease.number, this.#guardedUntil(lease.leaseMs));
     }
   }
 
   /** Ends the leases whose time is over. Timers do not notice the end while the machine is suspended. */
   check(): void {
-    for (const lease of this.#leases.values()) this.#check(lease);
+    for (const lease of this.#all()) this.#check(lease);
   }
 
   /**
@@ -89,6 +96,7 @@ export class Leases {
     const known = this.#leases.get(leaseMs);
     if (known !== undefined) this.#check(known);
     if (this.#leftMs(leaseMs) <= 0) return undefined;
+    this.#retireWithoutPermit(leaseMs);
     return this.#hold(this.#leases.get(leaseMs) ?? this.#open(leaseMs));
   }
 
@@ -97,15 +105,34 @@ export class Leases {
    * that of the recent ones. 0 when none is left.
    */
   longestLeftMs(): number {
-    const leases = [...this.#leases.values()];
+    const leases = this.#all();
     const held = leases.filter(({ holders }) => holders.size > 0);
     return Math.max(0, ...(held.length > 0 ? held : leases).map(({ leaseMs }) => this.#leftMs(leaseMs)));
   }
 
   /** Gives all leases back and ends the guard, which kills any process that is left of a step. */
   async close(): Promise<void> {
-    for (const lease of this.#leases.values()) this.#close(lease);
+    for (const lease of this.#all()) this.#close(lease);
     await this.#guard.close();
+  }
+
+  #all(): Lease[] {
+    return [...this.#leases.values(), ...this.#retired];
+  }
+
+  /**
+   * The guard removes the permit of a lease that has run out. So a permit is never written again: the next step takes a
+   * new lease, and the running steps keep theirs until the guard says that it is over.
+   */
+  #retireWithoutPermit(leaseMs: number): void {
+    const lease = this.#leases.get(leaseMs);
+    if (lease === undefined || this.#guard.hasPermit(lease.number)) return;
+    this.#log.warn(
+      { permit: this.#guard.permitOf(lease.number), steps: lease.holders.size },
+      "the permit of a lease is gone: the guard or another process has removed it; the next steps get a new one",
+    );
+    this.#leases.delete(leaseMs);
+    this.#retired.add(lease);
   }
 
   #open(leaseMs: number): Lease {
@@ -155,7 +182,7 @@ export class Leases {
 
   /** The guard has found that this lease is over, before the agent did. */
   #guardEnded(number: number): void {
-    const lease = [...this.#leases.values()].find((candidate) => candidate.number === number);
+    const lease = this.#all().find((candidate) => candidate.number === number);
     if (lease !== undefined)
       this.#runOut(lease, `the agent was stopped for longer than the step's lease of ${lease.leaseMs} ms`);
   }
@@ -172,6 +199,7 @@ export class Leases {
     clearTimeout(lease.timer);
     this.#guard.release(lease.number);
     if (this.#leases.get(lease.leaseMs) === lease) this.#leases.delete(lease.leaseMs);
+    this.#retired.delete(lease);
   }
 
   #leftMs(leaseMs: number): number {

@@ -2,6 +2,7 @@
 import type { DiskFloor } from "../domain/disk-space.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
+import type { IsolationKind } from "./process/step-isolation.ts";
 
 export interface AgentOptions {
   /** `host:port` of a gateway, or of a load balancer before several gateways. */
@@ -11,7 +12,7 @@ export interface AgentOptions {
   /** Unique among the agents of the control plane. */
   readonly name: string;
   readonly labels: Labels;
-  /** Whether the agent adds the labels `os`, `arch`, `hostname` and `cores`. `labels` of these names override them. */
+  /** Whether the agent adds the labels `os`, `arch`, `hostname`, `cores` and `step-isolation`. `labels` of these names override them. */
   readonly facts: boolean;
   /** How many jobs may run at the same time, 1 to 1000. */
   readonly slots: number;
@@ -36,6 +37,8 @@ export interface AgentOptions {
   readonly log: Logger;
   /** Free disk space below which the agent starts no new job. */
   readonly minFreeDisk: DiskFloor;
+  /** How the agent finds the processes of its steps. Default: `auto`, the best kind that works on this machine. */
+  readonly stepIsolation?: IsolationKind | "auto";
   /** Bytes of disk for log lines that cannot be sent yet. With 0, the agent buffers them in memory alone. */
   readonly logBufferBytes: number;
   /**

@@ -8,6 +8,9 @@ import type { Clock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { AfterJobs } from "./after-job.ts";
 import { openAgentClock } from "./process/agent-clock.ts";
+import { endCgroup } from "./process/cgroups.ts";
+import { chooseIsolation } from "./process/choose-isolation.ts";
+import { cgroupFolderOf, type StepIsolation } from "./process/step-isolation.ts";
 import { Backoff } from "./connection/backoff.ts";
 import { ControlStream } from "./connection/control-stream.ts";
 import { type AgentDataDir, claimDataDir } from "./data-dir.ts";
@@ -51,7 +54,10 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     const dataDir = await claimDataDir(options.dataDir, options.log);
     try {
       await clearDrafts(dataDir.pluginDir);
-      await new Agent(options, clients, dataDir).run(signal);
+      const isolation = await chooseIsolation(options.stepIsolation ?? "auto", dataDir.root, options.log);
+      await new Agent(options, clients, dataDir, isolation).run(signal);
+      const folder = cgroupFolderOf(isolation);
+      if (folder !== undefined) await endCgroup(folder);
     } finally {
       dataDir.release();
     }
@@ -89,12 +95,12 @@ class Agent {
   #hasSaidGoodbye = false;
   #wasReady = false;
 
-  constructor(options: AgentOptions, clients: GatewayClients, dataDir: AgentDataDir) {
+  constructor(options: AgentOptions, clients: GatewayClients, dataDir: AgentDataDir, isolation: StepIsolation) {
     const { log } = options;
     this.#options = options;
     this.#clients = clients;
     this.#dataDir = dataDir;
-    this.#labels = { ...(options.facts ? ownFacts() : {}), ...options.labels };
+    this.#labels = { ...(options.facts ? ownFacts(isolation) : {}), ...options.labels };
     const disk = new DiskGuard({ folder: dataDir.workDir, floor: options.minFreeDisk, clock: this.#clock, log });
     this.#disk = disk;
     const pipes = new FifoPool(dataDir.scratchDir);
@@ -106,8 +112,9 @@ class Agent {
     };
     const spill = openLogSpill(dataDir.scratchDir);
     this.#shipper = new LogShipper({ ...gateway, spill, diskBytes: options.logBufferBytes, log });
-    this.#launcher = new Launcher(log, (jumpMs) => this.#held(jumpMs));
-    this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
+    this.#launcher = new Launcher(log, (jumpMs) => this.#held(jumpMs), isolation);
+    const cgroupFolder = cgroupFolderOf(isolation);
+    this.#leases = new Leases({ folder: dataDir.scratchDir, cgroupFolder, clock: this.#clock, log });
     this.#workload = new Workload({
       ...dataDir,
       trash: this.#trash,
@@ -291,8 +298,9 @@ class Agent {
 }
 
 /** Labels that every agent has unless the operator switches them off. */
-function ownFacts(): Record<string, string> {
-  return { os: platform(), arch: arch(), hostname: hostname(), cores: String(availableParallelism()) };
+function ownFacts({ kind }: StepIsolation): Record<string, string> {
+  const cores = String(availableParallelism());
+  return { os: platform(), arch: arch(), hostname: hostname(), cores, "step-isolation": kind };
 }
 
 /** Resolves with `condition`, after `ms`, or when `signal` is aborted, whichever comes first. */

@@ -11,7 +11,7 @@ import { builtinOf } from "./builtins/builtins.ts";
 import { isCheckout, prepareCheckout } from "./builtins/checkout/checkout-step.ts";
 import type { FifoPool } from "./process/fifo-pool.ts";
 import type { GatewayAccess } from "./connection/gateway-call.ts";
-import type { ProcessExit } from "./process/launch-protocol.ts";
+import type { LaunchObstacle, ProcessExit } from "./process/launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./process/launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./logs/output-capture.ts";
@@ -25,6 +25,13 @@ import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** `setTimeout` fires at once for a longer delay; about 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Why a process that was started did not become the step's program. */
+const MISSING: Readonly<Record<LaunchObstacle, string>> = {
+  permit: "the step did not start: the agent's permit for it was removed from the scratch folder by another process",
+  folder: "the step did not start: its working directory was removed, or cannot be entered",
+  isolation: "the step did not start: the process that becomes its program has ended, or cannot be isolated",
+};
 
 /** Why the agent ends a step early. The first cause counts. */
 type Cause = { readonly phase: StepPhase; readonly reason: string };
@@ -177,8 +184,10 @@ export class StepExecution {
     const exit = await launched.exited;
     clearTimeout(this.#graceTimer);
     // The guard may have killed the process, or the process may have missed its permit file. Such a step has not
-    // failed: it is lost, because its lease has run out. This call sets that cause.
+    // failed: it is lost, because its lease has run out. This call sets that cause. A step that misses its permit while
+    // its lease lasts is lost as well, and so is one without its folder: its script has not begun.
     if (exit?.code !== 0) lease.hasRunOut();
+    if (exit?.obstacle !== undefined) this.kill(MISSING[exit.obstacle]);
     if (exit === undefined) this.kill("the process that starts the agent's steps has ended, and its steps with it");
     // Causes count up to the end of the process. The assignment keeps a later cause from changing the result.
     const cause = this.#cause;

@@ -2,12 +2,16 @@
  * Removes workspaces of ended jobs and folders that an earlier agent left. A folder is first moved aside, which takes
  * no time, and is then removed by a process of its own. A workspace may hold a million files, and removing them in the
  * agent's process would delay its other work.
+ *
+ * What a step has mounted in a folder is unmounted first. A folder in which something stays mounted is left as it is: the
+ * files behind a mount point are not the step's.
  */
 import { type ChildProcess, execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmodSync, lstatSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../domain/logger.ts";
+import { mountPointsIn, unmountIn } from "./builtins/mount-points.ts";
 
 /** Folders that arrive within this time are removed by the same process. */
 const GATHER_MS = 200;
@@ -34,6 +38,8 @@ export class Trash {
   readonly #log: Logger;
   /** How often each name in the folder was tried. */
   readonly #tried = new Map<string, number>();
+  /** What could not be unmounted at the last try, by the name of the folder that holds it. */
+  readonly #mounted = new Map<string, readonly string[]>();
   #timer: NodeJS.Timeout | undefined;
   #removal: { readonly process: ChildProcess; readonly done: Promise<void> } | undefined;
   #isClosed = false;
@@ -46,7 +52,8 @@ export class Trash {
   }
 
   /**
-   * Moves the folder (or the file or link at this path) aside for removal. No effect without one. Throws if that fails.
+   * Moves the folder (or the file or link at this path) aside for removal. No effect without one. Throws if that fails,
+   * as it does when something is mounted on the folder itself and cannot be unmounted.
    */
   take(path: string): void {
     if (removeIfEmpty(path)) return;
@@ -80,7 +87,9 @@ export class Trash {
     const names = this.#namesToRemove();
     if (this.#removal !== undefined || names.length === 0) return;
     for (const name of names) this.#tried.set(name, (this.#tried.get(name) ?? 0) + 1);
-    const args = ["-c", REMOVE, "millrace-trash", ...names.map((name) => join(this.#folder, name))];
+    this.#unmount(names);
+    const removed = names.filter((name) => !this.#mounted.has(name)).map((name) => join(this.#folder, name));
+    const args = ["-c", REMOVE, "millrace-trash", ...removed];
     let isDone: () => void;
     const done = new Promise<void>((resolve) => (isDone = resolve));
     const process = execFile("/bin/sh", args, { cwd: "/" }, () => {
@@ -91,10 +100,27 @@ export class Trash {
     this.#removal = { process, done };
   }
 
+  #unmount(names: readonly string[]): void {
+    this.#mounted.clear();
+    if (mountPointsIn(this.#folder).length === 0) return;
+    for (const name of names) {
+      const left = unmountIn(join(this.#folder, name));
+      if (left.length > 0) this.#mounted.set(name, left);
+    }
+  }
+
   #check(names: readonly string[]): void {
     const left = new Set(namesIn(this.#folder));
     for (const name of names) if (!left.has(name)) this.#tried.delete(name);
-    const stuck = names.filter((name) => this.#tried.get(name) === MAX_TRIES);
+    const given = names.filter((name) => this.#tried.get(name) === MAX_TRIES);
+    for (const name of given.filter((each) => this.#mounted.has(each))) {
+      const path = join(this.#folder, name);
+      this.#log.warn(
+        { path, mountPoints: this.#mounted.get(name) },
+        "a workspace is not removed, because a step has mounted something in it: unmount it, then remove it by hand",
+      );
+    }
+    const stuck = given.filter((name) => !this.#mounted.has(name));
     if (stuck.length > 0)
       this.#log.warn({ folder: this.#folder, names: stuck }, "a workspace cannot be removed: remove it by hand");
     if (this.#namesToRemove().length > 0) this.#removeSoon();
@@ -127,6 +153,8 @@ export function moveAside(path: string, folder: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return;
+    // Something may be mounted on the folder.
+    if (code === "EBUSY" && unmountIn(path).length === 0) return renameSync(path, target);
     // A folder without write permission cannot be moved.
     if (code !== "EACCES" || !lstatSync(path).isDirectory()) throw error;
     chmodSync(path, 0o700);

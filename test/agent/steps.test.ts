@@ -317,11 +317,13 @@ describe("a step on an agent", () => {
   it("that could not be recorded is never started, even when the disk has room again", async () => {
     const scratch = join(bench.dataDir, "scratch");
     await rename(scratch, `${scratch}-away`);
+    await writeFile(scratch, "in the way");
     const marks = join(bench.dataDir, "marks");
     bench.gateway.dispatch({ script: `echo ran >> ${marks}` });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", startedAtMs: 0n });
     expect(end.reason).to.include("cannot write to the data directory");
+    await rm(scratch);
     await rename(`${scratch}-away`, scratch);
     const reported = bench.gateway.reports.length;
     bench.gateway.dispatch({ script: `echo ran >> ${marks}` });

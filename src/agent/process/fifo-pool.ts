@@ -3,7 +3,7 @@
  * script that writes to `/dev/stderr` cannot open a socket.
  */
 import { execFile, execFileSync } from "node:child_process";
-import { closeSync, constants, openSync, unlinkSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
@@ -46,11 +46,8 @@ export class FifoPool {
 
   /** Opens a pipe that no other step uses. Closing its reader returns the pipe to the pool. */
   open(): OutputPipe {
-    if (this.#free.length === 0) this.#refillNow();
-    const path = this.#free.pop()!;
+    const { path, readEnd } = this.#openFree();
     if (this.#free.length < LOW) this.#refillSoon();
-    // The read end is opened first: opening the write end of a pipe without a reader would block this process.
-    const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writeEnd = openSync(path, constants.O_WRONLY);
     const reader = new Socket({ fd: readEnd, readable: true, writable: false });
     // A pipe whose end was read has no writers left and can be used again. Any other pipe is removed.
@@ -58,7 +55,7 @@ export class FifoPool {
     reader.once("end", () => (hasEnded = true));
     reader.once("close", () => {
       if (hasEnded) this.#free.push(path);
-      else unlinkSync(path);
+      else rmSync(path, { force: true });
     });
     let isHeld = true;
     const closeWriteEnd = () => {
@@ -68,7 +65,25 @@ export class FifoPool {
     return { path, reader, closeWriteEnd };
   }
 
+  /**
+   * Opens the read end of a free pipe. It is opened first: opening the write end of a pipe without a reader would block
+   * this process. Passes over pipes that another process has removed, such as one that cleans temporary files.
+   */
+  #openFree(): { readonly path: string; readonly readEnd: number } {
+    for (;;) {
+      const isNew = this.#free.length === 0;
+      if (isNew) this.#refillNow();
+      const path = this.#free.pop()!;
+      try {
+        return { path, readEnd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) };
+      } catch (error) {
+        if (isNew || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      }
+    }
+  }
+
   #refillNow(): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const paths = this.#newPaths();
     execFileSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore" });
     this.#free.push(...paths);

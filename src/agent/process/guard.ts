@@ -6,25 +6,28 @@
  * Each lease has a number, a permit (an empty file) and a mark that all processes of its steps carry. When the lease
  * runs out, the guard first removes the permit and then kills every process with the mark. So a step that is just
  * starting is either killed, or does not find its permit. A number is never used again, so an agent that resumes cannot
- * start a step under a lease that has run out.
+ * start a step under a lease that has run out. The names of permits contain the name of their guard, so that no timer of
+ * another guard removes them.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Clock } from "../../domain/clock.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { signalGroup } from "./process-group.ts";
-import { MARK, KILL_MARKED } from "./kill-script.ts";
+import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
 
 /**
- * Kills every process with a mark that begins with $1. Without /proc it finds the process groups of steps by their
- * watchers, whose command lines contain the mark.
+ * Kills every process with a mark that begins with $1, and the cgroups with such a name in the folder $2, if there is
+ * one. Without /proc it finds the process groups of steps by their watchers, whose command lines contain the mark.
  */
 const KILL_SCRIPT = `
 ${KILL_MARKED}
+${KILL_CGROUPS}
+kill_cgroups "\${2:+$2/$1}"
 kill_marked "$1"
 [ -r /proc/self/environ ] || ps -A -ww -o pgid= -o args= | while read -r group args; do
   case $args in *"millrace-step $1"*) kill -KILL "-$group" ;; esac
@@ -32,7 +35,8 @@ done
 `;
 
 /**
- * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT.
+ * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT,
+ * $4: the folder of the steps' cgroups, or nothing.
  * It reads one instruction a line: "LEASE SECONDS" makes the lease run out after that time and replaces earlier
  * instructions for that lease; "LEASE" gives the lease back. It prints the number of each lease that has run out.
  *
@@ -43,7 +47,7 @@ done
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR2
-kill_steps() { env "${MARK}=$1" /bin/sh -c "$2" millrace-kill "$1"; }
+kill_steps() { env "${MARK}=$1" /bin/sh -c "$2" millrace-kill "$1" "$3"; }
 while read -r lease seconds; do
   eval "timer=\\\${timer_$lease-}"
   if [ -n "$timer" ]; then
@@ -61,11 +65,12 @@ while read -r lease seconds; do
     trap '' USR1
     rm -f "$2$lease"
     echo "$lease"
-    kill_steps "$1$lease;" "$3"
+    kill_steps "$1$lease;" "$3" "$4"
   ) &
   eval "timer_$lease=$!"
 done
-kill_steps "$1" "$3"
+kill_steps "$1" "$3" "$4"
+[ -z "$4" ] || rmdir "$4"
 kill -KILL 0
 `;
 
@@ -73,8 +78,10 @@ kill -KILL 0
 const RESTART_MS = 1_000;
 
 export interface GuardOptions {
-  /** The folder for permits. The owner of the folder empties it. */
+  /** The folder for permits; it is created when it is missing. The owner of the folder empties it. */
   readonly folder: string;
+  /** The cgroup that holds the cgroups of steps. Their names begin with the mark of the lease. */
+  readonly cgroupFolder?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /**
@@ -105,11 +112,17 @@ export class Guard {
 
   /** The path of a file that exists until the lease has run out or is released. */
   permitOf(lease: number): string {
-    return join(this.#options.folder, `permit-${lease}`);
+    return join(this.#options.folder, `permit-${this.#name}-${lease}`);
+  }
+
+  /** False when the lease has run out or is released, and when another process has removed its permit. */
+  hasPermit(lease: number): boolean {
+    return existsSync(this.permitOf(lease));
   }
 
   /** Starts to count a lease. `deadline` is a time of the monotonic clock. Throws when the permit cannot be written. */
   open(lease: number, deadline: number): void {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
     writeFileSync(this.permitOf(lease), "");
     this.renew(lease, deadline);
   }
@@ -140,8 +153,9 @@ export class Guard {
 
   #start(): ChildProcess {
     this.#startedAt = this.#options.clock.monotonic();
-    const permits = join(this.#options.folder, "permit-");
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", `${this.#name}-`, permits, KILL_SCRIPT], {
+    const permits = join(this.#options.folder, `permit-${this.#name}-`);
+    const args = [`${this.#name}-`, permits, KILL_SCRIPT, this.#options.cgroupFolder ?? ""];
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", ...args], {
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
       stdio: ["pipe", "pipe", "ignore"],

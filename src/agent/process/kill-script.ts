@@ -1,6 +1,6 @@
 /**
- * The mark by which the processes of a step are recognized in any process group, and the shell function that kills
- * them.
+ * The mark by which the processes of a step are recognized in any process group, and the shell functions that kill the
+ * processes of steps.
  */
 
 /**
@@ -48,6 +48,31 @@ kill_marked() {
       set -- \${stat##*) }
       if [ "$3" != "$own_group" ] && [ "$3" -gt 1 ]; then kill -KILL "-$3"; fi
       if kill -KILL "$pid"; then killed=yes; fi
+    done
+  done
+}
+`;
+
+/**
+ * Shell text that defines the function `kill_cgroups PREFIX`. It kills all processes in the cgroups whose paths begin
+ * with PREFIX, and removes these cgroups. No effect for an empty PREFIX. See cgroups.ts for the two versions of cgroups.
+ */
+export const KILL_CGROUPS = `
+kill_cgroups() {
+  [ -n "$1" ] || return
+  for folder in "$1"*; do
+    rounds=0
+    while [ -d "$folder" ] && [ "$rounds" -lt 50 ]; do
+      rounds=$((rounds + 1))
+      if [ -e "$folder/cgroup.kill" ]; then
+        echo 1 >"$folder/cgroup.kill"
+      else
+        [ ! -e "$folder/freezer.state" ] || echo FROZEN >"$folder/freezer.state"
+        [ ! -e "$folder/pids.max" ] || echo 0 >"$folder/pids.max"
+        find "$folder" -name cgroup.procs -exec cat {} + | while read -r pid; do kill -KILL "$pid"; done
+        find "$folder" -name freezer.state | while read -r file; do echo THAWED >"$file"; done
+      fi
+      find "$folder" -depth -type d -exec rmdir {} +
     done
   done
 }

@@ -16,7 +16,7 @@ export interface Launch {
   readonly stderr: string;
   /** The prefix of the marks of all processes under the step's lease. */
   readonly leaseMark: string;
-  /** If this file does not exist, the program is not started, and the supervisor exits with code 1. */
+  /** If this file does not exist, the program is not started: see {@link ProcessExit.obstacle}. */
   readonly permitFile: string;
 }
 
@@ -26,7 +26,16 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
   /** The usage of the process and of all that it has started; absent when this system does not report it. */
   readonly usage?: ResourceUsage;
+  /** Set when the program was not started: what was missing. */
+  readonly obstacle?: LaunchObstacle;
 }
+
+/**
+ * What a supervisor may find missing after its start was reported: the permit, the working directory, or the isolation
+ * of its step.
+ */
+export const LAUNCH_OBSTACLES = ["permit", "folder", "isolation"] as const;
+export type LaunchObstacle = (typeof LAUNCH_OBSTACLES)[number];
 
 /** The agent chooses the `id` of a start, and never uses it again for the same launcher. */
 export type LauncherRequest =

@@ -1,6 +1,9 @@
 /** The shell text by which a waiting supervisor becomes the process of a step. */
 import { MillraceError } from "../../domain/errors.ts";
-import type { Launch } from "./launch-protocol.ts";
+import type { Launch, LaunchObstacle } from "./launch-protocol.ts";
+
+/** Exit code of a supervisor that has told an obstacle. A program may exit with it as well. */
+const OBSTACLE_EXIT = 125;
 
 /** Size limit of Linux for one argument or `NAME=value` (MAX_ARG_STRLEN), in bytes, with the zero byte at its end. */
 const LONGEST_TEXT_BYTES = 128 * 1024;
@@ -34,7 +37,8 @@ function checkText(text: string, what: string): void {
 /**
  * One line of shell text. The shell reads its commands from its standard input, and it reads a line completely before
  * it runs any of it. So the line can replace the standard input of the shell. The supervisor already carries the mark
- * of the lease, so the guard finds it at every moment while it runs this line.
+ * of the lease, so the guard finds it at every moment while it runs this line. Descriptor 3 is the lifeline, on which
+ * the line tells what is missing, or that the program begins; the program does not inherit it.
  */
 export function launchScript({ command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile }: Launch): string {
   const variables = Object.entries(env);
@@ -43,12 +47,17 @@ export function launchScript({ command, cwd, env, stdin = "/dev/null", stdout, s
   const program = [...(given.length > 0 ? ["/usr/bin/env", ...given] : []), ...command.map(quote)];
   return [
     ...(exported.length > 0 ? [`export ${exported.join(" ")}`] : []),
-    `cd ${quote(cwd)} || exit`,
+    `cd ${quote(cwd)} || ${tell("folder")}`,
     "unset OLDPWD",
     `exec <${quote(stdin)} >${quote(stdout)} 2>${quote(stderr)}`,
-    `[ -e ${quote(permitFile)} ] || exit`,
-    `exec ${program.join(" ")}\n`,
+    `[ -e ${quote(permitFile)} ] || ${tell("permit")}`,
+    "echo begun >&3",
+    `exec ${program.join(" ")} 3<&-\n`,
   ].join("; ");
+}
+
+function tell(obstacle: LaunchObstacle): string {
+  return `{ echo ${obstacle} >&3; exit ${OBSTACLE_EXIT}; }`;
 }
 
 function assignment([name, value]: [string, string]): string {

@@ -8,6 +8,7 @@ import { openAgentClock } from "./agent-clock.ts";
 import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { signalMarked } from "./leftover-processes.ts";
+import type { StepIsolation } from "./step-isolation.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 import { JumpWatch, type Moment } from "./time-jump.ts";
 
@@ -30,6 +31,7 @@ const LOOK_MS = 25;
 
 /** Distinguishes the marks of this launcher from those of an earlier launcher. */
 const name = randomUUID();
+const isolation = JSON.parse(process.argv[2]!) as StepIsolation;
 const running = new Map<number, SupervisedProcess>();
 /** Starts that wait for their turn, by id. */
 const waitingStarts = new Map<number, Launch>();
@@ -102,6 +104,7 @@ function resume(number: number): void {
 }
 
 function signalSteps(signal: "SIGSTOP" | "SIGCONT"): void {
+  for (const supervised of running.values()) supervised.signalOthers(signal);
   signalMarked(`${name}-`, signal, new Set(spares.map(({ group }) => group)));
 }
 
@@ -151,7 +154,7 @@ function makeSpare(leaseMark: string): void {
 }
 
 function supervise(leaseMark: string): SupervisedProcess {
-  return new SupervisedProcess(leaseMark, `${leaseMark}${name}-${++made};`);
+  return new SupervisedProcess(leaseMark, `${leaseMark}${name}-${++made};`, isolation);
 }
 
 function report(report: LauncherReport): void {

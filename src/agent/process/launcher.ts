@@ -3,13 +3,14 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { extname } from "node:path";
+import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
-import { MARK, KILL_MARKED } from "./kill-script.ts";
+import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
+import { BY_MARK, cgroupFolderOf, type StepIsolation } from "./step-isolation.ts";
 
 const here = fileURLToPath(import.meta.url);
 const MAIN_FILE = fileURLToPath(new URL(`launcher-main${extname(here)}`, import.meta.url));
@@ -36,14 +37,15 @@ export interface LaunchedProcess {
 }
 
 /**
- * Kills every process with a mark that begins with $1. The watchers of a killed launcher do the same; the agent runs
+ * Kills every process with a mark that begins with $1, and the cgroups whose paths begin with $2. The watchers of a killed launcher do the same; the agent runs
  * this script to know when it is done.
  */
-const KILL_ALL_SCRIPT = `${KILL_MARKED}\nkill_marked "$1"`;
+const KILL_ALL_SCRIPT = `${KILL_MARKED}\n${KILL_CGROUPS}\nkill_cgroups "$2"\nkill_marked "$1"`;
 
 export class Launcher {
   readonly #log: Logger;
   readonly #onHeld: (jumpMs: number) => void;
+  readonly #isolation: StepIsolation;
   /** The hold that lasts, by its number; undefined while steps may run. */
   #hold: number | undefined;
   readonly #launches = new Map<number, Launched>();
@@ -57,8 +59,9 @@ export class Launcher {
    * `onHeld` is called when all steps were stopped, because so much time has passed unnoticed that their leases may be
    * over. They continue with {@link resume}, and no step starts before.
    */
-  constructor(log: Logger, onHeld: (jumpMs: number) => void = () => {}) {
+  constructor(log: Logger, onHeld: (jumpMs: number) => void = () => {}, isolation = BY_MARK) {
     this.#log = log;
+    this.#isolation = isolation;
     this.#onHeld = onHeld;
     this.#channel = this.#open();
   }
@@ -110,7 +113,8 @@ export class Launcher {
 
   #open(): ChildProcess {
     const env = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
-    const channel = spawn(process.execPath, [...process.execArgv, ...SMALL, MAIN_FILE], {
+    const isolation = JSON.stringify(this.#isolation);
+    const channel = spawn(process.execPath, [...process.execArgv, ...SMALL, MAIN_FILE, isolation], {
       env,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       detached: true,
@@ -149,7 +153,8 @@ export class Launcher {
     const orphans = [...this.#launches.values()];
     this.#launches.clear();
     const marks = new Set(orphans.map(({ leaseMark }) => leaseMark));
-    this.#cleared = Promise.all([...marks].map(killAllMarked)).then(() => {
+    const folder = cgroupFolderOf(this.#isolation);
+    this.#cleared = Promise.all([...marks].map((mark) => killAllMarked(mark, folder))).then(() => {
       for (const orphan of orphans) orphan.onLost();
     });
   }
@@ -208,9 +213,11 @@ class Launched implements LaunchedProcess {
   }
 }
 
-function killAllMarked(leaseMark: string): Promise<void> {
+function killAllMarked(leaseMark: string, cgroupFolder: string | undefined): Promise<void> {
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", [MARK]: leaseMark };
   return new Promise((resolve) => {
-    execFile("/bin/sh", ["-c", KILL_ALL_SCRIPT, "millrace-kill", leaseMark], { env, cwd: "/" }, () => resolve());
+    const cgroups = cgroupFolder === undefined ? "" : join(cgroupFolder, leaseMark);
+    const args = ["-c", KILL_ALL_SCRIPT, "millrace-kill", leaseMark, cgroups];
+    execFile("/bin/sh", args, { env, cwd: "/" }, () => resolve());
   });
 }

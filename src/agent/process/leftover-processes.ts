@@ -62,6 +62,11 @@ export async function killLeftovers(group: number, mark: string, since: PidPosit
   return true;
 }
 
+/** Resolves when no process of the group is left, at once if there was none. */
+export async function whenGroupIsGone(group: number): Promise<void> {
+  for (let round = 0; round < ROUNDS && allIds().some((pid) => groupOf(pid) === group); round++) await sleep(ROUND_MS);
+}
+
 /** What distinguishes the watcher of a step from the step: its command line. */
 const WATCHER = "/bin/sh\0-s\0millrace-step\0";
 
@@ -74,10 +79,21 @@ export function signalMarked(text: string, signal: "SIGSTOP" | "SIGCONT", spared
   for (const pid of allIds()) {
     const group = groupOf(pid);
     if (group === undefined || spared.has(group)) continue;
-    if (read(`/proc/${pid}/environ`)?.includes(text) !== true) continue;
-    const isWatcher = pid !== group && read(`/proc/${pid}/cmdline`)?.toString("latin1").startsWith(WATCHER) === true;
-    signalProcess(pid, isWatcher ? "SIGCONT" : signal);
+    if (read(`/proc/${pid}/environ`)?.includes(text) === true) signalStep(pid, group, signal);
   }
+}
+
+/** Sends a signal to these processes of steps, and SIGCONT to the watchers among them. Spares the group `spared`. */
+export function signalProcesses(pids: readonly number[], signal: NodeJS.Signals, spared?: number): void {
+  for (const pid of pids) {
+    const group = groupOf(pid);
+    if (group !== undefined && group !== spared) signalStep(pid, group, signal);
+  }
+}
+
+function signalStep(pid: number, group: number, signal: NodeJS.Signals): void {
+  const isWatcher = pid !== group && read(`/proc/${pid}/cmdline`)?.toString("latin1").startsWith(WATCHER) === true;
+  signalProcess(pid, isWatcher ? "SIGCONT" : signal);
 }
 
 /**

@@ -22,16 +22,19 @@ const MAX_SAMPLE_SHARE = 1 / 50;
 const STAT = { group: 2, userTicks: 11, systemTicks: 12, childUserTicks: 13, childSystemTicks: 14 } as const;
 
 export class UsageMeter {
-  /** What the samples have found so far, by process group. */
+  /** What the samples have found so far, by child. */
   readonly #sampled = new Map<number, ResourceUsage>();
+  /** Tells the process group of a child's step. */
+  readonly #groups = new Map<number, () => number>();
   /** Processes that have ended since the last count, with the resolvers of their promises. */
   #ended: { readonly pid: number; readonly answer: (usage: ResourceUsage | undefined) => void }[] = [];
   #countedMs = waitedForMs() ?? 0;
   #timer: NodeJS.Timeout | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
 
-  /** A child of this process, with a process group of its own, has become the process of a step. */
-  begin(pid: number): void {
+  /** A child of this process has become the process of a step, or its parent. `group` tells the step's process group. */
+  begin(pid: number, group: () => number): void {
+    this.#groups.set(pid, group);
     this.#sampled.set(pid, { cpuMs: 0, maxRssBytes: 0 });
     this.#timer ??= setTimeout(() => this.#sample(), FIRST_SAMPLE_MS);
   }
@@ -67,6 +70,7 @@ export class UsageMeter {
     this.#countedMs = waitedMs ?? 0;
     for (const [index, { pid, answer }] of ended.entries()) {
       this.#sampled.delete(pid);
+      this.#groups.delete(pid);
       const usage = usages[index];
       if (usage === undefined || waitedMs === undefined) answer(undefined);
       else answer({ ...usage, cpuMs: Math.round(usage.cpuMs + restMs / ended.length) });
@@ -79,22 +83,23 @@ export class UsageMeter {
   #sample(): void {
     const startedAt = performance.now();
     this.#sampledAt = startedAt;
+    const children = new Map([...this.#groups].map(([pid, group]) => [group(), pid]));
     const found = new Map<number, { cpuMs: number; rss: number; highest: number }>();
     for (const name of readProcesses()) {
       const stat = readStat(name);
-      const group = Number(stat[STAT.group]);
-      if (!this.#sampled.has(group)) continue;
-      const sum = found.get(group) ?? { cpuMs: 0, rss: 0, highest: 0 };
+      const child = children.get(Number(stat[STAT.group]));
+      if (child === undefined) continue;
+      const sum = found.get(child) ?? { cpuMs: 0, rss: 0, highest: 0 };
       const { rss, highest } = readMemory(name);
       sum.cpuMs += ticks(stat, STAT.userTicks, STAT.systemTicks, STAT.childUserTicks, STAT.childSystemTicks);
       sum.rss += rss;
       sum.highest = Math.max(sum.highest, highest);
-      found.set(group, sum);
+      found.set(child, sum);
     }
-    for (const [group, { cpuMs, rss, highest }] of found) {
-      const before = this.#sampled.get(group)!;
+    for (const [child, { cpuMs, rss, highest }] of found) {
+      const before = this.#sampled.get(child)!;
       const maxRssBytes = Math.max(before.maxRssBytes, rss, highest);
-      this.#sampled.set(group, { cpuMs: Math.max(before.cpuMs, cpuMs), maxRssBytes });
+      this.#sampled.set(child, { cpuMs: Math.max(before.cpuMs, cpuMs), maxRssBytes });
     }
     const tookMs = performance.now() - startedAt;
     this.#timer = setTimeout(() => this.#sample(), Math.max(SAMPLE_MS, tookMs / MAX_SAMPLE_SHARE));

@@ -35,6 +35,7 @@ export interface AgentOptions {
   readonly dataDir?: string;
   readonly drainTimeout?: string;
   readonly minFreeDisk?: string;
+  readonly stepIsolation?: string;
   readonly logBuffer?: string;
   readonly pluginCache?: string;
   /** Set when another process starts the agent: the agent ends when that process closes the pipe to its stdin. */
@@ -61,6 +62,7 @@ const VARIABLES = {
   dataDir: "MILLRACE_DATA_DIR",
   drainTimeout: "MILLRACE_AGENT_DRAIN_TIMEOUT",
   minFreeDisk: "MILLRACE_AGENT_MIN_FREE_DISK",
+  stepIsolation: "MILLRACE_AGENT_STEP_ISOLATION",
   logBuffer: "MILLRACE_AGENT_LOG_BUFFER",
   pluginCache: "MILLRACE_AGENT_PLUGIN_CACHE",
 } as const satisfies Partial<Record<keyof AgentOptions, string>>;
@@ -118,6 +120,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       insecure: config.security === "plaintext",
       version: packageVersion(),
       log,
+      stepIsolation: config.stepIsolation,
       logBufferBytes: config.logBufferBytes,
       minFreeDisk: config.minFreeDisk,
       drainTimeoutMs,

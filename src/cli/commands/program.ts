@@ -146,7 +146,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--labels <k=v,...>", "labels by which jobs select this agent (MILLRACE_AGENT_LABELS)")
     .option(
       "--facts <on|off>",
-      "whether to add the labels os, arch, hostname and cores; default on (MILLRACE_AGENT_FACTS)",
+      "whether to add the labels os, arch, hostname, cores and step-isolation; default on (MILLRACE_AGENT_FACTS)",
     )
     .option("--plugin-dirs <dirs>", "folders with plugins of your own (MILLRACE_AGENT_PLUGIN_DIRS)")
     .option("--plugin-cache <size>", "disk space for fetched plugins; default 1GB (MILLRACE_AGENT_PLUGIN_CACHE)")
@@ -158,6 +158,10 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option(
       "--min-free-disk <size>",
       "below this free disk space no job begins: 2GB, 5% or 0; default the lesser of 1GiB and 5% (MILLRACE_AGENT_MIN_FREE_DISK)",
+    )
+    .option(
+      "--step-isolation <kind>",
+      "how processes of steps are found: auto, cgroup, pid-namespace, subreaper or mark; default auto (MILLRACE_AGENT_STEP_ISOLATION)",
     )
     .option(
       "--log-buffer <size>",

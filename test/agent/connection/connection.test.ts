@@ -38,6 +38,7 @@ describe("an agent and its connection", () => {
       arch: process.arch,
       hostname: hostname(),
       cores: String(availableParallelism()),
+      "step-isolation": bench.gateway.registrations[0]!.labels["step-isolation"]!,
     });
     expect(bootId).to.not.equal(bench.gateway.hellos[1]!.bootId);
     expect((await stat(join(bench.dataDir, "identity.json"))).mode & 0o777).to.equal(0o600);

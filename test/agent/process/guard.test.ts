@@ -62,7 +62,7 @@ describe("a guard", () => {
     await until("the end of the lease", () => ranOut.length > 0);
     guard.renew(1, later());
     const late = await startUnder(1, "touch started");
-    expect((await late.exited)?.code).to.equal(1);
+    expect(await late.exited).to.include({ code: 125, obstacle: "permit" });
     expect(existsSync(join(folder, "started"))).to.equal(false);
   });
 
@@ -77,6 +77,18 @@ describe("a guard", () => {
     expect(existsSync(guard.permitOf(7))).to.equal(false);
     // What is left are the guard itself and the shell that kills the steps of the lease.
     await until("the end of all timers", async () => (await processesWith(folder)).length === 1);
+  });
+
+  it("removes no permit of another guard in the same folder", async () => {
+    const other = new Guard({ folder, clock: systemClock, log: SILENT, onRunOut: () => {} });
+    try {
+      other.open(1, later());
+      guard.open(1, soon());
+      await until("the end of the lease", () => ranOut.length > 0);
+      expect([guard.hasPermit(1), other.hasPermit(1)]).to.deep.equal([false, true]);
+    } finally {
+      await other.close();
+    }
   });
 
   it("kills all processes of steps when it is closed", async () => {

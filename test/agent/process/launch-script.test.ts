@@ -97,7 +97,7 @@ describe("the launch script", () => {
     it(`makes ${shell.join(" ")} start nothing without the permit`, async () => {
       await rm(join(folder, "permit"));
       const code = await runScript(shell, launchScript(launch(["touch", join(folder, "started")], {})));
-      expect(code).to.equal(1);
+      expect(code).to.equal(125);
       expect(await readFile(join(folder, "started")).catch(() => "missing")).to.equal("missing");
     });
   }

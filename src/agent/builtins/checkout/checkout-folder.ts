@@ -1,6 +1,7 @@
 /** The folder of a checkout. It is in the workspace, even if earlier steps have put links there, and it is emptied. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { mountPointsIn } from "../mount-points.ts";
 import { CheckoutProblem } from "./checkout-problem.ts";
 
 /**
@@ -19,9 +20,16 @@ export function openFolder(workspace: string, folder: string): string {
   return path;
 }
 
-/** Removes the content of the folder: links themselves, never their targets. Returns whether there was any content. */
+/**
+ * Removes the content of the folder: links themselves, never their targets. Returns whether there was any content. Throws
+ * a {@link CheckoutProblem} when an earlier step has mounted something there, since the files behind it are not the job's.
+ */
 export function emptyFolder(folder: string): boolean {
   const names = readdirSync(folder);
+  const mounted = names.length === 0 ? undefined : mountPointsIn(folder)[0];
+  if (mounted !== undefined) {
+    throw new CheckoutProblem("files", `${JSON.stringify(mounted)} is a mount point, and is not emptied: unmount it`);
+  }
   for (const name of names) {
     const path = join(folder, name);
     try {
