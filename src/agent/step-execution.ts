@@ -244,7 +244,8 @@ export class StepExecution {
     if (this.#dispatch.artifacts.length === 0) return end;
     if (!hasSucceeded && end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
     const { signal } = this.#ending;
-    const options = { workspace, gateway, say: sayTo(output), signal };
+    const isSecret = (text: string) => output.secrets.isIn(text);
+    const options = { workspace, gateway, say: sayTo(output), isSecret, signal };
     const problem = await keepArtifacts(this.#dispatch, options).catch(() => undefined);
     const kept = { ...end, lastLine: output.log.lastLine, endedAtMs: end.endedAtMs === 0 ? 0 : Date.now() };
     if (signal.aborted) return { ...kept, ...(signal.reason as Cause) };

@@ -17,6 +17,8 @@ export interface KeepingOptions {
   readonly gateway: GatewayAccess;
   /** Writes a line to the log of the step. */
   readonly say: (line: string) => void;
+  /** Whether the text holds a secret of the step. */
+  readonly isSecret: (text: string) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -41,13 +43,20 @@ export async function keepArtifacts(step: KeptStep, options: KeepingOptions): Pr
 }
 
 async function keep({ stepRunId, token }: KeptStep, rule: ArtifactRule, options: KeepingOptions): Promise<void> {
-  const { workspace, gateway, say, signal } = options;
+  const { workspace, gateway, say, isSecret, signal } = options;
   const files = await findFiles(workspace, rule.paths, signal);
   if (files.length === 0) {
     const text = `no file matches ${rule.paths.map((path) => JSON.stringify(path)).join(", ")}`;
     if (rule.ifMissing === IfMissing.IF_MISSING_IGNORE) return;
     if (rule.ifMissing !== IfMissing.IF_MISSING_WARN) throw new Error(text);
     return say(`warning: the artifact ${JSON.stringify(rule.name)} is not kept: ${text}`);
+  }
+  // The control plane stores names and paths as they are, and shows them to every viewer.
+  const told = [rule.name, ...files.map(({ path }) => path)].find(isSecret);
+  if (told !== undefined) {
+    throw new Error(
+      `${JSON.stringify(told)} holds a secret, and names of artifacts and files are shown to all viewers`,
+    );
   }
   const manifest = files.map(({ path, sizeBytes, sha256, executable }) => ({
     path,
