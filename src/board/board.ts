@@ -4,7 +4,7 @@
  */
 import type { Offer } from "../domain/effects.ts";
 import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
-import type { AgentSelector, Labels } from "../domain/labels.ts";
+import type { AgentSelector, LabelledAgent, Labels } from "../domain/labels.ts";
 import type { QuotaUse } from "../domain/quotas.ts";
 
 /**
@@ -43,10 +43,11 @@ export interface Board {
    */
   withdraw(jobId: JobRunId, queuedAt?: number): Promise<void>;
   /**
-   * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then
-   * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers.
+   * Takes up to `count` offers that the agent matches, the best ones first (priority, then round-robin by project, then
+   * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers. What is
+   * computed for an agent is remembered by its object, which therefore must not change.
    */
-  take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]>;
+  take(agent: LabelledAgent, holdMs: number, count: number): Promise<readonly TakenOffer[]>;
   /**
    * Keeps the places of granted jobs for {@link PLACE_MS}. The owner of a job's shard repeats the call in time; a place
    * for which no call comes is free after that time.
@@ -77,6 +78,8 @@ export interface PresenceRecord {
   readonly bootId: string;
   readonly gatewayId: string;
   readonly labels: Labels;
+  /** Keys of the labels that an operator has given; absent without one, and in a record of an older gateway. */
+  readonly trusted?: readonly string[];
   readonly slots: number;
   readonly busy: number;
   /** True when the agent takes no more jobs; absent in a record of a gateway of an older version. */

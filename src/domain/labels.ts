@@ -2,11 +2,20 @@
 
 export type Labels = Readonly<Record<string, string>>;
 
+/** An agent as selectors see it. */
+export interface LabelledAgent {
+  readonly labels: Labels;
+  /** Keys of the labels that an operator has given; the agent itself tells the others. Absent: none. */
+  readonly trusted?: readonly string[];
+}
+
 export interface AgentSelector {
   /** Each pair must be present with this value. */
   readonly matchLabels: readonly (readonly [key: string, value: string])[];
   /** Each expression must hold. */
   readonly matchExpressions: readonly LabelExpression[];
+  /** True: only labels that an operator has given count, and an agent without any does not match. Else absent. */
+  readonly trusted?: true;
 }
 
 export interface LabelExpression {
@@ -21,29 +30,51 @@ export type LabelOperator = (typeof LABEL_OPERATORS)[number];
 
 export const ANY_AGENT: AgentSelector = { matchLabels: [], matchExpressions: [] };
 
-/** True when an agent with `labels` may run a job with `selector`; an empty selector matches every agent. */
-export function selectorMatches(selector: AgentSelector, labels: Labels): boolean {
-  return failingClause(selector, labels) === undefined;
+/** True when the agent may run a job with `selector`; an empty selector matches every agent. */
+export function selectorMatches(selector: AgentSelector, agent: LabelledAgent): boolean {
+  return failingClause(selector, agent) === undefined;
 }
 
 /**
- * The first clause of `selector` that `labels` do not meet, as text for people (`os In (linux)`); undefined when they
- * meet all.
+ * The first clause of `selector` that the agent does not meet, as text for people (`os In (linux)`); undefined when it
+ * meets all.
  */
-export function failingClause(selector: AgentSelector, labels: Labels): string | undefined {
+export function failingClause(selector: AgentSelector, agent: LabelledAgent): string | undefined {
+  const labels = selector.trusted === true ? trustedLabelsOf(agent) : agent.labels;
+  if (selector.trusted === true && Object.keys(labels).length === 0) return ANY_TRUSTED;
   for (const label of selector.matchLabels) {
     const [key, value] = label;
-    if (labels[key] !== value) return describeLabel(label);
+    if (labels[key] !== value) return wordsFor(selector) + describeLabel(label);
   }
   for (const expression of selector.matchExpressions) {
-    if (!expressionHolds(expression, labels)) return describeExpression(expression);
+    if (!expressionHolds(expression, labels)) return wordsFor(selector) + describeExpression(expression);
   }
   return undefined;
 }
 
 /** Every clause of `selector` as text for people; none for a selector that matches every agent. */
-export function describeSelector({ matchLabels, matchExpressions }: AgentSelector): readonly string[] {
-  return [...matchLabels.map(describeLabel), ...matchExpressions.map(describeExpression)];
+export function describeSelector(selector: AgentSelector): readonly string[] {
+  const { matchLabels, matchExpressions, trusted } = selector;
+  const clauses = [...matchLabels.map(describeLabel), ...matchExpressions.map(describeExpression)];
+  if (clauses.length === 0 && trusted === true) return [ANY_TRUSTED];
+  return clauses.map((clause) => wordsFor(selector) + clause);
+}
+
+/** The same selector, which only labels meet that an operator has given. */
+export function demandTrust(selector: AgentSelector): AgentSelector {
+  return { ...selector, trusted: true };
+}
+
+/** The labels of the agent that an operator has given. */
+export function trustedLabelsOf({ labels, trusted = [] }: LabelledAgent): Labels {
+  return Object.fromEntries(trusted.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key]!]] : [])));
+}
+
+/** The clause of a selector that asks for trusted labels and for none in particular. */
+const ANY_TRUSTED = "a trusted label";
+
+function wordsFor({ trusted }: AgentSelector): string {
+  return trusted === true ? "trusted " : "";
 }
 
 function expressionHolds({ key, operator, values }: LabelExpression, labels: Labels): boolean {

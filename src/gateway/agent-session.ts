@@ -10,7 +10,7 @@ import { type AgentNotice, listenToAgent, supersedeStreams } from "../board/agen
 import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { RunId, StepRunId } from "../domain/ids.ts";
-import type { Labels } from "../domain/labels.ts";
+import type { LabelledAgent } from "../domain/labels.ts";
 import { pause } from "../domain/clock.ts";
 import { reportStep, sendReport, type StepReport } from "./actor-messages.ts";
 import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
@@ -63,8 +63,8 @@ export interface AgentSessionOptions {
 }
 
 export class AgentSession implements Claimant {
-  /** Replaced, never changed in place: the board caches what it computes for an object of labels. */
-  labels: Labels;
+  /** Replaced, never changed in place: the board caches what it computes for the object. */
+  agent: LabelledAgent;
   readonly #context: SessionContext;
   readonly #storedLabels: StoredLabels;
   readonly #boot: AgentBoot;
@@ -100,7 +100,7 @@ export class AgentSession implements Claimant {
     this.#storedLabels = new StoredLabels(context, caller.agentId);
     this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
-    this.labels = hello.facts.labels;
+    this.agent = { labels: hello.facts.labels };
     this.#slots = new Slots(hello.facts.slots, () => context.clock.monotonic());
     this.#claims = new PendingClaims(context, this.#boot, () => this.wake());
     this.#end = end;
@@ -121,7 +121,7 @@ export class AgentSession implements Claimant {
     const { agentId } = this.#boot;
     const { presence } = this.#context;
     const { facts, holdings } = this.#hello;
-    await refreshAgent(this.#context, this.#boot, facts);
+    this.agent = await refreshAgent(this.#context, this.#boot, facts);
     this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
     this.#holdings = holdings;
@@ -236,7 +236,7 @@ export class AgentSession implements Claimant {
         this.#claims.settle(notice.requestId);
         return;
       case "labels":
-        this.#relabel(notice.labels);
+        this.#relabel({ labels: notice.labels, trusted: notice.trusted ?? [] });
         return;
       case "revoke":
       case "release":
@@ -261,8 +261,8 @@ export class AgentSession implements Claimant {
     this.#outbox.push(() => agentMessageOf(this.#context.builder, notice));
   }
 
-  #relabel(labels: Labels): void {
-    this.labels = labels;
+  #relabel(agent: LabelledAgent): void {
+    this.agent = agent;
     this.wake();
     this.#showPresence().catch((error: unknown) =>
       this.#warn(error, "new labels could not be shown in presence; the next heartbeat shows them"),
@@ -309,7 +309,7 @@ export class AgentSession implements Claimant {
     const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
     if (count <= 0 || this.#closed.signal.aborted) return false;
     const requestIds = Array.from({ length: count }, () => this.#context.newUuid());
-    return (await this.#claims.claim(this.labels, requestIds)) === count;
+    return (await this.#claims.claim(this.agent, requestIds)) === count;
   }
 
   async #answerHeartbeats(): Promise<void> {
@@ -319,7 +319,7 @@ export class AgentSession implements Claimant {
       const { sequence, holdings } = next;
       try {
         const stored = await this.#storedLabels.read();
-        if (stored !== undefined && !isDeepStrictEqual(stored, this.labels)) this.labels = stored;
+        if (stored !== undefined && !isDeepStrictEqual(stored, this.agent)) this.agent = stored;
         await this.#updateHoldings(holdings);
         await this.#reconcile(holdings);
         this.#outbox.push(() => ({ type: "heartbeatAck", sequence }));
@@ -350,7 +350,7 @@ export class AgentSession implements Claimant {
     const { jobIds, takesNoJobs } = this.#holdings;
     const [slots, busy, draining] = [this.#slots.count, jobIds.length, this.#draining];
     const { gatewayId } = this.#context;
-    return { ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining, takesNoJobs };
+    return { ...this.#boot, gatewayId, ...this.agent, slots, busy, draining, takesNoJobs };
   }
 
   /** Compares what the agent holds with the store, and passes on what the agent has missed. */

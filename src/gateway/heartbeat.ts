@@ -4,6 +4,7 @@ import type { AgentId } from "../domain/ids.ts";
 import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
 import type { SessionContext } from "./gateway-context.ts";
+import { labelledAgent } from "../domain/trust.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
 import { refreshAgent } from "./registration.ts";
 
@@ -28,12 +29,12 @@ export async function recordHeartbeat(
   if (newest !== bootId && sequence > 1n) {
     throw startedAgain();
   }
-  const { labels, slots } = agent;
-  if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version: agent.version });
+  const { labels, slots, version } = agent;
+  if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version });
   await context.presence.beat({
     ...boot,
     gatewayId: context.gatewayId,
-    labels,
+    ...labelledAgent(agent),
     slots,
     busy: holdings.jobIds.length,
     takesNoJobs: holdings.takesNoJobs,

@@ -6,7 +6,7 @@ import { toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { planApproval } from "./plan-gates.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
-import { planContexts, type Subject } from "./plan-contexts.ts";
+import { planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { pinPlugins } from "./plan-plugins.ts";
 import { linkCells, type PlanRefusal } from "./plan-run.ts";
 import { sizedCell, snapshotBytes, snapshotLimitMessage } from "./snapshot-size.ts";
@@ -81,7 +81,7 @@ export function dryRun(input: Subject): DryRunResult {
       if (cell.stage !== index) continue;
       const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
       for (const step of spec.steps) for (const name of step.secrets) secrets.add(name);
-      jobs.push(dryJob(cell, spec, verdict, judge));
+      jobs.push(dryJob(cell, spec, verdict, judge, plannedSelector(input, cell.defined, spec)));
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
     }
     stages.push({
@@ -128,7 +128,7 @@ function refuseLargeSnapshot(input: Subject, cells: readonly PlannedCell[], reso
 /** In texts, this id takes the place of the id that a run will get. */
 const RUN_ID = "run_0";
 
-function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge): DryJob {
+function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge, selector: AgentSelector): DryJob {
   const { defined, matrix, cellsFrom } = cell;
   const { when, verdict } = judge.job(cell, stage.verdict);
   const env = knownEnv(spec.env, spec.late);
@@ -147,7 +147,7 @@ function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge
     when,
     verdict,
     approval: defined.approval !== null,
-    selector: defined.selector,
+    selector,
     steps,
   };
 }

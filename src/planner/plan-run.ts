@@ -14,7 +14,7 @@ import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressi
 import type { Reference } from "../expressions/template.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
-import { planContexts, type Subject } from "./plan-contexts.ts";
+import { planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
 import { pinPlugins } from "./plan-plugins.ts";
 import { snapshotBytesOf, snapshotLimitMessage } from "./snapshot-size.ts";
@@ -121,10 +121,11 @@ export function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJ
 function planJob(
   cell: PlannedCell,
   spec: JobSpec,
-  { definition, revisionId }: PlanInput,
+  input: PlanInput,
   known: PartialScope,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
   const { defined, stage, matrix, cellsFrom } = cell;
+  const { definition, revisionId } = input;
   const { parsed } = definition.source;
   const ofJob = toPartialScope({ matrix: matrixOf(cell) }, known);
   const ofSteps = toPartialScope({ env: knownEnv(spec.env, spec.late) }, ofJob);
@@ -146,7 +147,7 @@ function planJob(
     leaseMs: defined.leaseMs,
     priority: defined.priority,
     retry: defined.retry,
-    selector: defined.selector,
+    selector: plannedSelector(input, defined, spec),
     outputs: defined.outputs.map(([name, text]) => [name, foldTemplate(parsed.template(text), ofSteps)]),
     steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, at) => ({
       name: spec.steps[at]!.name,

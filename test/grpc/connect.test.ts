@@ -320,7 +320,7 @@ describe("an agent's control channel", () => {
     await gateway.context.board.offer(run.offer());
     await channel.beat();
     expect(claims()).to.deep.equal([]);
-    expect((await gateway.context.board.take({}, 1, 1))[0]?.jobId).to.equal(run.jobId());
+    expect((await gateway.context.board.take({ labels: {} }, 1, 1))[0]?.jobId).to.equal(run.jobId());
   });
 
   it("passes reports to the step as messages of actors", async () => {

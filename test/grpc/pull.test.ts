@@ -114,7 +114,7 @@ describe("an agent that pulls", () => {
       async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 0,
     );
     await gateway.context.board.offer(run.offer());
-    expect((await gateway.context.board.take({}, 1, 1))[0]?.jobId).to.equal(run.jobId());
+    expect((await gateway.context.board.take({ labels: {} }, 1, 1))[0]?.jobId).to.equal(run.jobId());
   });
 
   it("gets the names of missing fields in a fetch", async () => {

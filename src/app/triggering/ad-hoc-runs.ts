@@ -24,6 +24,7 @@ import { finishRemoval, isRunRemoved, removeRun } from "../runs/remove-run.ts";
 import { parseWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { requireParsed } from "../catalogue/required-definition.ts";
 import { claimRequest } from "../request-ids.ts";
+import { trustDemandOf } from "../trust-demands.ts";
 import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
 import { sealSuccession } from "../runs/succession.ts";
@@ -78,6 +79,7 @@ export async function createStepRun(
     }
     const revisionId = adHocRevisionId(runId);
     const plugins = await pluginsForRun(context.stores, definition);
+    const demand = await trustDemandOf(context, pipeline.projectId);
     const planned = withStepPointers(() =>
       planNewRun(
         context,
@@ -98,6 +100,7 @@ export async function createStepRun(
           },
         },
         plugins,
+        demand,
       ),
     );
     // Before the run: a rerun is planned from this revision.

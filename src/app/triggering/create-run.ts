@@ -10,6 +10,7 @@ import type { Definition } from "../../definition/definition.ts";
 import type { RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
+import type { TrustDemand } from "../../domain/trust.ts";
 import { planRun } from "../../planner/plan-run.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
@@ -38,6 +39,7 @@ export function planNewRun(
   definition: Definition,
   run: NewRun,
   plugins: PluginLookup,
+  trustDemand: TrustDemand,
 ): PlannedRun {
   const { runId, origin, pipeline } = run;
   const outcome = planRun({
@@ -53,6 +55,7 @@ export function planNewRun(
     repoUrl: pipeline.repoUrl,
     plugins,
     snapshotBytes: stores.snapshotBytes,
+    trustDemand,
   });
   if (!outcome.ok) throw planRefused(outcome);
   return { ...run, plan: outcome.plan, jobs: outcome.jobs };

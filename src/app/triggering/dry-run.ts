@@ -19,6 +19,7 @@ import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
 import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { trustDemandOf } from "../trust-demands.ts";
 import { triggerBody } from "./trigger.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
@@ -67,6 +68,7 @@ export async function planPipeline(
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
     snapshotBytes: context.stores.snapshotBytes,
+    trustDemand: await trustDemandOf(context, pipeline.projectId),
   });
   if (!outcome.ok) throw planRefused(outcome);
   const { list: agents } = await listAgents(context, caller);

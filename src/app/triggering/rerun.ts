@@ -13,6 +13,7 @@ import { findPipeline, findRunHead, noPlan, noRun } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { pluginsForRerun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
+import { trustDemandOf } from "../trust-demands.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { noStepRun } from "../step-runs.ts";
@@ -119,6 +120,7 @@ async function prepare(context: TriggeringContext, head: AggregateHead, successo
   }
   const ended = await readEndedRun(context, rootId);
   const plugins = await pluginsForRerun(context.stores, definition, ended);
+  const demand = await trustDemandOf(context, pipeline.projectId);
   const planned = planNewRun(
     context,
     definition,
@@ -135,6 +137,7 @@ async function prepare(context: TriggeringContext, head: AggregateHead, successo
       },
     },
     plugins,
+    demand,
   );
   const stepRunId = asId<StepRunId>(successor.stepRunId);
   if (scope === "step" && ended.state(stepRunId) === undefined) throw noStepRun(stepRunId, rootId);

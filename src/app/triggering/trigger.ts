@@ -10,6 +10,7 @@ import { findPipeline, noPipeline } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
+import { trustDemandOf } from "../trust-demands.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
@@ -80,8 +81,11 @@ export async function triggerRun(
       retryOf: null,
       firstRunId: null,
     } as const;
-    const plugins = await pluginsForRun(context.stores, definition);
-    const planned = planNewRun(context, definition, { runId, origin, pipeline }, plugins);
+    const [plugins, demand] = await Promise.all([
+      pluginsForRun(context.stores, definition),
+      trustDemandOf(context, pipeline.projectId),
+    ]);
+    const planned = planNewRun(context, definition, { runId, origin, pipeline }, plugins, demand);
     await reserveGroupPlace(context, planned);
     await storeNewRun(context, planned);
   }

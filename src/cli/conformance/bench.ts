@@ -12,6 +12,7 @@ import { getRun } from "../../app/runs/runs.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import { type AgentId, newId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
+import { NO_TRUST_DEMAND } from "../../domain/trust.ts";
 import type { AgentCommand } from "./agent-command.ts";
 import type { Network } from "./network.ts";
 
@@ -120,7 +121,8 @@ export class Bench {
       firstRunId: null,
     } as const;
     const plugins = await pluginsForRun(context.stores, definition);
-    await storeNewRun(context, alter(planNewRun(context, definition, { runId, origin, pipeline: pipeline! }, plugins)));
+    const run = { runId, origin, pipeline: pipeline! };
+    await storeNewRun(context, alter(planNewRun(context, definition, run, plugins, NO_TRUST_DEMAND)));
     this.#live.add(runId);
     return runId;
   }

@@ -40,6 +40,7 @@ export class Gateway {
         stores: ports.stores,
         secrets: { read: () => Promise.resolve(new Map()) },
         logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
+        handout: { refusal: () => Promise.resolve(undefined) },
         onRefused: (step, reason) => reportRefusedDispatch(ports, step, reason),
       }),
       claimQueue: new ClaimQueue(ports, timers),
