@@ -27,6 +27,9 @@ export type AgentNotice =
   /** The agent's labels have changed. `trusted`: keys of those that an operator has given; absent from an older gateway. */
   | { readonly type: "labels"; readonly labels: Labels; readonly trusted?: readonly string[] }
   | { readonly type: "refuseClaim"; readonly requestId: string }
+  /** Somebody greets in the agent's name: a stream that hears the agent answers `alive`. A gateway of an older version does not. */
+  | { readonly type: "probe"; readonly by: string }
+  | { readonly type: "alive"; readonly to: string }
   /**
    * Older streams of the agent end: the agent has opened the stream `by`; empty: it was registered again or removed, or
    * lost its token.

@@ -84,11 +84,19 @@ export interface PresenceRecord {
   readonly busy: number;
   /** True when the agent takes no more jobs; absent in a record of a gateway of an older version. */
   readonly draining?: boolean;
+  /** True for an agent that calls and has no stream; absent for another, and in a record of an older gateway. */
+  readonly pulls?: boolean;
   /**
    * Why the agent takes no jobs at present, for people; empty when it does, and absent in a record of a gateway of an
    * older version.
    */
   readonly takesNoJobs?: string;
+}
+
+/** The newest sign of life of an agent. `at`: when it was written, by the broker's clock, Unix milliseconds. */
+export interface NewestBeat extends Pick<PresenceRecord, "bootId" | "gatewayId" | "pulls"> {
+  readonly beat: string;
+  readonly at: number;
 }
 
 export interface Presence {
@@ -102,7 +110,7 @@ export interface Presence {
   /** Removes the record, unless another boot of the agent has written it. */
   leave(agentId: AgentId, bootId: string): Promise<void>;
   /** The newest record of each agent; an agent without a record is absent from the map. */
-  read(agentIds: readonly AgentId[]): Promise<ReadonlyMap<AgentId, { readonly bootId: string; readonly beat: string }>>;
+  read(agentIds: readonly AgentId[]): Promise<ReadonlyMap<AgentId, NewestBeat>>;
   /** Agents whose last beat is younger than `maxAgeMs` by the broker's clock. */
   online(maxAgeMs: number): Promise<readonly PresenceRecord[]>;
   /**

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
-import { type AgentNotice, listenToAgent, supersedeStreams } from "../board/agent-notices.ts";
+import { type AgentNotice, listenToAgent, supersedeStreams, tellAgent } from "../board/agent-notices.ts";
 import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { RunId, StepRunId } from "../domain/ids.ts";
@@ -21,6 +21,7 @@ import { Outbox } from "./outbox.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { type AgentHoldings, returnJobs, reconcile } from "./reconciliation.ts";
 import { type AgentFacts, refreshAgent } from "./registration.ts";
+import { anotherProcess, isAnotherAlive, SILENT_HEARTBEATS } from "./second-process.ts";
 import { Slots } from "./slots.ts";
 
 /** Messages that may wait for a slow agent; with more, the stream ends. */
@@ -34,8 +35,6 @@ const REPORT_RETRY_MS = 500;
  * trip each.
  */
 const CLAIMS_AT_ONCE = 8;
-/** An agent that has been silent for this many heartbeats gets no jobs: it may have stopped, and would lose them. */
-const SILENT_HEARTBEATS = 2;
 /** Errors that end the stream, because the next heartbeat would meet them again. */
 const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated", "conflict"];
 
@@ -114,13 +113,15 @@ export class AgentSession implements Claimant {
   }
 
   /**
-   * Starts the session: shows presence, welcomes the agent, and passes on what the agent has missed. Rejects when
-   * presence or the store cannot be reached: then the stream ends, and the agent connects again.
+   * Starts the session: shows presence, welcomes the agent, and passes on what the agent has missed. Rejects with
+   * `already_exists` when another gateway hears the agent; and when presence or the store cannot be reached: then the
+   * stream ends, and the agent connects again.
    */
   async open(): Promise<void> {
     const { agentId } = this.#boot;
     const { presence } = this.#context;
     const { facts, holdings } = this.#hello;
+    if (await isAnotherAlive(this.#context, this.#boot, this.#streamId)) throw anotherProcess(agentId);
     this.agent = await refreshAgent(this.#context, this.#boot, facts);
     this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
@@ -179,11 +180,17 @@ export class AgentSession implements Claimant {
 
   /** Slots for which jobs may be claimed now; 0 while the agent drains, is silent, is paused, or takes no jobs. */
   freeSlots(): number {
-    const { clock, claimQueue, heartbeatIntervalMs } = this.#context;
-    const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
-    const isPaused = claimQueue.pauses.isPaused(this.#boot.agentId);
-    const takesNone = this.#draining || isSilent || isPaused || this.#holdings.takesNoJobs !== "";
+    // A silent agent may have stopped, and would lose a job.
+    const isPaused = this.#context.claimQueue.pauses.isPaused(this.#boot.agentId);
+    const takesNone = this.#draining || !this.isHeard() || isPaused || this.#holdings.takesNoJobs !== "";
     return takesNone ? 0 : this.#slots.free - this.#claims.count;
+  }
+
+  /** True while the stream is open and the agent's heartbeats come. */
+  isHeard(): boolean {
+    const { clock, heartbeatIntervalMs } = this.#context;
+    const silentMs = clock.monotonic() - this.#heardAt;
+    return !this.#closed.signal.aborted && silentMs <= SILENT_HEARTBEATS * heartbeatIntervalMs;
   }
 
   /** Claims jobs for the free slots, now or after the claims that are under way. */
@@ -235,6 +242,11 @@ export class AgentSession implements Claimant {
       case "refuseClaim":
         this.#claims.settle(notice.requestId);
         return;
+      case "probe":
+        if (notice.by !== this.#streamId && this.isHeard()) this.#answerProbe(notice.by);
+        return;
+      case "alive":
+        return;
       case "labels":
         this.#relabel({ labels: notice.labels, trusted: notice.trusted ?? [] });
         return;
@@ -259,6 +271,12 @@ export class AgentSession implements Claimant {
       this.wake();
     }
     this.#outbox.push(() => agentMessageOf(this.#context.builder, notice));
+  }
+
+  #answerProbe(by: string): void {
+    tellAgent(this.#context, this.#boot.agentId, { type: "alive", to: by }).catch((error: unknown) =>
+      this.#warn(error, "another gateway could not be told that the agent is connected here"),
+    );
   }
 
   #relabel(agent: LabelledAgent): void {

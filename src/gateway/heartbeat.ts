@@ -7,10 +7,13 @@ import type { SessionContext } from "./gateway-context.ts";
 import { labelledAgent } from "../domain/trust.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
 import { refreshAgent } from "./registration.ts";
+import { isFresh } from "./second-process.ts";
+import { MillraceError } from "../domain/errors.ts";
 
 /**
  * Records the presence of the agent and answers the notices that it has missed. Throws `not_found` for an agent that is
- * not registered and `conflict` for a boot that a newer one has replaced. Rejects when presence or the store cannot be
+ * not registered, `conflict` for a boot that a newer one has replaced, and `unavailable` for a new boot while the one
+ * before it is alive. Rejects when presence or the store cannot be
  * reached.
  */
 export async function recordHeartbeat(
@@ -24,10 +27,12 @@ export async function recordHeartbeat(
     context.presence.read([agentId]),
   ]);
   if (agent === undefined) throw agentNotRegistered(agentId);
-  const newest = present.get(agentId)?.bootId ?? agent.bootId ?? bootId;
-  // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
-  if (newest !== bootId && sequence > 1n) {
-    throw startedAgain();
+  const shown = present.get(agentId);
+  const newest = shown?.bootId ?? agent.bootId ?? bootId;
+  if (newest !== bootId) {
+    // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
+    if (sequence > 1n) throw startedAgain();
+    if (shown !== undefined && isFresh(context, shown)) throw stillAlive(agentId);
   }
   const { labels, slots, version } = agent;
   if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version });
@@ -37,8 +42,16 @@ export async function recordHeartbeat(
     ...labelledAgent(agent),
     slots,
     busy: holdings.jobIds.length,
+    pulls: true,
     takesNoJobs: holdings.takesNoJobs,
   });
   const { notices } = await reconcile(context, context.builder, boot, holdings);
   return notices;
+}
+
+function stillAlive(agentId: AgentId): MillraceError {
+  return new MillraceError(
+    "unavailable",
+    `another process of agent ${agentId} is alive: try again after a wait; if it lasts, two processes use one identity`,
+  );
 }
