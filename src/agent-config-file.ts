@@ -23,6 +23,7 @@ export const AGENT_SETTINGS = {
   "drain-timeout": "MILLRACE_AGENT_DRAIN_TIMEOUT",
   "min-free-disk": "MILLRACE_AGENT_MIN_FREE_DISK",
   "log-buffer": "MILLRACE_AGENT_LOG_BUFFER",
+  "step-user": "MILLRACE_STEP_USER",
   "plugin-dirs": "MILLRACE_AGENT_PLUGIN_DIRS",
   "plugin-cache": "MILLRACE_AGENT_PLUGIN_CACHE",
   "log-level": "LOG_LEVEL",

@@ -110,6 +110,8 @@ export interface AgentConfig {
   /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`). */
   readonly facts: boolean;
   /** Folders with plugins that the operator installed. */
+  /** Null: steps run as the agent. */
+  readonly stepUser: string | null;
   readonly pluginDirs: readonly string[];
   /** The disk space for fetched plugins, bytes. */
   readonly pluginCache: number;
@@ -254,6 +256,7 @@ const agentVariables = z
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
     MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
+    MILLRACE_STEP_USER: z.string().optional(),
     MILLRACE_AGENT_PLUGIN_DIRS: z
       .string()
       .transform((text) => text.split(",").map((dir) => dir.trim()))
@@ -360,6 +363,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     slots: read.MILLRACE_AGENT_SLOTS,
     labels: read.MILLRACE_AGENT_LABELS,
     facts: read.MILLRACE_AGENT_FACTS === "on",
+    stepUser: read.MILLRACE_STEP_USER ?? null,
     pluginDirs: read.MILLRACE_AGENT_PLUGIN_DIRS,
     pluginCache: read.MILLRACE_AGENT_PLUGIN_CACHE,
     dataDir: read.MILLRACE_DATA_DIR ?? null,

@@ -1,8 +1,9 @@
 /** The agent's data directory: the lock that keeps a second agent out, and the paths of its files and folders. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import Database from "libsql";
 import { MillraceError } from "../domain/errors.ts";
+import type { StepUser } from "./process/step-user.ts";
 import { moveAside } from "./trash.ts";
 
 export interface AgentDataDir {
@@ -27,9 +28,10 @@ const OWNER_FILE = "agent.pid";
  * Locks the directory, and moves what an earlier agent left in `workDir` and `scratchDir` to `trashDir`: the jobs of
  * that agent count as lost, because its boot id has ended. Rejects with `conflict` when a running agent holds the lock,
  * and with `unavailable` when the directory cannot be used. The lock is a lock of SQLite, which the operating system
- * releases when the process ends, even when the process is killed.
+ * releases when the process ends, even when the process is killed. With a `user`, steps run as this user: the user may
+ * pass through the folders and list none of them.
  */
-export async function claimDataDir(path: string): Promise<AgentDataDir> {
+export async function claimDataDir(path: string, user?: StepUser): Promise<AgentDataDir> {
   const root = resolve(path);
   let lock: Database.Database | undefined;
   try {
@@ -38,7 +40,7 @@ export async function claimDataDir(path: string): Promise<AgentDataDir> {
     // The agent never writes to this database, so it needs no journal file on the disk.
     lock.exec("PRAGMA journal_mode=MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
-    return await takeOver(root, lock);
+    return await takeOver(root, lock, user);
   } catch (error) {
     lock?.close();
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw unusable(root, error);
@@ -50,24 +52,44 @@ export async function claimDataDir(path: string): Promise<AgentDataDir> {
   }
 }
 
-async function takeOver(root: string, lock: Database.Database): Promise<AgentDataDir> {
+async function takeOver(root: string, lock: Database.Database, user?: StepUser): Promise<AgentDataDir> {
   await writeFile(join(root, OWNER_FILE), `${process.pid}\n`);
+  const mode = user === undefined ? 0o700 : 0o711;
   const [workDir, scratchDir, trashDir] = [join(root, "work"), join(root, "scratch"), join(root, "trash")];
   await mkdir(trashDir, { recursive: true, mode: 0o700 });
   for (const folder of [workDir, scratchDir]) {
     // Moved, not removed: the folder may be large, and steps of a killed agent may still be dying and writing files.
     moveAside(folder, trashDir);
-    await mkdir(folder, { mode: 0o700 });
+    await mkdir(folder);
+    await chmod(folder, mode);
   }
+  const pluginDir = join(root, "plugins");
+  if (user !== undefined) await openToSteps(root, pluginDir);
   return {
     identityFile: join(root, "identity.json"),
     journalFile: join(root, "journal.jsonl"),
     workDir,
     scratchDir,
     trashDir,
-    pluginDir: join(root, "plugins"),
+    pluginDir,
     release: () => lock.close(),
   };
+}
+
+/** Keeps the agent's own files to the agent before others may pass through the folder. */
+async function openToSteps(root: string, pluginDir: string): Promise<void> {
+  for (const { name } of (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isFile())) {
+    await chmod(join(root, name), 0o600);
+  }
+  await mkdir(pluginDir, { recursive: true });
+  await chmod(pluginDir, 0o711);
+  // Earlier versions kept these to the agent.
+  for (const name of await readdir(pluginDir)) {
+    for (const folder of [join(pluginDir, name), join(pluginDir, name, "content")]) {
+      await chmod(folder, 0o755).catch(() => {});
+    }
+  }
+  await chmod(root, 0o711);
 }
 
 function unusable(root: string, cause: unknown): MillraceError {

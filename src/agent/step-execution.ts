@@ -20,6 +20,7 @@ import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins
 import type { StepEnd } from "./step-end.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
+import type { StepUser } from "./process/step-user.ts";
 import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
@@ -33,6 +34,8 @@ export interface StepSurroundings {
   readonly workDir: string;
   readonly scratchDir: string;
   readonly trash: Trash;
+  /** As whom steps run; undefined: as the agent. */
+  readonly user: StepUser | undefined;
   readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly lease: HeldLease;
@@ -86,19 +89,19 @@ export class StepExecution {
 
   async #run(surroundings: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
-    const { workDir, scratchDir, trash, launcher, lease } = surroundings;
+    const { workDir, scratchDir, trash, user, launcher, lease } = surroundings;
     await launcher.whenReady();
     // Much time may have passed since the lease was taken. If it has run out, this call sets the cause.
     lease.hasRunOut();
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
-    const workspace = openWorkspace(workDir, dispatch.jobId);
+    const workspace = openWorkspace(workDir, dispatch.jobId, user);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
-    const outputsFile = makeOutputsFile(scratchDir, trash);
+    const outputsFile = makeOutputsFile(scratchDir, trash, user);
     try {
       const builtin = builtinOf(dispatch.uses);
       const end =
         builtin === undefined
-          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings)
+          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, outputsFile.path, user), surroundings)
           : await this.#runBuiltin(builtin, workspace, surroundings);
       if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
       const written = outputsFile.read(surroundings.output.secrets);
@@ -143,15 +146,15 @@ export class StepExecution {
   /** Undefined when the step was asked to end before its command was ready. */
   async #prepare(
     env: Readonly<Record<string, string>>,
-    { scratchDir, gateway, plugins }: StepSurroundings,
+    { scratchDir, user, gateway, plugins }: StepSurroundings,
   ): Promise<PreparedCommand | undefined> {
-    if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir);
-    if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir);
+    if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir, user);
+    if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir, user);
     const { signal } = this.#ending;
     // Loaded on demand: most agents never run a plugin.
     const { preparePlugin } = await import("./builtins/plugin/plugin-step.ts");
     try {
-      return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, gateway, signal });
+      return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, user, gateway, signal });
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;

@@ -27,6 +27,10 @@ const REPLACE_MS = 20;
  */
 const LOOK_MS = 25;
 
+/** As whom steps run, by the first argument; absent: as this process. */
+const [uid, gid] = process.argv[2]?.split(":").map(Number) ?? [];
+const user = uid === undefined || gid === undefined ? {} : { uid, gid };
+
 /** Distinguishes the marks of this launcher from those of an earlier launcher. */
 const name = randomUUID();
 const running = new Map<number, SupervisedProcess>();
@@ -148,7 +152,7 @@ function makeSpare(leaseMark: string): void {
 }
 
 function supervise(leaseMark: string): SupervisedProcess {
-  return new SupervisedProcess(leaseMark, `${leaseMark}${name}-${++made};`);
+  return new SupervisedProcess(leaseMark, `${leaseMark}${name}-${++made};`, user);
 }
 
 function report(report: LauncherReport): void {

@@ -10,6 +10,7 @@ import type { Logger } from "../../domain/logger.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
 import { MARK, KILL_MARKED } from "./kill-script.ts";
+import type { Owner } from "./step-user.ts";
 
 const here = fileURLToPath(import.meta.url);
 const MAIN_FILE = fileURLToPath(new URL(`launcher-main${extname(here)}`, import.meta.url));
@@ -44,6 +45,7 @@ const KILL_ALL_SCRIPT = `${KILL_MARKED}\nkill_marked "$1"`;
 export class Launcher {
   readonly #log: Logger;
   readonly #onHeld: (jumpMs: number) => void;
+  readonly #user: Owner | undefined;
   /** The hold that lasts, by its number; undefined while steps may run. */
   #hold: number | undefined;
   readonly #launches = new Map<number, Launched>();
@@ -55,10 +57,11 @@ export class Launcher {
 
   /**
    * `onHeld` is called when all steps were stopped, because so much time has passed unnoticed that their leases may be
-   * over. They continue with {@link resume}, and no step starts before.
+   * over. They continue with {@link resume}, and no step starts before. `user`: as whom steps run; absent: as the agent.
    */
-  constructor(log: Logger, onHeld: (jumpMs: number) => void = () => {}) {
+  constructor(log: Logger, onHeld: (jumpMs: number) => void = () => {}, user?: Owner) {
     this.#log = log;
+    this.#user = user;
     this.#onHeld = onHeld;
     this.#channel = this.#open();
   }
@@ -110,7 +113,8 @@ export class Launcher {
 
   #open(): ChildProcess {
     const env = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
-    const channel = spawn(process.execPath, [...process.execArgv, ...SMALL, MAIN_FILE], {
+    const user = this.#user === undefined ? [] : [`${this.#user.uid}:${this.#user.gid}`];
+    const channel = spawn(process.execPath, [...process.execArgv, ...SMALL, MAIN_FILE, ...user], {
       env,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       detached: true,

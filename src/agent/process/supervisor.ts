@@ -14,6 +14,7 @@ import { launchScript } from "./launch-script.ts";
 import type { Launch, ProcessExit } from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
 import { MARK, KILL_MARKED } from "./kill-script.ts";
+import type { Owner } from "./step-user.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
 /**
@@ -54,9 +55,13 @@ export class SupervisedProcess {
   #running = true;
   #end: Promise<void> | undefined;
 
-  /** Starts a supervisor. Throws when the system refuses. `mark` is unique and begins with `leaseMark`. */
-  constructor(leaseMark: string, mark: string) {
+  /**
+   * Starts a supervisor. Throws when the system refuses. `mark` is unique and begins with `leaseMark`. `user`: as whom it
+   * runs; empty: as this process.
+   */
+  constructor(leaseMark: string, mark: string, user: Partial<Owner> = {}) {
     const child = spawn("/bin/sh", ["-s", "millrace-step", mark], {
+      ...user,
       cwd: "/",
       // The mark must not be the first variable: see KILL_MARKED.
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", [MARK]: mark },
