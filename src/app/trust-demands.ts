@@ -1,7 +1,7 @@
 /** What projects demand of the agents of their jobs. */
 import type { Clock } from "../domain/clock.ts";
 import type { ProjectId } from "../domain/ids.ts";
-import { NO_TRUST_DEMAND, type TrustDemand } from "../domain/trust.ts";
+import { NO_TRUST_DEMAND, type TrustDemand } from "../domain/labels.ts";
 import type { PipelineStore } from "../stores/ports/pipelines.ts";
 import type { WithStores } from "./context.ts";
 

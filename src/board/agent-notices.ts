@@ -27,7 +27,7 @@ export type AgentNotice =
   /** The agent's labels have changed. `trusted`: keys of those that an operator has given; absent from an older gateway. */
   | { readonly type: "labels"; readonly labels: Labels; readonly trusted?: readonly string[] }
   | { readonly type: "refuseClaim"; readonly requestId: string }
-  /** Somebody greets in the agent's name: a stream that hears the agent answers `alive`. A gateway of an older version does not. */
+  /** A process greets in the agent's name: a stream that hears the agent answers `alive`. An older gateway does not. */
   | { readonly type: "probe"; readonly by: string }
   | { readonly type: "alive"; readonly to: string }
   /**

@@ -1,4 +1,7 @@
-/** Labels of agents, and the selectors of jobs. The board, the gateways and the dry run use the same matcher. */
+/**
+ * Labels of agents, and the selectors of jobs: which labels count, and which jobs of a project need an agent that an
+ * operator has labelled. The board, the gateways and the dry run use the same matcher. Pure.
+ */
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -110,4 +113,43 @@ function describeLabel([key, value]: AgentSelector["matchLabels"][number]): stri
 
 function describeExpression({ key, operator, values }: LabelExpression): string {
   return values.length === 0 ? `${key} ${operator}` : `${key} ${operator} (${values.join(", ")})`;
+}
+
+/** Which jobs of a project run only on agents that they match by trusted labels, whatever their selectors say. */
+export interface TrustDemand {
+  /** Jobs of which a step gets a secret. */
+  readonly secrets: boolean;
+  /** Jobs with a protected target. */
+  readonly protectedTargets: boolean;
+}
+
+export const NO_TRUST_DEMAND: TrustDemand = { secrets: false, protectedTargets: false };
+
+/** The labels that an agent tells, and those that an operator has given it. */
+interface GivenLabels {
+  readonly labels: Labels;
+  readonly trustedLabels?: Labels;
+}
+
+/** The agent as selectors see it: where both name a key, the operator's value counts. */
+export function labelledAgent({ labels, trustedLabels }: GivenLabels): LabelledAgent {
+  const trusted = Object.keys(trustedLabels ?? {}).toSorted();
+  return trusted.length === 0 ? { labels } : { labels: { ...labels, ...trustedLabels }, trusted };
+}
+
+/** The labels that the agent tells and that do not count, because an operator has given another value. */
+export function overruledLabels({ labels, trustedLabels = {} }: GivenLabels): Labels {
+  return Object.fromEntries(
+    Object.entries(labels).filter(([key, value]) => Object.hasOwn(trustedLabels, key) && trustedLabels[key] !== value),
+  );
+}
+
+/** The selector of a job under the demand of its project. */
+export function selectorUnder(
+  demand: TrustDemand,
+  selector: AgentSelector,
+  job: { readonly hasSecrets: boolean; readonly hasProtectedTarget: boolean },
+): AgentSelector {
+  const isDemanded = (demand.secrets && job.hasSecrets) || (demand.protectedTargets && job.hasProtectedTarget);
+  return isDemanded ? demandTrust(selector) : selector;
 }

@@ -15,7 +15,7 @@ import type { RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
 import type { LogLimits } from "./log-limits.ts";
-import type { SecretHandout } from "./handout/secret-handout.ts";
+import type { SecretHandout } from "./secret-handout.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;

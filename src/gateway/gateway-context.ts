@@ -7,7 +7,7 @@ import { OpenSessions } from "../app/identity/sessions.ts";
 import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
 import { DispatchBuilder } from "./dispatch-builder.ts";
-import { SecretHandout } from "./handout/secret-handout.ts";
+import { SecretHandout } from "./secret-handout.ts";
 import { LogLimits } from "./log-limits.ts";
 
 /** A third of the shortest lease, rounded down, so that two heartbeats in a row may be lost. */

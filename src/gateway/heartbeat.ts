@@ -4,7 +4,7 @@ import type { AgentId } from "../domain/ids.ts";
 import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
 import type { SessionContext } from "./gateway-context.ts";
-import { labelledAgent } from "../domain/trust.ts";
+import { labelledAgent } from "../domain/labels.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
 import { refreshAgent } from "./registration.ts";
 import { isFresh } from "./second-process.ts";

@@ -2,15 +2,14 @@
 import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
-import type { LabelledAgent, Labels } from "../domain/labels.ts";
-import { labelledAgent, overruledLabels } from "../domain/trust.ts";
+import { type LabelledAgent, labelledAgent, type Labels, overruledLabels } from "../domain/labels.ts";
 import type { Agent } from "../stores/ports/identity.ts";
 import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
 import { announceLabels } from "../board/agent-notices.ts";
 import type { GatewayPorts } from "./context.ts";
 import { issueToken } from "../app/identity/tokens.ts";
 import { problemsOf } from "../app/problems.ts";
-import { agentLabels as labels } from "../app/agents/agent-labels.ts";
+import { agentLabels as labels } from "../app/agent-labels.ts";
 import { type AgentBoot, endStreams, agentNotRegistered, removeAgent } from "../app/agents/agent-removal.ts";
 
 export const MAX_SLOTS = 1_000;
@@ -97,7 +96,7 @@ function warnOfOverruled({ log }: GatewayPorts, agent: Agent): void {
   );
 }
 
-/** Whoever has any registration token must not become an agent that an operator has trusted with more than the token says. */
+/** A registration token must not make its bearer an agent that an operator has trusted with more than the token says. */
 function refuseTakeover(name: string, trusted: Labels, given: Labels): void {
   const missing = Object.entries(trusted).filter(([key, value]) => given[key] !== value);
   if (missing.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * Keeps a second process from an agent's identity while the first is alive: a copy of the agent's data, or whoever has
- * taken its token. The first is alive while its stream is open and its heartbeats come. So a process that connects again
+ * Keeps a second process from an agent's identity while the first is alive: a copy of the agent's data, or a thief
+ * of its token. The first is alive while its stream is open and its heartbeats come. So a process that connects again
  * after a broken connection, or after its restart, is held up at most until the old stream counts as silent.
  */
 import type { AgentBoot } from "../app/agents/agent-removal.ts";

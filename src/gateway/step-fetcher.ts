@@ -6,7 +6,7 @@ import { isHeld, type StepState } from "../../actors/step/state.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
 import type { ClaimQueue } from "./claim-queue.ts";
-import { labelledAgent } from "../domain/trust.ts";
+import { labelledAgent } from "../domain/labels.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
 import { tokenRevoked } from "./registration.ts";

@@ -1,7 +1,6 @@
 /** Reads an agent's labels again during a long session, because the notice of a change may be lost. */
 import type { AgentId } from "../domain/ids.ts";
-import type { LabelledAgent } from "../domain/labels.ts";
-import { labelledAgent } from "../domain/trust.ts";
+import { type LabelledAgent, labelledAgent } from "../domain/labels.ts";
 import type { GatewayPorts } from "./context.ts";
 
 /** Time between two reads. */

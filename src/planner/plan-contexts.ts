@@ -4,10 +4,9 @@ import { applyInputs } from "../definition/inputs.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
-import type { AgentSelector } from "../domain/labels.ts";
+import { type AgentSelector, NO_TRUST_DEMAND, selectorUnder, type TrustDemand } from "../domain/labels.ts";
 import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
-import { NO_TRUST_DEMAND, selectorUnder, type TrustDemand } from "../domain/trust.ts";
 import type { Json } from "../expressions/context-data.ts";
 
 /** What started the run. */

@@ -55,9 +55,7 @@ describe("a step as another user", () => {
        echo "version=1.2" >> "$MILLRACE_OUTPUT"`,
     );
     expect(end, log.join("\n")).to.deep.include({ phase: "STEP_PHASE_SUCCEEDED", outputs: { version: "1.2" } });
-    expect(log).to.have.members([
-      ...["nobody", "nobody", "nobody", "65534", "nobody /nonexistent", "to stderr", "more"],
-    ]);
+    expect(log).to.have.members(["nobody", "nobody", "nobody", "65534", "nobody /nonexistent", "to stderr", "more"]);
     expect((await stat(join(bench.dataDir, "identity.json"))).mode & 0o777).to.equal(0o600);
   });
 

@@ -6,7 +6,7 @@ import { setTrustedLabels } from "../../src/app/agents/trusted-labels.ts";
 import { setTrustDemand } from "../../src/app/agents/trust-demand.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
-import { SecretHandout } from "../../src/gateway/handout/secret-handout.ts";
+import { SecretHandout } from "../../src/gateway/secret-handout.ts";
 import { type AgentId, asId, type UserId } from "../../src/domain/ids.ts";
 import type { AgentSelector, Labels } from "../../src/domain/labels.ts";
 import { until } from "../support/until.ts";

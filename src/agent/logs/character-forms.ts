@@ -5,8 +5,8 @@ const MAX_REMEMBERED = 5_000;
 
 type FormsOfCharacter = (character: string) => readonly Buffer[];
 
-/** The letter after a backslash that stands for a character. */
-const LETTERS: Readonly<Record<string, readonly string[]>> = {
+/** What follows a backslash to stand for a character. */
+const ESCAPES: Readonly<Record<string, readonly string[]>> = {
   "\0": ["0"],
   "\x07": ["a"],
   "\b": ["b"],
@@ -40,8 +40,8 @@ const ENTITIES: Readonly<Record<string, readonly string[]>> = {
  * behind a backslash; `printf %q` does so for some characters; `$'...'` has octal numbers.
  */
 export const escapedForms: FormsOfCharacter = remembered((character) => {
-  const letters = (LETTERS[character] ?? []).map((letter) => `\\${letter}`);
-  const short = [`\\${character}`, ...(QUOTED[character] ?? []), ...letters];
+  const named = (ESCAPES[character] ?? []).map((name) => `\\${name}`);
+  const short = [`\\${character}`, ...(QUOTED[character] ?? []), ...named];
   if (isPlain(character)) return short;
   const bytes = [...Buffer.from(character)];
   const code = character.codePointAt(0)!;
@@ -92,13 +92,13 @@ function bytesOf(texts: readonly string[], character: string): readonly Buffer[]
   return isEscaped ? [...forms, Buffer.from(bytes.flatMap((byte) => [0x5c, byte]))] : forms;
 }
 
-/** Each number with at least `length` digits behind `sign`, in small and in capital letters. */
+/** Each number with at least `length` digits behind `sign`, in lower and in upper case. */
 function inHex(sign: string, numbers: readonly number[], length: number): readonly string[] {
   const small = numbers.map((number) => number.toString(16).padStart(length, "0"));
   return [small, small.map((digits) => digits.toUpperCase())].map((all) => all.map((one) => sign + one).join(""));
 }
 
-/** Letters and digits, which no tool escapes but with a backslash. */
+/** A to Z and digits, which no tool escapes but with a backslash. */
 function isPlain(character: string): boolean {
   return /^[A-Za-z0-9]$/.test(character);
 }

@@ -47,7 +47,7 @@ export function formsOf(value: string): readonly SecretForm[] {
 export function looseFormsOf(value: string): readonly LooseForm[] {
   const texts = textsOf(value).filter((text) => isLongEnough(Buffer.from(text)));
   return texts.slice(0, 1 + MAX_LOOSE_LINES).flatMap((text) => {
-    const characters = [...text];
+    const characters = Array.from(text);
     const kinds = [escapedForms, percentForms, htmlForms].map((formsOfOne) => characters.map(formsOfOne));
     // A text without a character that this kind of tool escapes is found as it is.
     const used = kinds.filter((kind) => kind.some((alternatives) => alternatives.length > 1));

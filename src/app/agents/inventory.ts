@@ -2,9 +2,8 @@
 import type { PresenceRecord } from "../../board/board.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
 import type { AgentId, ProjectId } from "../../domain/ids.ts";
-import type { Labels } from "../../domain/labels.ts";
+import { labelledAgent, type Labels, overruledLabels } from "../../domain/labels.ts";
 import type { QuotaUse } from "../../domain/quotas.ts";
-import { labelledAgent, overruledLabels } from "../../domain/trust.ts";
 import type { Agent } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId } from "../../domain/ids.ts";
-import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/trust.ts";
+import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/labels.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { forgetTrustDemand } from "../trust-demands.ts";

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { announceLabels } from "../../board/agent-notices.ts";
 import type { AgentId } from "../../domain/ids.ts";
-import { labelledAgent } from "../../domain/trust.ts";
+import { labelledAgent } from "../../domain/labels.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import { agentLabels } from "./agent-labels.ts";
+import { agentLabels } from "../agent-labels.ts";
 import { unknownAgent } from "./agent-removal.ts";
 import type { AgentsContext } from "./context.ts";
 import { type AgentView, viewAgent } from "./inventory.ts";

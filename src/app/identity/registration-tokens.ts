@@ -4,7 +4,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { TokenId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
 import type { Labels } from "../../domain/labels.ts";
-import { agentLabels } from "../agents/agent-labels.ts";
+import { agentLabels } from "../agent-labels.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { lifetime, tokenName } from "./personal-tokens.ts";

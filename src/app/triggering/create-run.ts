@@ -10,7 +10,7 @@ import type { Definition } from "../../definition/definition.ts";
 import type { RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
-import type { TrustDemand } from "../../domain/trust.ts";
+import type { TrustDemand } from "../../domain/labels.ts";
 import { planRun } from "../../planner/plan-run.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";

@@ -12,7 +12,7 @@ import { getRun } from "../../app/runs/runs.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import { type AgentId, newId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
-import { NO_TRUST_DEMAND } from "../../domain/trust.ts";
+import { NO_TRUST_DEMAND } from "../../domain/labels.ts";
 import type { AgentCommand } from "./agent-command.ts";
 import type { Network } from "./network.ts";
 

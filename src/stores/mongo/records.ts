@@ -2,8 +2,7 @@
 import type { Collection, Filter } from "mongodb";
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
-import type { Labels } from "../../domain/labels.ts";
-import type { TrustDemand } from "../../domain/trust.ts";
+import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import {
   type Agent,

@@ -2,7 +2,7 @@
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
-import type { TrustDemand } from "../../domain/trust.ts";
+import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {

@@ -1,7 +1,7 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
-import type { TrustDemand } from "../../domain/trust.ts";
+import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import {
   type Agent,

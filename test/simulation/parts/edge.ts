@@ -2,7 +2,7 @@
  * A simulated edge: it plans runs and takes their first turns with the real code, and stores commands. Its callers try
  * again until they have an answer, with the same id, as clients with a `requestId` do.
  */
-import { NO_TRUST_DEMAND } from "../../../src/domain/trust.ts";
+import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
 import { chooseRerun, type RerunScope } from "../../../actors/run/rerun.ts";
 import { beginAgain } from "../../../actors/run/reuse.ts";
 import { storeCommand } from "../../../src/app/commands/commands.ts";

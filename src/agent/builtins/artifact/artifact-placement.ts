@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { type ArtifactFile, FileCutter, type FilePart, isArtifactPath } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
 import { ownerOf, type Owner } from "../../process/step-user.ts";
-import { createIn, makeFolderIn } from "../../workspace-files.ts";
+import { createIn, makeFolderIn } from "../workspace-files.ts";
 
 interface OpenFile {
   readonly handle: FileHandle;

@@ -11,7 +11,7 @@ import { extract, type Header } from "tar-stream";
 import { isArtifactPath } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
 import { ownerOf, type Owner } from "../../process/step-user.ts";
-import { createIn, linkIn, makeFolderIn } from "../../workspace-files.ts";
+import { createIn, linkIn, makeFolderIn } from "../workspace-files.ts";
 import { isInnerLink } from "./cache-paths.ts";
 import type { PathPatterns } from "../patterns.ts";
 

@@ -1,10 +1,9 @@
 /** Whether an agent may have the secrets of a step: asked again for each step, since a label may be taken away meanwhile. */
-import type { AppContext, WithStores } from "../../app/context.ts";
-import { trustDemandOf } from "../../app/trust-demands.ts";
-import type { AgentId, ProjectId } from "../../domain/ids.ts";
-import { demandTrust, failingClause } from "../../domain/labels.ts";
-import type { PlannedJob, StepSpec } from "../../domain/plan.ts";
-import { labelledAgent } from "../../domain/trust.ts";
+import type { AppContext, WithStores } from "../app/context.ts";
+import { trustDemandOf } from "../app/trust-demands.ts";
+import type { AgentId, ProjectId } from "../domain/ids.ts";
+import { demandTrust, failingClause, labelledAgent } from "../domain/labels.ts";
+import type { PlannedJob, StepSpec } from "../domain/plan.ts";
 
 export class SecretHandout {
   readonly #context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines">;

@@ -6,8 +6,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, lchown, mkdir, open, readlink, symlink } from "node:fs/promises";
 import { sep } from "node:path";
-import { MillraceError } from "../domain/errors.ts";
-import type { Owner } from "./process/step-user.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { Owner } from "../process/step-user.ts";
 
 /** Creates a file that only its owner may read. Rejects when it exists, and with `conflict` when it lies elsewhere. */
 export async function createIn(workspace: string, path: string, owner: Owner | undefined): Promise<FileHandle> {

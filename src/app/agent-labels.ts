@@ -1,4 +1,4 @@
-/** The shape of the labels of an agent, from whoever they come. */
+/** The shape of the labels of an agent, those that it tells and those that operators give. */
 import { z } from "zod";
 
 const MAX_LABELS = 64;
