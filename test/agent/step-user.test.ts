@@ -14,7 +14,8 @@ import { findStepUser } from "../../src/agent/process/step-user.ts";
 import { until } from "../support/until.ts";
 import { AgentBench } from "./test-agent.ts";
 
-const NOBODY = "nobody";
+/** A user that every system has. */
+const OTHER = "daemon";
 const { signal } = new AbortController();
 const reasonOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
@@ -29,7 +30,7 @@ describe("a step as another user", () => {
 
   if (process.geteuid!() !== 0) {
     it("is refused at the start of an agent that may not start it", async () => {
-      expect(await reasonOf(bench.start({ stepUser: NOBODY }))).to.include("CAP_SETUID");
+      expect(await reasonOf(bench.start({ stepUser: OTHER }))).to.include("CAP_SETUID");
     });
     return;
   }
@@ -41,7 +42,7 @@ describe("a step as another user", () => {
   };
 
   it("reads neither the token nor the journal, and has its files, outputs and both streams", async () => {
-    await bench.start({ stepUser: NOBODY });
+    await bench.start({ stepUser: OTHER });
     const { end, log } = await run(
       `id -un; id -G; echo "$USER $HOME"; echo made > file; stat -c %U . file
        echo "to stderr" >&2; echo more > /dev/stderr
@@ -55,12 +56,13 @@ describe("a step as another user", () => {
        echo "version=1.2" >> "$MILLRACE_OUTPUT"`,
     );
     expect(end, log.join("\n")).to.deep.include({ phase: "STEP_PHASE_SUCCEEDED", outputs: { version: "1.2" } });
-    expect(log).to.have.members(["nobody", "nobody", "nobody", "65534", "nobody /nonexistent", "to stderr", "more"]);
+    const { gid, home } = await findStepUser(OTHER);
+    expect(log).to.have.members([OTHER, OTHER, OTHER, `${gid}`, `${OTHER} ${home}`, "to stderr", "more"]);
     expect((await stat(join(bench.dataDir, "identity.json"))).mode & 0o777).to.equal(0o600);
   });
 
   it("is ended with all that it has started, when it is cancelled and at its end", async () => {
-    await bench.start({ stepUser: NOBODY });
+    await bench.start({ stepUser: OTHER });
     const mark = `step-user-${process.pid}-${Date.now()}`;
     const processes = async (): Promise<number> => {
       let found = 0;
@@ -84,7 +86,7 @@ describe("a step as another user", () => {
   });
 
   it("keeps artifacts of its own files, and none of another user's", async () => {
-    await bench.start({ stepUser: NOBODY });
+    await bench.start({ stepUser: OTHER });
     const artifacts = [{ name: "out", paths: ["out"], ifMissing: IfMissing.IF_MISSING_ERROR }];
     const workspace = join(bench.dataDir, "work", "job_1");
     bench.gateway.dispatch({ script: `mkdir out; while [ ! -e go ]; do sleep 0.05; done`, artifacts });
@@ -103,7 +105,7 @@ describe("a step as another user", () => {
   });
 
   it("checks out with its own files, and runs a plugin's or shell's arguments from files that only it may read", async () => {
-    await bench.start({ stepUser: NOBODY });
+    await bench.start({ stepUser: OTHER });
     bench.gateway.dispatch({ uses: "checkout", argsJson: JSON.stringify({ repo: join(bench.dataDir, "none") }) });
     const end = await bench.gateway.endOf();
     // Its process ran and refused the address: without its own home and the program it could not have told.
@@ -116,7 +118,7 @@ describe("a step as another user", () => {
     expect(await reasonOf(bench.start({ stepUser: "root" }))).to.include("root can read all that the agent can");
     const closed = join(bench.dataDir, "closed");
     await mkdir(closed, { mode: 0o700 });
-    const refused = await reasonOf(bench.start({ stepUser: NOBODY, dataDir: join(closed, "agent") }));
+    const refused = await reasonOf(bench.start({ stepUser: OTHER, dataDir: join(closed, "agent") }));
     expect(refused).to.match(
       /cannot enter .*closed.*: choose a data directory whose parent folders every user may enter/,
     );
@@ -125,11 +127,13 @@ describe("a step as another user", () => {
   describe("and what the agent itself puts into its workspace", () => {
     let workspace: string;
     let scratch: string;
+    let uid: number;
     beforeEach(async () => {
       workspace = await mkdtemp(join(tmpdir(), "millrace-workspace-"));
       scratch = await mkdtemp(join(tmpdir(), "millrace-scratch-"));
-      const { uid, gid } = await findStepUser(NOBODY);
-      await chown(workspace, uid, gid);
+      const user = await findStepUser(OTHER);
+      uid = user.uid;
+      await chown(workspace, uid, user.gid);
     });
     afterEach(() => Promise.all([workspace, scratch].map((folder) => rm(folder, { recursive: true, force: true }))));
     const ownersOf = async (...paths: string[]) =>
@@ -140,13 +144,13 @@ describe("a step as another user", () => {
       const file = { path: "a/b/file", sizeBytes: 5, sha256, executable: false };
       const placement = new ArtifactPlacement(workspace, "got", [file]);
       await placement.write(Buffer.from("hello"));
-      expect(await ownersOf("got", "got/a/b", "got/a/b/file")).to.deep.equal([65534, 65534, 65534]);
+      expect(await ownersOf("got", "got/a/b", "got/a/b/file")).to.deep.equal([uid, uid, uid]);
       const patterns = readCachePaths(["got"], (text) => new Error(text));
       const archive = join(scratch, "archive");
       await packCache(workspace, patterns, archive, signal);
       await rm(join(workspace, "got"), { recursive: true });
       expect(await unpackCache(archive, workspace, patterns, signal)).to.equal(1);
-      expect(await ownersOf("got", "got/a/b", "got/a/b/file")).to.deep.equal([65534, 65534, 65534]);
+      expect(await ownersOf("got", "got/a/b", "got/a/b/file")).to.deep.equal([uid, uid, uid]);
     });
 
     it("is never read from files of another user, nor written behind a link", async () => {
