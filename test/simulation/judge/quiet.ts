@@ -11,8 +11,11 @@ import type { Effects } from "./effects.ts";
 
 /** A difference may last this long, milliseconds. */
 const PASSING_MS = 2_500;
-/** Idle agents have taken several late offers, within a quota too, after this long. */
-const TAKEN_WITHIN_MS = 12_000;
+/**
+ * Idle agents have taken several late offers after this long. An owner whose call took long may have kept a place for a
+ * job that had ended: until that place is free, a quota may keep the agents from the offers.
+ */
+const TAKEN_WITHIN_MS = PLACE_MS + 12_000;
 /** The kernel looks this often for queued jobs whose offers were lost, at the latest: see queue-watcher.ts. */
 const RENEWED_WITHIN_MS = 45_000;
 /** The kernel keeps places three times as often as they expire. */
