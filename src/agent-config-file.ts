@@ -24,6 +24,7 @@ export const AGENT_SETTINGS = {
   "min-free-disk": "MILLRACE_AGENT_MIN_FREE_DISK",
   "step-isolation": "MILLRACE_AGENT_STEP_ISOLATION",
   "log-buffer": "MILLRACE_AGENT_LOG_BUFFER",
+  "step-user": "MILLRACE_STEP_USER",
   "plugin-dirs": "MILLRACE_AGENT_PLUGIN_DIRS",
   "plugin-cache": "MILLRACE_AGENT_PLUGIN_CACHE",
   "log-level": "LOG_LEVEL",

@@ -116,6 +116,8 @@ export interface AgentConfig {
   /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`, `step-isolation`). */
   readonly facts: boolean;
   /** Folders with plugins that the operator installed. */
+  /** Null: steps run as the agent. */
+  readonly stepUser: string | null;
   readonly pluginDirs: readonly string[];
   /** The disk space for fetched plugins, bytes. */
   readonly pluginCache: number;
@@ -266,6 +268,7 @@ const agentVariables = z
       .enum(STEP_ISOLATIONS, { error: `must be one of ${STEP_ISOLATIONS.join(", ")}` })
       .default("auto"),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
+    MILLRACE_STEP_USER: z.string().optional(),
     MILLRACE_AGENT_PLUGIN_DIRS: z
       .string()
       .transform((text) => text.split(",").map((dir) => dir.trim()))
@@ -373,6 +376,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     slots: read.MILLRACE_AGENT_SLOTS,
     labels: read.MILLRACE_AGENT_LABELS,
     facts: read.MILLRACE_AGENT_FACTS === "on",
+    stepUser: read.MILLRACE_STEP_USER ?? null,
     pluginDirs: read.MILLRACE_AGENT_PLUGIN_DIRS,
     pluginCache: read.MILLRACE_AGENT_PLUGIN_CACHE,
     dataDir: read.MILLRACE_DATA_DIR ?? null,

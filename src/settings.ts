@@ -308,6 +308,12 @@ export const SETTINGS = {
     standard: "on",
     meaning: "`off` leaves out the labels `os`, `arch`, `hostname`, `cores` and `step-isolation`.",
   },
+  MILLRACE_STEP_USER: {
+    group: "Agents",
+    standard: null,
+    without: "the agent's own user",
+    meaning: "The user as whom [steps run](operations.md#steps-as-another-user).",
+  },
   MILLRACE_AGENT_PLUGIN_DIRS: {
     group: "Agents",
     standard: null,

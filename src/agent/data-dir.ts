@@ -1,11 +1,12 @@
 /** The agent's data directory: the lock that keeps a second agent out, and the paths of its files and folders. */
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import Database from "libsql";
 import { MillraceError } from "../domain/errors.ts";
 import { isDiskFull } from "../domain/disk-space.ts";
 import type { Logger } from "../domain/logger.ts";
+import type { StepUser } from "./process/step-user.ts";
 import { moveAside, Trash } from "./trash.ts";
 
 export interface AgentDataDir {
@@ -33,9 +34,10 @@ const OWNER_FILE = "agent.pid";
  * that agent count as lost, because its boot id has ended. Rejects with `conflict` when a running agent holds the lock,
  * and with `unavailable` when the directory cannot be used. The lock is a lock of SQLite, which the operating system
  * releases when the process ends, even when the process is killed. On a full disk, what was moved is removed first, as
- * far as two seconds allow, because the agent itself needs some room.
+ * far as two seconds allow, because the agent itself needs some room. With a `user`, steps run as this user: the user may
+ * pass through the folders and list none of them.
  */
-export async function claimDataDir(path: string, log: Logger): Promise<AgentDataDir> {
+export async function claimDataDir(path: string, log: Logger, user?: StepUser): Promise<AgentDataDir> {
   const root = resolve(path);
   let lock: Database.Database | undefined;
   try {
@@ -44,7 +46,7 @@ export async function claimDataDir(path: string, log: Logger): Promise<AgentData
     // The agent never writes to this database, so it needs no journal file on the disk.
     lock.exec("PRAGMA journal_mode=MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
-    return await takeOver(root, lock, log);
+    return await takeOver(root, lock, log, user);
   } catch (error) {
     lock?.close();
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw unusable(root, error);
@@ -56,7 +58,8 @@ export async function claimDataDir(path: string, log: Logger): Promise<AgentData
   }
 }
 
-async function takeOver(root: string, lock: Database.Database, log: Logger): Promise<AgentDataDir> {
+async function takeOver(root: string, lock: Database.Database, log: Logger, user?: StepUser): Promise<AgentDataDir> {
+  const mode = user === undefined ? 0o700 : 0o711;
   const [workDir, scratchDir, trashDir] = [join(root, "work"), join(root, "scratch"), join(root, "trash")];
   await mkdir(trashDir, { recursive: true, mode: 0o700 });
   const folders = [workDir, scratchDir];
@@ -65,9 +68,14 @@ async function takeOver(root: string, lock: Database.Database, log: Logger): Pro
     moveAside(folder, trashDir);
   }
   if (isDiskFull(root)) await new Trash(trashDir, log).close();
-  for (const folder of folders) await mkdir(folder, { mode: 0o700 });
+  for (const folder of folders) {
+    await mkdir(folder);
+    await chmod(folder, mode);
+  }
   // The file only helps to find the owner. On a full disk it stays empty.
   await writeFile(join(root, OWNER_FILE), `${process.pid}\n`).catch(() => {});
+  const pluginDir = join(root, "plugins");
+  if (user !== undefined) await openToSteps(root, pluginDir);
   return {
     root,
     identityFile: join(root, "identity.json"),
@@ -75,7 +83,7 @@ async function takeOver(root: string, lock: Database.Database, log: Logger): Pro
     workDir,
     scratchDir,
     trashDir,
-    pluginDir: join(root, "plugins"),
+    pluginDir,
     release: () => lock.close(),
   };
 }
@@ -88,6 +96,22 @@ export async function clearAfterDeadAgent(path: string, log: Logger): Promise<vo
   if (!existsSync(path) || !isDiskFull(path)) return;
   const claimed = await claimDataDir(path, log).catch(() => undefined);
   claimed?.release();
+}
+
+/** Keeps the agent's own files to the agent before others may pass through the folder. */
+async function openToSteps(root: string, pluginDir: string): Promise<void> {
+  for (const { name } of (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isFile())) {
+    await chmod(join(root, name), 0o600);
+  }
+  await mkdir(pluginDir, { recursive: true });
+  await chmod(pluginDir, 0o711);
+  // Earlier versions kept these to the agent.
+  for (const name of await readdir(pluginDir)) {
+    for (const folder of [join(pluginDir, name), join(pluginDir, name, "content")]) {
+      await chmod(folder, 0o755).catch(() => {});
+    }
+  }
+  await chmod(root, 0o711);
 }
 
 function unusable(root: string, cause: unknown): MillraceError {

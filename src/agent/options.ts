@@ -28,6 +28,8 @@ export interface AgentOptions {
   };
   /** Allows an unencrypted connection to a host that is not this machine. */
   readonly insecure?: boolean;
+  /** The user as whom steps run; absent: as the agent. */
+  readonly stepUser?: string;
   /** Shown to operators. */
   readonly version?: string;
   /** The operator's folders with plugins that the registry does not have. Default: none. */

@@ -19,6 +19,7 @@ import { FifoPool } from "./process/fifo-pool.ts";
 import { type AgentIdentity, readIdentity, writeIdentity } from "./connection/identity.ts";
 import { Journal } from "./journal.ts";
 import { Launcher } from "./process/launcher.ts";
+import { checkStepUser, findStepUser, type StepUser } from "./process/step-user.ts";
 import { Leases } from "./leases.ts";
 import { LogShipper } from "./logs/log-shipper.ts";
 import { openLogSpill } from "./logs/log-spill.ts";
@@ -45,17 +46,20 @@ const STEADY_MS = 5_000;
  * Runs the agent until `signal` is aborted and its jobs have ended. After the abort, the agent takes no more jobs and
  * waits for those that it has. Steps that have not ended within `drainTimeoutMs` are killed and reported as lost.
  * Rejects with `conflict` when another agent uses the data directory, `unauthenticated` when neither the agent's own
- * token nor a registration token is accepted, and `malformed_request` for options that cannot work.
+ * token nor a registration token is accepted, and `malformed_request` for options that cannot work, such as a user as
+ * whom no step can run.
  */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
   checkOptions(options);
   const clients = await openGatewayClients(options);
   try {
-    const dataDir = await claimDataDir(options.dataDir, options.log);
+    const user = options.stepUser === undefined ? undefined : await findStepUser(options.stepUser);
+    const dataDir = await claimDataDir(options.dataDir, options.log, user);
     try {
+      if (user !== undefined) await checkStepUser(user, dataDir.workDir, dataDir.identityFile);
       await clearDrafts(dataDir.pluginDir);
       const isolation = await chooseIsolation(options.stepIsolation ?? "auto", dataDir.root, options.log);
-      await new Agent(options, clients, dataDir, isolation).run(signal);
+      await new Agent(options, clients, dataDir, isolation, user).run(signal);
       const folder = cgroupFolderOf(isolation);
       if (folder !== undefined) await endCgroup(folder);
     } finally {
@@ -95,7 +99,13 @@ class Agent {
   #hasSaidGoodbye = false;
   #wasReady = false;
 
-  constructor(options: AgentOptions, clients: GatewayClients, dataDir: AgentDataDir, isolation: StepIsolation) {
+  constructor(
+    options: AgentOptions,
+    clients: GatewayClients,
+    dataDir: AgentDataDir,
+    isolation: StepIsolation,
+    user: StepUser | undefined,
+  ) {
     const { log } = options;
     this.#options = options;
     this.#clients = clients;
@@ -103,7 +113,7 @@ class Agent {
     this.#labels = { ...(options.facts ? ownFacts(isolation) : {}), ...options.labels };
     const disk = new DiskGuard({ folder: dataDir.workDir, floor: options.minFreeDisk, clock: this.#clock, log });
     this.#disk = disk;
-    const pipes = new FifoPool(dataDir.scratchDir);
+    const pipes = new FifoPool(dataDir.scratchDir, user);
     this.#trash = new Trash(dataDir.trashDir, log);
     this.#journal = new Journal(dataDir.journalFile, log);
     const gateway = {
@@ -112,12 +122,13 @@ class Agent {
     };
     const spill = openLogSpill(dataDir.scratchDir);
     this.#shipper = new LogShipper({ ...gateway, spill, diskBytes: options.logBufferBytes, log });
-    this.#launcher = new Launcher(log, (jumpMs) => this.#held(jumpMs), isolation);
+    this.#launcher = new Launcher(log, (jumpMs) => this.#held(jumpMs), isolation, user);
     const cgroupFolder = cgroupFolderOf(isolation);
     this.#leases = new Leases({ folder: dataDir.scratchDir, cgroupFolder, clock: this.#clock, log });
     this.#workload = new Workload({
       ...dataDir,
       trash: this.#trash,
+      user,
       launcher: this.#launcher,
       pipes,
       journal: this.#journal,

@@ -1,6 +1,7 @@
 /** The environment variables of a step: a few of the agent's own, those of the dispatch, and the ids of the run. */
 import type { Dispatch } from "../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { StepUser } from "./process/step-user.ts";
 
 /** Variables that programs need on this machine. A step sees no other variable of the agent's environment. */
 const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
@@ -9,11 +10,23 @@ const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL",
  * Variables of the dispatch override those of the machine, in their order; those of millrace override both. Throws
  * `malformed_request` for a name that a shell cannot hold, because some shells drop such a variable silently.
  */
-export function stepEnvironment(dispatch: Dispatch, workspace: string, outputsFile: string): Record<string, string> {
+export function stepEnvironment(
+  dispatch: Dispatch,
+  workspace: string,
+  outputsFile: string,
+  user?: StepUser,
+): Record<string, string> {
   const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
   for (const name of INHERITED) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
+  }
+  if (user !== undefined) {
+    const { name, home } = user;
+    Object.assign(env, { HOME: home, USER: name, LOGNAME: name });
+    // Those of the agent's user may not be for this one.
+    delete env["SHELL"];
+    delete env["TMPDIR"];
   }
   for (const { name, value } of dispatch.env) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {

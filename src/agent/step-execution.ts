@@ -20,6 +20,7 @@ import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins
 import type { StepEnd } from "./step-end.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
+import type { StepUser } from "./process/step-user.ts";
 import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
@@ -40,6 +41,8 @@ export interface StepSurroundings {
   readonly workDir: string;
   readonly scratchDir: string;
   readonly trash: Trash;
+  /** As whom steps run; undefined: as the agent. */
+  readonly user: StepUser | undefined;
   readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly lease: HeldLease;
@@ -95,19 +98,19 @@ export class StepExecution {
 
   async #run(surroundings: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
-    const { workDir, scratchDir, trash, launcher, lease } = surroundings;
+    const { workDir, scratchDir, trash, user, launcher, lease } = surroundings;
     await launcher.whenReady();
     // Much time may have passed since the lease was taken. If it has run out, this call sets the cause.
     lease.hasRunOut();
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
-    const workspace = openWorkspace(workDir, dispatch.jobId);
+    const workspace = openWorkspace(workDir, dispatch.jobId, user);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
-    const outputsFile = makeOutputsFile(scratchDir, trash);
+    const outputsFile = makeOutputsFile(scratchDir, trash, user);
     try {
       const builtin = builtinOf(dispatch.uses);
       const end =
         builtin === undefined
-          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings)
+          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, outputsFile.path, user), surroundings)
           : await this.#runBuiltin(builtin, workspace, surroundings);
       if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
       const written = outputsFile.read(surroundings.output.secrets);
@@ -153,15 +156,15 @@ export class StepExecution {
   /** Undefined when the step was asked to end before its command was ready. */
   async #prepare(
     env: Readonly<Record<string, string>>,
-    { scratchDir, gateway, plugins }: StepSurroundings,
+    { scratchDir, user, gateway, plugins }: StepSurroundings,
   ): Promise<PreparedCommand | undefined> {
-    if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir);
-    if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir);
+    if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir, user);
+    if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir, user);
     const { signal } = this.#ending;
     // Loaded on demand: most agents never run a plugin.
     const { preparePlugin } = await import("./builtins/plugin/plugin-step.ts");
     try {
-      return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, gateway, signal });
+      return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, user, gateway, signal });
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;
@@ -267,7 +270,8 @@ export class StepExecution {
     if (!hasSucceeded && end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
     const { signal } = this.#ending;
     this.#isKeepingArtifacts = true;
-    const options = { workspace, gateway, say: sayTo(output), signal };
+    const isSecret = (text: string) => output.secrets.isIn(text);
+    const options = { workspace, gateway, say: sayTo(output), isSecret, signal };
     const problem = await keepArtifacts(this.#dispatch, options).catch(() => undefined);
     const kept = { ...end, lastLine: output.log.lastLine, endedAtMs: end.endedAtMs === 0 ? 0 : Date.now() };
     if (signal.aborted) return { ...kept, ...(signal.reason as Cause) };

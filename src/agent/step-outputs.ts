@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
+import { giveTo, type Owner } from "./process/step-user.ts";
 import type { SecretFinder, Span } from "./logs/secret-finder.ts";
 import type { Trash } from "./trash.ts";
 
@@ -34,10 +35,11 @@ export interface OutputsFile {
   dispose(): void;
 }
 
-/** Creates an empty file in `folder` that only this user may read. */
-export function makeOutputsFile(folder: string, trash: Trash): OutputsFile {
+/** Creates an empty file in `folder` that only the user of the step may read. */
+export function makeOutputsFile(folder: string, trash: Trash, user?: Owner): OutputsFile {
   const path = join(folder, `outputs-${randomUUID()}`);
   writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+  giveTo(user, path);
   return {
     path,
     read: (secrets) => readOutputs(path, secrets),

@@ -25,6 +25,7 @@ import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import { SecretFinder } from "./logs/secret-finder.ts";
 import type { StepEnd } from "./step-end.ts";
 import { StepExecution } from "./step-execution.ts";
+import type { StepUser } from "./process/step-user.ts";
 import type { Trash } from "./trash.ts";
 import { workspacePath } from "./workspace.ts";
 
@@ -42,6 +43,8 @@ export interface WorkloadOptions {
   readonly workDir: string;
   readonly scratchDir: string;
   readonly trash: Trash;
+  /** As whom steps run; undefined: as the agent. */
+  readonly user: StepUser | undefined;
   readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly journal: Journal;
@@ -217,7 +220,7 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } =
+    const { workDir, scratchDir, trash, user, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } =
       this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
@@ -226,6 +229,7 @@ export class Workload {
       workDir,
       scratchDir,
       trash,
+      user,
       launcher,
       pipes,
       lease,

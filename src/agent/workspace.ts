@@ -2,11 +2,13 @@
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
+import { giveTo, type Owner } from "./process/step-user.ts";
 
 /** Creates the folder if it is missing, and returns its real path. Throws as {@link workspacePath}. */
-export function openWorkspace(workDir: string, jobId: string): string {
+export function openWorkspace(workDir: string, jobId: string, user?: Owner): string {
   const folder = workspacePath(workDir, jobId);
-  mkdirSync(folder, { recursive: true });
+  const made = mkdirSync(folder, { recursive: true });
+  if (made !== undefined) giveTo(user, folder);
   return realpathSync.native(folder);
 }
 

@@ -4,7 +4,7 @@
  */
 import type { GrantedStep } from "../domain/effects.ts";
 import type { AgentId, JobRunId, StepRunId } from "../domain/ids.ts";
-import type { Labels } from "../domain/labels.ts";
+import type { LabelledAgent, Labels } from "../domain/labels.ts";
 import { agentChannel, type Feed, type Unsubscribe } from "../feed/feed.ts";
 
 interface FeedPort {
@@ -24,9 +24,12 @@ export type AgentNotice =
   | { readonly type: "release"; readonly jobId: JobRunId; readonly succeeded?: boolean }
   | { readonly type: "acknowledge"; readonly stepRunId: StepRunId; readonly token: number }
   | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
-  /** The agent has changed its labels. */
-  | { readonly type: "labels"; readonly labels: Labels }
+  /** The agent's labels have changed. `trusted`: keys of those that an operator has given; absent from an older gateway. */
+  | { readonly type: "labels"; readonly labels: Labels; readonly trusted?: readonly string[] }
   | { readonly type: "refuseClaim"; readonly requestId: string }
+  /** A process greets in the agent's name: a stream that hears the agent answers `alive`. An older gateway does not. */
+  | { readonly type: "probe"; readonly by: string }
+  | { readonly type: "alive"; readonly to: string }
   /**
    * Older streams of the agent end: the agent has opened the stream `by`; empty: it was registered again or removed, or
    * lost its token.
@@ -45,6 +48,11 @@ export function listenToAgent(
 /** Ends the agent's other streams, on all gateways; `by` is the stream that stays, or empty for none. */
 export function supersedeStreams(context: FeedPort, agentId: AgentId, by: string): Promise<void> {
   return tellAgent(context, agentId, { type: "superseded", by });
+}
+
+/** Tells the gateways that serve the agent which of its labels count from now on. */
+export function announceLabels(context: FeedPort, agentId: AgentId, agent: LabelledAgent): Promise<void> {
+  return tellAgent(context, agentId, { type: "labels", trusted: [], ...agent });
 }
 
 /** Calls `listener` when the agent's token was revoked, or the agent was registered again or removed. */

@@ -4,7 +4,7 @@
  */
 import type { Offer } from "../domain/effects.ts";
 import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
-import type { AgentSelector, Labels } from "../domain/labels.ts";
+import type { AgentSelector, LabelledAgent, Labels } from "../domain/labels.ts";
 import type { QuotaUse } from "../domain/quotas.ts";
 
 /**
@@ -46,10 +46,11 @@ export interface Board {
    */
   withdraw(jobId: JobRunId, queuedAt?: number): Promise<void>;
   /**
-   * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then
-   * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers.
+   * Takes up to `count` offers that the agent matches, the best ones first (priority, then round-robin by project, then
+   * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers. What is
+   * computed for an agent is remembered by its object, which therefore must not change.
    */
-  take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]>;
+  take(agent: LabelledAgent, holdMs: number, count: number): Promise<readonly TakenOffer[]>;
   /**
    * Keeps the places of granted jobs for {@link PLACE_MS}. The owner of a job's shard repeats the call in time; a place
    * for which no call comes is free after that time.
@@ -80,15 +81,25 @@ export interface PresenceRecord {
   readonly bootId: string;
   readonly gatewayId: string;
   readonly labels: Labels;
+  /** Keys of the labels that an operator has given; absent without one, and in a record of an older gateway. */
+  readonly trusted?: readonly string[];
   readonly slots: number;
   readonly busy: number;
   /** True when the agent takes no more jobs; absent in a record of a gateway of an older version. */
   readonly draining?: boolean;
+  /** True for an agent that calls and has no stream; absent for another, and in a record of an older gateway. */
+  readonly pulls?: boolean;
   /**
    * Why the agent takes no jobs at present, for people; empty when it does, and absent in a record of a gateway of an
    * older version.
    */
   readonly takesNoJobs?: string;
+}
+
+/** The newest sign of life of an agent. `at`: when it was written, by the broker's clock, Unix milliseconds. */
+export interface NewestBeat extends Pick<PresenceRecord, "bootId" | "gatewayId" | "pulls"> {
+  readonly beat: string;
+  readonly at: number;
 }
 
 export interface Presence {
@@ -102,7 +113,7 @@ export interface Presence {
   /** Removes the record, unless another boot of the agent has written it. */
   leave(agentId: AgentId, bootId: string): Promise<void>;
   /** The newest record of each agent; an agent without a record is absent from the map. */
-  read(agentIds: readonly AgentId[]): Promise<ReadonlyMap<AgentId, { readonly bootId: string; readonly beat: string }>>;
+  read(agentIds: readonly AgentId[]): Promise<ReadonlyMap<AgentId, NewestBeat>>;
   /** Agents whose last beat is younger than `maxAgeMs` by the broker's clock. */
   online(maxAgeMs: number): Promise<readonly PresenceRecord[]>;
   /**

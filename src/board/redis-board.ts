@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../domain/clock.ts";
 import type { Offer } from "../domain/effects.ts";
 import type { JobRunId, ProjectId } from "../domain/ids.ts";
-import { type Labels, selectorMatches } from "../domain/labels.ts";
+import { type LabelledAgent, selectorMatches } from "../domain/labels.ts";
 import {
   agentQuotas,
   labelQuotas,
@@ -86,8 +86,8 @@ interface LaneCopy {
   readonly version: string;
   /** Larger priorities first. */
   readonly lanes: readonly KnownLane[];
-  /** Lanes that match, by the labels object, which lives as long as the agent's session. */
-  readonly matches: WeakMap<Labels, readonly KnownLane[]>;
+  /** Lanes that match, by the agent's object, which lives until its labels change or its session ends. */
+  readonly matches: WeakMap<LabelledAgent, readonly KnownLane[]>;
   /** When Redis last confirmed this copy. */
   confirmed: Quiet;
 }
@@ -128,27 +128,27 @@ export class RedisBoard implements Board {
     await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs, queuedAt ?? ""]);
   }
 
-  async take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
+  async take(agent: LabelledAgent, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
     // Nothing was announced since there was nothing to take: of many agents that ask at the same time, one asks Redis.
-    while (this.#sawNothing(labels)) {
-      if (this.#sawNothing(labels, TRUST_MS)) return [];
+    while (this.#sawNothing(agent)) {
+      if (this.#sawNothing(agent, TRUST_MS)) return [];
       if (this.#searching === null) break;
       await this.#searching;
     }
-    const taking = this.#search(labels, holdMs, count);
-    if (this.#sawNothing(labels)) {
+    const taking = this.#search(agent, holdMs, count);
+    if (this.#sawNothing(agent)) {
       const ended = (): void => void (this.#searching = null);
       this.#searching = taking.then(ended, ended);
     }
     return taking;
   }
 
-  async #search(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
+  async #search(agent: LabelledAgent, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
     const announcements = this.#announcements;
-    const ofAgent = agentQuotas(this.#quotas, labels);
+    const ofAgent = agentQuotas(this.#quotas, agent.labels);
     for (let read = 0; ; read++) {
       const version = read < READS_PER_TAKE ? this.#copy.version : "*";
-      const matching = this.#matching(labels);
+      const matching = this.#matching(agent);
       const quotas = quotasText(ofAgent, this.#quotasOf(matching));
       const candidates = matching.flatMap((lane) => [lane.laneId, lane.priority, lane.projectId]);
       const values = [version, holdMs, this.#emptyLaneMs, count, quotas, ...candidates];
@@ -218,17 +218,17 @@ export class RedisBoard implements Board {
    * True when no lane matched, or each one that did was empty, and no offer was announced since; with `withinMs` also not
    * longer ago. A thousand idle agents ask every second, and share what one of them has seen.
    */
-  #sawNothing(labels: Labels, withinMs = Infinity): boolean {
+  #sawNothing(agent: LabelledAgent, withinMs = Infinity): boolean {
     if (this.#listeners === 0) return false;
     const since = this.#clock.monotonic() - withinMs;
     const isQuiet = ({ announcements, at }: Quiet): boolean => announcements === this.#announcements && at > since;
-    return isQuiet(this.#copy.confirmed) && this.#matching(labels).every(({ empty }) => isQuiet(empty));
+    return isQuiet(this.#copy.confirmed) && this.#matching(agent).every(({ empty }) => isQuiet(empty));
   }
 
-  #matching(labels: Labels): readonly KnownLane[] {
+  #matching(agent: LabelledAgent): readonly KnownLane[] {
     const { lanes, matches } = this.#copy;
-    const known = matches.get(labels) ?? lanes.filter((lane) => selectorMatches(lane.selector, labels));
-    matches.set(labels, known);
+    const known = matches.get(agent) ?? lanes.filter((lane) => selectorMatches(lane.selector, agent));
+    matches.set(agent, known);
     return known;
   }
 

@@ -156,7 +156,12 @@ export class RedisPresence implements Presence {
         const value = stored[at];
         if (!value) return [];
         const { beat, record } = parseStored(value);
-        return [[agentId, { bootId: record.bootId, beat }] as const];
+        const { bootId, gatewayId, pulls = false } = record;
+        // A beat begins with the seconds and microseconds of its time.
+        const [seconds, micros] = beat.split(/[.-]/).map(Number);
+        return [
+          [agentId, { bootId, gatewayId, pulls, beat, at: seconds! * 1_000 + Math.floor(micros! / 1_000) }] as const,
+        ];
       }),
     );
   }

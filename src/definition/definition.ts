@@ -152,7 +152,7 @@ export function toMatrix({ axes, include, exclude, failFast, maxParallel }: RawM
 }
 
 function toJob(raw: RawJob, path: Path, pipeline: RawPipeline): DefinedJob {
-  const { matchLabels, matchExpressions } = raw.agentSelector ?? {};
+  const { matchLabels, matchExpressions, trusted } = raw.agentSelector ?? {};
   const target = raw.target ?? raw.Target ?? pipeline.target ?? pipeline.Target ?? null;
   return {
     path,
@@ -176,6 +176,7 @@ function toJob(raw: RawJob, path: Path, pipeline: RawPipeline): DefinedJob {
         operator,
         values: values ?? [],
       })),
+      ...(trusted === true && { trusted }),
     },
     concurrency: raw.concurrency ?? null,
     approval: raw.approval ?? raw.Approval ?? null,

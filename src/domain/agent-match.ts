@@ -1,5 +1,5 @@
 /** Which agents a job's selector matches, and which clauses the other agents fail. Pure. */
-import { type AgentSelector, failingClause, type Labels } from "./labels.ts";
+import { type AgentSelector, failingClause, type LabelledAgent } from "./labels.ts";
 
 export interface FailingClause {
   /** As text for people: `os=linux`. */
@@ -14,14 +14,14 @@ export interface AgentMatch<Agent> {
   readonly failing: readonly FailingClause[];
 }
 
-export function matchAgents<Agent extends { readonly labels: Labels }>(
+export function matchAgents<Agent extends LabelledAgent>(
   selector: AgentSelector,
   agents: readonly Agent[],
 ): AgentMatch<Agent> {
   const matching: Agent[] = [];
   const failing = new Map<string, number>();
   for (const agent of agents) {
-    const clause = failingClause(selector, agent.labels);
+    const clause = failingClause(selector, agent);
     if (clause === undefined) matching.push(agent);
     else failing.set(clause, (failing.get(clause) ?? 0) + 1);
   }

@@ -1,11 +1,10 @@
 /** Why a queued job waits, by the agents that are online and by the quotas. Pure. */
 import { describeFailing, matchAgents } from "./agent-match.ts";
 import type { ProjectId } from "./ids.ts";
-import type { AgentSelector, Labels } from "./labels.ts";
+import type { AgentSelector, LabelledAgent } from "./labels.ts";
 import { isReached, type QuotaUse } from "./quotas.ts";
 
-interface OnlineAgent {
-  readonly labels: Labels;
+interface OnlineAgent extends LabelledAgent {
   readonly slots: number;
   readonly busy: number;
   /** Why the agent takes no jobs even with free slots, for people; empty or absent when it does. */

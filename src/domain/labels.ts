@@ -1,12 +1,24 @@
-/** Labels of agents, and the selectors of jobs. The board, the gateways and the dry run use the same matcher. */
+/**
+ * Labels of agents, and the selectors of jobs: which labels count, and which jobs of a project need an agent that an
+ * operator has labelled. The board, the gateways and the dry run use the same matcher. Pure.
+ */
 
 export type Labels = Readonly<Record<string, string>>;
+
+/** An agent as selectors see it. */
+export interface LabelledAgent {
+  readonly labels: Labels;
+  /** Keys of the labels that an operator has given; the agent itself tells the others. Absent: none. */
+  readonly trusted?: readonly string[];
+}
 
 export interface AgentSelector {
   /** Each pair must be present with this value. */
   readonly matchLabels: readonly (readonly [key: string, value: string])[];
   /** Each expression must hold. */
   readonly matchExpressions: readonly LabelExpression[];
+  /** True: only labels that an operator has given count, and an agent without any does not match. Else absent. */
+  readonly trusted?: true;
 }
 
 export interface LabelExpression {
@@ -21,29 +33,51 @@ export type LabelOperator = (typeof LABEL_OPERATORS)[number];
 
 export const ANY_AGENT: AgentSelector = { matchLabels: [], matchExpressions: [] };
 
-/** True when an agent with `labels` may run a job with `selector`; an empty selector matches every agent. */
-export function selectorMatches(selector: AgentSelector, labels: Labels): boolean {
-  return failingClause(selector, labels) === undefined;
+/** True when the agent may run a job with `selector`; an empty selector matches every agent. */
+export function selectorMatches(selector: AgentSelector, agent: LabelledAgent): boolean {
+  return failingClause(selector, agent) === undefined;
 }
 
 /**
- * The first clause of `selector` that `labels` do not meet, as text for people (`os In (linux)`); undefined when they
- * meet all.
+ * The first clause of `selector` that the agent does not meet, as text for people (`os In (linux)`); undefined when it
+ * meets all.
  */
-export function failingClause(selector: AgentSelector, labels: Labels): string | undefined {
+export function failingClause(selector: AgentSelector, agent: LabelledAgent): string | undefined {
+  const labels = selector.trusted === true ? trustedLabelsOf(agent) : agent.labels;
+  if (selector.trusted === true && Object.keys(labels).length === 0) return ANY_TRUSTED;
   for (const label of selector.matchLabels) {
     const [key, value] = label;
-    if (labels[key] !== value) return describeLabel(label);
+    if (labels[key] !== value) return wordsFor(selector) + describeLabel(label);
   }
   for (const expression of selector.matchExpressions) {
-    if (!expressionHolds(expression, labels)) return describeExpression(expression);
+    if (!expressionHolds(expression, labels)) return wordsFor(selector) + describeExpression(expression);
   }
   return undefined;
 }
 
 /** Every clause of `selector` as text for people; none for a selector that matches every agent. */
-export function describeSelector({ matchLabels, matchExpressions }: AgentSelector): readonly string[] {
-  return [...matchLabels.map(describeLabel), ...matchExpressions.map(describeExpression)];
+export function describeSelector(selector: AgentSelector): readonly string[] {
+  const { matchLabels, matchExpressions, trusted } = selector;
+  const clauses = [...matchLabels.map(describeLabel), ...matchExpressions.map(describeExpression)];
+  if (clauses.length === 0 && trusted === true) return [ANY_TRUSTED];
+  return clauses.map((clause) => wordsFor(selector) + clause);
+}
+
+/** The same selector, which only labels meet that an operator has given. */
+export function demandTrust(selector: AgentSelector): AgentSelector {
+  return { ...selector, trusted: true };
+}
+
+/** The labels of the agent that an operator has given. */
+export function trustedLabelsOf({ labels, trusted = [] }: LabelledAgent): Labels {
+  return Object.fromEntries(trusted.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key]!]] : [])));
+}
+
+/** The clause of a selector that asks for trusted labels and for none in particular. */
+const ANY_TRUSTED = "a trusted label";
+
+function wordsFor({ trusted }: AgentSelector): string {
+  return trusted === true ? "trusted " : "";
 }
 
 function expressionHolds({ key, operator, values }: LabelExpression, labels: Labels): boolean {
@@ -79,4 +113,43 @@ function describeLabel([key, value]: AgentSelector["matchLabels"][number]): stri
 
 function describeExpression({ key, operator, values }: LabelExpression): string {
   return values.length === 0 ? `${key} ${operator}` : `${key} ${operator} (${values.join(", ")})`;
+}
+
+/** Which jobs of a project run only on agents that they match by trusted labels, whatever their selectors say. */
+export interface TrustDemand {
+  /** Jobs of which a step gets a secret. */
+  readonly secrets: boolean;
+  /** Jobs with a protected target. */
+  readonly protectedTargets: boolean;
+}
+
+export const NO_TRUST_DEMAND: TrustDemand = { secrets: false, protectedTargets: false };
+
+/** The labels that an agent tells, and those that an operator has given it. */
+interface GivenLabels {
+  readonly labels: Labels;
+  readonly trustedLabels?: Labels;
+}
+
+/** The agent as selectors see it: where both name a key, the operator's value counts. */
+export function labelledAgent({ labels, trustedLabels }: GivenLabels): LabelledAgent {
+  const trusted = Object.keys(trustedLabels ?? {}).toSorted();
+  return trusted.length === 0 ? { labels } : { labels: { ...labels, ...trustedLabels }, trusted };
+}
+
+/** The labels that the agent tells and that do not count, because an operator has given another value. */
+export function overruledLabels({ labels, trustedLabels = {} }: GivenLabels): Labels {
+  return Object.fromEntries(
+    Object.entries(labels).filter(([key, value]) => Object.hasOwn(trustedLabels, key) && trustedLabels[key] !== value),
+  );
+}
+
+/** The selector of a job under the demand of its project. */
+export function selectorUnder(
+  demand: TrustDemand,
+  selector: AgentSelector,
+  job: { readonly hasSecrets: boolean; readonly hasProtectedTarget: boolean },
+): AgentSelector {
+  const isDemanded = (demand.secrets && job.hasSecrets) || (demand.protectedTargets && job.hasProtectedTarget);
+  return isDemanded ? demandTrust(selector) : selector;
 }

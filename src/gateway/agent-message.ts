@@ -37,6 +37,8 @@ export async function agentMessageOf(builder: DispatchBuilder, notice: AgentNoti
     case "labels":
     case "refuseClaim":
     case "superseded":
+    case "probe":
+    case "alive":
       return undefined;
   }
 }

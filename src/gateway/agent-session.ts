@@ -6,11 +6,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
-import { type AgentNotice, listenToAgent, supersedeStreams } from "../board/agent-notices.ts";
+import { type AgentNotice, listenToAgent, supersedeStreams, tellAgent } from "../board/agent-notices.ts";
 import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
-import type { Labels } from "../domain/labels.ts";
+import type { LabelledAgent } from "../domain/labels.ts";
 import { pause } from "../domain/clock.ts";
 import { reportStep, requireJobOf, sendReport, type StepReport } from "./actor-messages.ts";
 import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
@@ -21,6 +21,7 @@ import { Outbox } from "./outbox.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { type AgentHoldings, returnJobs, reconcile } from "./reconciliation.ts";
 import { type AgentFacts, refreshAgent } from "./registration.ts";
+import { anotherProcess, isAnotherAlive, SILENT_HEARTBEATS } from "./second-process.ts";
 import { Slots } from "./slots.ts";
 
 /** Messages that may wait for a slow agent; with more, the stream ends. */
@@ -34,8 +35,6 @@ const REPORT_RETRY_MS = 500;
  * trip each.
  */
 const CLAIMS_AT_ONCE = 8;
-/** An agent that has been silent for this many heartbeats gets no jobs: it may have stopped, and would lose them. */
-const SILENT_HEARTBEATS = 2;
 /** Errors that end the stream, because the next heartbeat would meet them again. */
 const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated", "conflict"];
 
@@ -63,8 +62,8 @@ export interface AgentSessionOptions {
 }
 
 export class AgentSession implements Claimant {
-  /** Replaced, never changed in place: the board caches what it computes for an object of labels. */
-  labels: Labels;
+  /** Replaced, never changed in place: the board caches what it computes for the object. */
+  agent: LabelledAgent;
   readonly #context: SessionContext;
   readonly #storedLabels: StoredLabels;
   readonly #boot: AgentBoot;
@@ -103,7 +102,7 @@ export class AgentSession implements Claimant {
     this.#storedLabels = new StoredLabels(context, caller.agentId);
     this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
-    this.labels = hello.facts.labels;
+    this.agent = { labels: hello.facts.labels };
     this.#slots = new Slots(hello.facts.slots, () => context.clock.monotonic());
     this.#claims = new PendingClaims(context, this.#boot, () => this.wake());
     this.#end = end;
@@ -117,14 +116,16 @@ export class AgentSession implements Claimant {
   }
 
   /**
-   * Starts the session: shows presence, welcomes the agent, and passes on what the agent has missed. Rejects when
-   * presence or the store cannot be reached: then the stream ends, and the agent connects again.
+   * Starts the session: shows presence, welcomes the agent, and passes on what the agent has missed. Rejects with
+   * `already_exists` when another gateway hears the agent; and when presence or the store cannot be reached: then the
+   * stream ends, and the agent connects again.
    */
   async open(): Promise<void> {
     const { agentId } = this.#boot;
     const { presence } = this.#context;
     const { facts, holdings } = this.#hello;
-    await refreshAgent(this.#context, this.#boot, facts);
+    if (await isAnotherAlive(this.#context, this.#boot, this.#streamId)) throw anotherProcess(agentId);
+    this.agent = await refreshAgent(this.#context, this.#boot, facts);
     this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
     this.#holdings = holdings;
@@ -182,11 +183,17 @@ export class AgentSession implements Claimant {
 
   /** Slots for which jobs may be claimed now; 0 while the agent drains, is silent, is paused, or takes no jobs. */
   freeSlots(): number {
-    const { clock, claimQueue, heartbeatIntervalMs } = this.#context;
-    const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
-    const isPaused = claimQueue.pauses.isPaused(this.#boot.agentId);
-    const takesNone = this.#draining || isSilent || isPaused || this.#holdings.takesNoJobs !== "";
+    // A silent agent may have stopped, and would lose a job.
+    const isPaused = this.#context.claimQueue.pauses.isPaused(this.#boot.agentId);
+    const takesNone = this.#draining || !this.isHeard() || isPaused || this.#holdings.takesNoJobs !== "";
     return takesNone ? 0 : this.#slots.free - this.#claims.count;
+  }
+
+  /** True while the stream is open and the agent's heartbeats come. */
+  isHeard(): boolean {
+    const { clock, heartbeatIntervalMs } = this.#context;
+    const silentMs = clock.monotonic() - this.#heardAt;
+    return !this.#closed.signal.aborted && silentMs <= SILENT_HEARTBEATS * heartbeatIntervalMs;
   }
 
   /** Claims jobs for the free slots, now or after the claims that are under way. */
@@ -238,8 +245,13 @@ export class AgentSession implements Claimant {
       case "refuseClaim":
         this.#claims.settle(notice.requestId);
         return;
+      case "probe":
+        if (notice.by !== this.#streamId && this.isHeard()) this.#answerProbe(notice.by);
+        return;
+      case "alive":
+        return;
       case "labels":
-        this.#relabel(notice.labels);
+        this.#relabel({ labels: notice.labels, trusted: notice.trusted ?? [] });
         return;
       case "revoke":
       case "release":
@@ -264,8 +276,14 @@ export class AgentSession implements Claimant {
     this.#outbox.push(() => agentMessageOf(this.#context.builder, notice));
   }
 
-  #relabel(labels: Labels): void {
-    this.labels = labels;
+  #answerProbe(by: string): void {
+    tellAgent(this.#context, this.#boot.agentId, { type: "alive", to: by }).catch((error: unknown) =>
+      this.#warn(error, "another gateway could not be told that the agent is connected here"),
+    );
+  }
+
+  #relabel(agent: LabelledAgent): void {
+    this.agent = agent;
     this.wake();
     this.#showPresence().catch((error: unknown) =>
       this.#warn(error, "new labels could not be shown in presence; the next heartbeat shows them"),
@@ -315,7 +333,7 @@ export class AgentSession implements Claimant {
     const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
     if (count <= 0 || this.#closed.signal.aborted) return false;
     const requestIds = Array.from({ length: count }, () => this.#context.newUuid());
-    return (await this.#claims.claim(this.labels, requestIds)) === count;
+    return (await this.#claims.claim(this.agent, requestIds)) === count;
   }
 
   async #answerHeartbeats(): Promise<void> {
@@ -325,7 +343,7 @@ export class AgentSession implements Claimant {
       const { sequence, holdings } = next;
       try {
         const stored = await this.#storedLabels.read();
-        if (stored !== undefined && !isDeepStrictEqual(stored, this.labels)) this.labels = stored;
+        if (stored !== undefined && !isDeepStrictEqual(stored, this.agent)) this.agent = stored;
         await this.#updateHoldings(holdings);
         await this.#reconcile(holdings);
         this.#outbox.push(() => ({ type: "heartbeatAck", sequence }));
@@ -356,7 +374,7 @@ export class AgentSession implements Claimant {
     const { jobIds, takesNoJobs } = this.#holdings;
     const [slots, busy, draining] = [this.#slots.count, jobIds.length, this.#draining];
     const { gatewayId } = this.#context;
-    return { ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining, takesNoJobs };
+    return { ...this.#boot, gatewayId, ...this.agent, slots, busy, draining, takesNoJobs };
   }
 
   /** Compares what the agent holds with the store, and passes on what the agent has missed. */

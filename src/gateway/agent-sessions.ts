@@ -3,6 +3,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { AgentSession, type AgentSessionOptions, superseded } from "./agent-session.ts";
 import type { SessionContext } from "./gateway-context.ts";
+import { anotherProcess } from "./second-process.ts";
 
 export class AgentSessions {
   readonly #context: SessionContext;
@@ -13,11 +14,12 @@ export class AgentSessions {
   }
 
   /**
-   * Makes a session and ends the agent's earlier session at this gateway. The caller then calls {@link
-   * AgentSession.open}.
+   * Makes a session and ends the agent's earlier session at this gateway, which is silent. The caller then calls {@link
+   * AgentSession.open}. Throws `already_exists` while the earlier session hears the agent.
    */
   begin(options: AgentSessionOptions): AgentSession {
     const { agentId } = options.caller;
+    if (this.#sessions.get(agentId)?.isHeard() === true) throw anotherProcess(agentId);
     const session = new AgentSession(this.#context, options);
     this.#sessions.get(agentId)?.end(superseded());
     this.#sessions.set(agentId, session);

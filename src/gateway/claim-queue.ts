@@ -3,7 +3,7 @@
  * thousand idle agents do not all ask the board for one job.
  */
 import type { AppContext } from "../app/context.ts";
-import { type Labels, selectorMatches } from "../domain/labels.ts";
+import { type LabelledAgent, selectorMatches } from "../domain/labels.ts";
 import { type Cancel, systemTimers, type Timers } from "../domain/clock.ts";
 import { ClaimPauses } from "./claim-pauses.ts";
 
@@ -12,7 +12,7 @@ const POLL_MS = 1_000;
 
 /** An agent that may take offers. */
 export interface Claimant {
-  readonly labels: Labels;
+  readonly agent: LabelledAgent;
   freeSlots(): number;
   /** Called when the claimant should ask the board for offers; one offer wakes one claimant. */
   wake(): void;
@@ -35,7 +35,7 @@ export class ClaimQueue {
 
   async start(): Promise<void> {
     this.#unsubscribe = await this.#context.board.onOffered((lane) => {
-      this.#wakeOne((claimant) => selectorMatches(lane.selector, claimant.labels));
+      this.#wakeOne((claimant) => selectorMatches(lane.selector, claimant.agent));
     });
     this.#schedulePoll();
   }

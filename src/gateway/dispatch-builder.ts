@@ -17,6 +17,7 @@ import type { RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
 import type { LogLimits } from "./log-limits.ts";
+import type { SecretHandout } from "./secret-handout.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
@@ -79,6 +80,7 @@ interface RunDocuments {
 export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
   readonly secrets: Pick<SecretVault, "read">;
+  readonly handout: Pick<SecretHandout, "refusal">;
   readonly logLimits: Pick<LogLimits, "of">;
   readonly contentLimits?: ContentLimits;
   /**
@@ -179,6 +181,8 @@ export class DispatchBuilder {
     if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
       return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: {} };
     }
+    const refusal = await this.#options.handout.refusal(granted.agentId, plan.projectId, planned, step);
+    if (refusal !== undefined) throw new DeferredTextError(refusal);
     const secrets = await this.#secretsOf(plan, step);
     const { aggregates, outputs } = this.#options.stores;
     // A run may have thousands of actors: only those are read that the texts name.

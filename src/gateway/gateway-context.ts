@@ -8,6 +8,7 @@ import { OpenSessions } from "../app/identity/sessions.ts";
 import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
 import { DispatchBuilder } from "./dispatch-builder.ts";
+import { SecretHandout } from "./secret-handout.ts";
 import { LogLimits } from "./log-limits.ts";
 
 /** A third of the shortest lease, rounded down, so that two heartbeats in a row may be lost. */
@@ -47,6 +48,7 @@ export function gatewayContext(
     builder: new DispatchBuilder({
       stores: context.stores,
       secrets: context.secrets,
+      handout: new SecretHandout(context),
       logLimits: new LogLimits(context),
       contentLimits: contentLimitsOf(context),
       onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),

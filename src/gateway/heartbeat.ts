@@ -5,14 +5,16 @@ import type { AgentId } from "../domain/ids.ts";
 import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
 import type { SessionContext } from "./gateway-context.ts";
+import { labelledAgent } from "../domain/labels.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
 import { refreshAgent } from "./registration.ts";
+import { isFresh } from "./second-process.ts";
 
 /**
  * Records the presence of the agent and answers the notices that it has missed. Throws `not_found` for an agent that is
- * not registered and `conflict` for a boot that a newer one has replaced. Rejects when presence or the store cannot be
- * reached, and when the caller has hung up: its process may have died, and an agent that was started since must not
- * lose its jobs to a heartbeat that took long.
+ * not registered, `conflict` for a boot that a newer one has replaced, and `unavailable` for a new boot while the one
+ * before it is alive. Rejects when presence or the store cannot be reached, and when the caller has hung up: its process
+ * may have died, and an agent that was started since must not lose its jobs to a heartbeat that took long.
  */
 export async function recordHeartbeat(
   context: SessionContext,
@@ -27,20 +29,23 @@ export async function recordHeartbeat(
   ]);
   if (agent === undefined) throw agentNotRegistered(agentId);
   throwIfHungUp(hungUp);
-  const newest = present.get(agentId)?.bootId ?? agent.bootId ?? bootId;
-  // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
-  if (newest !== bootId && sequence > 1n) {
-    throw startedAgain();
+  const shown = present.get(agentId);
+  const newest = shown?.bootId ?? agent.bootId ?? bootId;
+  if (newest !== bootId) {
+    // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
+    if (sequence > 1n) throw startedAgain();
+    if (shown !== undefined && isFresh(context, shown)) throw stillAlive(agentId);
   }
-  const { labels, slots } = agent;
-  if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version: agent.version });
+  const { labels, slots, version } = agent;
+  if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version });
   throwIfHungUp(hungUp);
   await context.presence.beat({
     ...boot,
     gatewayId: context.gatewayId,
-    labels,
+    ...labelledAgent(agent),
     slots,
     busy: holdings.jobIds.length,
+    pulls: true,
     takesNoJobs: holdings.takesNoJobs,
   });
   const { notices } = await reconcile(context, context.builder, boot, holdings);
@@ -49,4 +54,11 @@ export async function recordHeartbeat(
 
 function throwIfHungUp(hungUp: AbortSignal): void {
   if (hungUp.aborted) throw new MillraceError("unavailable", "the agent has hung up during its heartbeat");
+}
+
+function stillAlive(agentId: AgentId): MillraceError {
+  return new MillraceError(
+    "unavailable",
+    `another process of agent ${agentId} is alive: try again after a wait; if it lasts, two processes use one identity`,
+  );
 }

@@ -5,7 +5,7 @@
  */
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AppContext } from "../app/context.ts";
-import type { Labels } from "../domain/labels.ts";
+import type { LabelledAgent } from "../domain/labels.ts";
 import { type Cancel, systemTimers, type Timers } from "../domain/clock.ts";
 import { requestClaim } from "./actor-messages.ts";
 
@@ -48,10 +48,10 @@ export class PendingClaims {
   }
 
   /**
-   * Takes the best offers that the labels match, at most one for each request id, and claims their jobs. Answers how
+   * Takes the best offers that the agent matches, at most one for each request id, and claims their jobs. Answers how
    * many offers there were. Rejects when the board or a mailbox cannot be reached; then none of these claims waits.
    */
-  async claim(labels: Labels, requestIds: readonly string[]): Promise<number> {
+  async claim(agent: LabelledAgent, requestIds: readonly string[]): Promise<number> {
     // The claims count before the board is asked: an answer may come before the calls have returned.
     const { timers = systemTimers } = this.#ports;
     for (const requestId of requestIds) {
@@ -62,7 +62,7 @@ export class PendingClaims {
     }
     let claimed = 0;
     try {
-      const offers = await this.#ports.board.take(labels, HOLD_MS, requestIds.length);
+      const offers = await this.#ports.board.take(agent, HOLD_MS, requestIds.length);
       await Promise.all(offers.map((offer, at) => requestClaim(this.#ports, this.#boot, offer, requestIds[at]!)));
       claimed = offers.length;
     } finally {

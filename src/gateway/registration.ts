@@ -3,27 +3,23 @@ import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../domain/names.ts";
-import type { Labels } from "../domain/labels.ts";
+import { type LabelledAgent, labelledAgent, type Labels, overruledLabels } from "../domain/labels.ts";
+import type { Agent } from "../stores/ports/identity.ts";
 import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
-import { tellAgent } from "../board/agent-notices.ts";
+import { announceLabels } from "../board/agent-notices.ts";
 import type { GatewayPorts } from "./context.ts";
 import { issueToken } from "../app/identity/tokens.ts";
 import { problemsOf } from "../app/problems.ts";
+import { agentLabels as labels } from "../app/agent-labels.ts";
 import { type AgentBoot, endStreams, agentNotRegistered, removeAgent } from "../app/agents/agent-removal.ts";
 
-const MAX_LABELS = 64;
 export const MAX_SLOTS = 1_000;
-
-const plainText = (maxChars: number) => z.string().max(maxChars).regex(PLAIN_TEXT, PLAIN_TEXT_RULE);
-const labels = z
-  .record(plainText(128).min(1), plainText(256))
-  .refine((record) => Object.keys(record).length <= MAX_LABELS, `must be at most ${MAX_LABELS}`);
 
 /** Facts that an agent reports about itself, at registration and with each hello. */
 export const agentFacts = z.object({
   labels,
   slots: z.number().int().min(1).max(MAX_SLOTS),
-  version: plainText(128),
+  version: z.string().max(128).regex(PLAIN_TEXT, PLAIN_TEXT_RULE),
 });
 
 export const agentRegistration = agentFacts.extend({
@@ -43,8 +39,10 @@ export interface RegisteredAgent {
 
 /**
  * Registers an agent and makes a token for it. An agent whose name is registered keeps its id; its labels and slots are
- * replaced and its earlier tokens are revoked. Each call takes one use of the caller's registration token, even when
- * the answer is lost; throws `unauthenticated` when the token has no use left.
+ * replaced and its earlier tokens are revoked. Labels of the registration token become trusted labels of the agent.
+ * Each call takes one use of the caller's registration token, even when the answer is lost; throws `unauthenticated`
+ * when the token has no use left, and `forbidden` for the name of an agent with a trusted label that the token does not
+ * give.
  */
 export async function registerAgent(
   context: GatewayPorts,
@@ -53,11 +51,15 @@ export async function registerAgent(
 ): Promise<RegisteredAgent> {
   authorise(caller, "registerAgent");
   const { identity } = context.stores;
-  await takeUse(context, (caller as RegistrationCaller).tokenId);
+  const { tokenId: registrationTokenId } = caller as RegistrationCaller;
+  const given = Object.fromEntries((await identity.findToken(registrationTokenId))?.labels ?? []);
   const known = await identity.findAgentByName(registration.name);
+  refuseTakeover(registration.name, known?.trustedLabels ?? {}, given);
+  await takeUse(context, registrationTokenId);
   const agentId = known?.agentId ?? newId("agt");
   const revoked = await identity.listTokens("agent", agentId);
   await identity.putAgent({ ...registration, agentId, createdAt: known?.createdAt ?? context.clock.now() });
+  if (Object.keys(given).length > 0) await identity.setTrustedLabels(agentId, given);
   const agentToken = await issueToken(context, { kind: "agent", subject: agentId, name: registration.name });
   for (const { tokenId } of revoked) await identity.deleteToken(tokenId);
   if (revoked.length > 0) await endStreams(context, agentId);
@@ -65,19 +67,45 @@ export async function registerAgent(
 }
 
 /**
- * Stores what a registered agent says when it greets: its facts, and which process it is. Throws `not_found` for an agent
- * that has been removed.
+ * Stores what a registered agent says when it greets: its facts, and which process it is. Answers the labels that count.
+ * Throws `not_found` for an agent that has been removed.
  */
 export async function refreshAgent(
   context: GatewayPorts,
   { agentId, bootId }: AgentBoot,
   facts: AgentFacts,
-): Promise<void> {
+): Promise<LabelledAgent> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw agentNotRegistered(agentId);
   const refreshed = { ...agent, ...facts, bootId };
-  if (JSON.stringify(refreshed) !== JSON.stringify(agent)) await identity.putAgent(refreshed);
+  if (JSON.stringify(refreshed) !== JSON.stringify(agent)) {
+    await identity.putAgent(refreshed);
+    warnOfOverruled(context, refreshed);
+  }
+  return labelledAgent(refreshed);
+}
+
+/** Once for each change of what the agent says, since a step with the agent's token may say it, too. */
+function warnOfOverruled({ log }: GatewayPorts, agent: Agent): void {
+  const overruled = overruledLabels(agent);
+  if (Object.keys(overruled).length === 0) return;
+  const { agentId, name, trustedLabels } = agent;
+  log.warn(
+    { agentId, name, overruled, trustedLabels },
+    "an agent tells other values for labels that an operator has given it: the operator's values count",
+  );
+}
+
+/** A registration token must not make its bearer an agent that an operator has trusted with more than the token says. */
+function refuseTakeover(name: string, trusted: Labels, given: Labels): void {
+  const missing = Object.entries(trusted).filter(([key, value]) => given[key] !== value);
+  if (missing.length === 0) return;
+  const labels = missing.map(([key, value]) => `${key}=${value}`).join(", ");
+  throw new MillraceError(
+    "forbidden",
+    `the agent ${name} has trusted labels that this registration token does not give (${labels}): register with a token that gives them, or have an administrator take them away first`,
+  );
 }
 
 /** Removes the calling agent and its tokens. Its live jobs count as lost. A call that failed is safe to repeat. */
@@ -96,8 +124,8 @@ async function takeUse(context: GatewayPorts, tokenId: TokenId): Promise<void> {
 }
 
 /**
- * Changes the calling agent's labels and answers all of its labels; `replace` drops the labels that are not named. The
- * gateway that serves the agent is notified and claims with the new labels. Throws `malformed_request` for more labels
+ * Changes the labels that the calling agent tells, and answers all of its labels; `replace` drops the told labels that
+ * are not named. Trusted labels stay. The gateway that serves the agent is notified and claims with the new labels. Throws `malformed_request` for more labels
  * than an agent may have. Safe to repeat.
  */
 export async function updateLabels(
@@ -116,9 +144,12 @@ export async function updateLabels(
     const found = problemsOf(changed.error);
     throw new MillraceError("malformed_request", `labels: ${found.problems[0]!.message}`, found);
   }
-  await identity.putAgent({ ...agent, labels: changed.data.labels });
-  await tellAgent(context, agentId, { type: "labels", labels: changed.data.labels });
-  return changed.data.labels;
+  const relabelled = { ...agent, labels: changed.data.labels };
+  await identity.putAgent(relabelled);
+  warnOfOverruled(context, relabelled);
+  const labelled = labelledAgent(relabelled);
+  await announceLabels(context, agentId, labelled);
+  return labelled.labels;
 }
 
 /** The error of an agent whose token was revoked while the agent was calling. */

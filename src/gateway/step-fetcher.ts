@@ -7,6 +7,7 @@ import type { JobState } from "../../actors/job/state.ts";
 import type { Timers } from "../domain/clock.ts";
 import type { GrantedStep } from "../domain/effects.ts";
 import type { ClaimQueue } from "./claim-queue.ts";
+import { labelledAgent } from "../domain/labels.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
 import { tokenRevoked } from "./registration.ts";
@@ -75,7 +76,7 @@ export class StepFetcher {
     const { agentId, bootId, requestId } = request;
     const agent = await this.#context.stores.identity.findAgent(agentId);
     if (agent === undefined) throw agentNotRegistered(agentId);
-    let { labels } = agent;
+    let labelled = labelledAgent(agent);
     const granted: GrantedStep[] = [];
     const signal = new Signal(this.#context.timers);
     let isRevoked = false;
@@ -90,14 +91,14 @@ export class StepFetcher {
         isRevoked = true;
         signal.raise();
       } else if (notice.type === "labels") {
-        labels = notice.labels;
+        labelled = { labels: notice.labels, trusted: notice.trusted ?? [] };
         signal.raise();
       }
     });
     const freeSlots = () => (this.#claimQueue.pauses.isPaused(agentId) ? 0 : request.freeSlots);
     const leaveQueue = this.#claimQueue.join({
-      get labels() {
-        return labels;
+      get agent() {
+        return labelled;
       },
       freeSlots,
       wake: () => signal.raise(),
@@ -108,7 +109,7 @@ export class StepFetcher {
       if (stored !== undefined) return stored;
       const endsAt = now() + request.waitMs;
       while (granted.length === 0 && now() < endsAt && !abort.aborted && !isRevoked) {
-        if (freeSlots() > 0 && claims.count === 0) await claims.claim(labels, [requestId]);
+        if (freeSlots() > 0 && claims.count === 0) await claims.claim(labelled, [requestId]);
         await signal.wait(Math.max(0, endsAt - now()), abort);
       }
       if (isRevoked) throw tokenRevoked();

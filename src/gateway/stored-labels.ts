@@ -1,6 +1,6 @@
 /** Reads an agent's labels again during a long session, because the notice of a change may be lost. */
 import type { AgentId } from "../domain/ids.ts";
-import type { Labels } from "../domain/labels.ts";
+import { type LabelledAgent, labelledAgent } from "../domain/labels.ts";
 import type { GatewayPorts } from "./context.ts";
 
 /** Time between two reads. */
@@ -22,11 +22,11 @@ export class StoredLabels {
    * Reads the store at most every 30 s; undefined between two reads, and for an agent that is gone. Rejects when the
    * store cannot be read, and then reads it again with the next call.
    */
-  async read(): Promise<Labels | undefined> {
+  async read(): Promise<LabelledAgent | undefined> {
     const now = this.#context.clock.monotonic();
     if (now - this.#readAt < READ_MS) return undefined;
     const agent = await this.#context.stores.identity.findAgent(this.#agentId);
     this.#readAt = now;
-    return agent?.labels;
+    return agent && labelledAgent(agent);
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AppContext } from "../app/context.ts";
 import { listAgents } from "../app/agents/inventory.ts";
+import { setTrustedLabels, trustedLabelsBody } from "../app/agents/trusted-labels.ts";
 import {
   createPersonalToken,
   createTokenBody,
@@ -102,6 +103,13 @@ export function addIdentityRoutes(router: ApiRouter, context: AppContext): void 
     answer(context, (ctx) =>
       deleteRegistrationToken(context, ctx.state.caller, { tokenId: asId<TokenId>(ctx.params["tokenId"]!) }),
     ),
+  );
+  router.put(
+    "/agents/:agentId/labels",
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, trustedLabelsBody);
+      return setTrustedLabels(context, ctx.state.caller, { ...body, agentId: asId<AgentId>(ctx.params["agentId"]!) });
+    }),
   );
   router.delete(
     "/agents/:agentId/token",

@@ -19,6 +19,7 @@ import { addHealthRoutes } from "./health.ts";
 import { addIdentityRoutes, addLoginRoute } from "./identity-routes.ts";
 import { createListener } from "./listener.ts";
 import { addLogLimitRoutes } from "./log-limit-routes.ts";
+import { addTrustDemandRoutes } from "./trust-demand-routes.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
 import { addPluginRoutes } from "./plugin-routes.ts";
@@ -89,6 +90,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addClusterRoutes(api, context);
   addRetentionRoutes(api, context);
   addLogLimitRoutes(api, context);
+  addTrustDemandRoutes(api, context);
   api.get("/ws", () => {
     throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");
   });

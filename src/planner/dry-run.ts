@@ -7,7 +7,7 @@ import { findTooLarge } from "./definition-size.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
-import { type PlanContexts, planContexts, type Subject } from "./plan-contexts.ts";
+import { type PlanContexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { pinPlugins } from "./plan-plugins.ts";
 import type { PlanRefusal } from "./plan-run.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
@@ -98,7 +98,7 @@ function planWith(
       if (cell.stage !== index) continue;
       const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
       for (const step of spec.steps) for (const name of step.secrets) secrets.add(name);
-      jobs.push(dryJob(cell, spec, verdict, judge));
+      jobs.push(dryJob(cell, spec, verdict, judge, plannedSelector(input, cell.defined, spec)));
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
     }
     stages.push({
@@ -130,7 +130,7 @@ function planWith(
 /** In texts, this id takes the place of the id that a run will get. */
 const RUN_ID = "run_0";
 
-function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge): DryJob {
+function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge, selector: AgentSelector): DryJob {
   const { defined, matrix, cellsFrom } = cell;
   const { when, verdict } = judge.job(cell, stage.verdict);
   const env = knownEnv(spec.env, spec.late);
@@ -149,7 +149,7 @@ function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge
     when,
     verdict,
     approval: defined.approval !== null,
-    selector: defined.selector,
+    selector,
     steps,
   };
 }

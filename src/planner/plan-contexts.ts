@@ -1,10 +1,11 @@
 /** The contexts that expressions read and that are known when a run is planned. */
-import type { Definition } from "../definition/definition.ts";
+import type { DefinedJob, Definition } from "../definition/definition.ts";
 import { applyInputs } from "../definition/inputs.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
-import type { Pairs, Scalar } from "../domain/plan.ts";
+import { type AgentSelector, NO_TRUST_DEMAND, selectorUnder, type TrustDemand } from "../domain/labels.ts";
+import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Json } from "../expressions/context-data.ts";
 
@@ -31,6 +32,8 @@ export interface Subject {
   readonly plugins?: PluginLookup;
   /** The largest snapshot of a run that the store holds, bytes; null or absent for no bound. */
   readonly snapshotBytes?: number | null;
+  /** What the project demands of agents; absent for nothing. */
+  readonly trustDemand?: TrustDemand;
 }
 
 export interface PlanContexts {
@@ -56,4 +59,14 @@ export function planContexts(subject: Subject): PlanContexts {
       .filter(({ isMissing }) => !isMissing || trigger.kind === "manual")
       .map(({ name, message }) => ({ code: "invalid-input", pointer: toPointer(["variables", name]), message })),
   };
+}
+
+/** The selector of a planned job: the one that its definition has, under the demand of its project. */
+export function plannedSelector(
+  { trustDemand = NO_TRUST_DEMAND }: Pick<Subject, "trustDemand">,
+  { selector, target }: Pick<DefinedJob, "selector" | "target">,
+  { steps }: Pick<JobSpec, "steps">,
+): AgentSelector {
+  const hasSecrets = steps.some(({ secrets }) => secrets.length > 0);
+  return selectorUnder(trustDemand, selector, { hasSecrets, hasProtectedTarget: target?.protected === true });
 }

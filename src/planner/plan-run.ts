@@ -16,7 +16,7 @@ import { tooLarge } from "./definition-size.ts";
 import { linkCells } from "./link-cells.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
-import { planContexts, type Subject } from "./plan-contexts.ts";
+import { planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
@@ -132,11 +132,12 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
 function planJob(
   cell: PlannedCell,
   spec: JobSpec,
-  { definition, revisionId }: PlanInput,
+  input: PlanInput,
   known: PartialScope,
   budget: PlanBudget,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
   const { defined, stage, matrix, cellsFrom } = cell;
+  const { definition, revisionId } = input;
   const { parsed } = definition.source;
   const ofJob = toPartialScope({ matrix: matrixOf(cell) }, known);
   const ofSteps = toPartialScope({ env: knownEnv(spec.env, spec.late) }, ofJob);
@@ -159,7 +160,7 @@ function planJob(
     leaseMs: defined.leaseMs,
     priority: defined.priority,
     retry: defined.retry,
-    selector: defined.selector,
+    selector: plannedSelector(input, defined, spec),
     outputs: defined.outputs.map(([name, text]) => [
       name,
       foldTemplate(parsed.template(text), ofSteps, budget.at([...defined.path, "outputs", name], text)),

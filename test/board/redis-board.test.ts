@@ -34,7 +34,8 @@ describe("the board on Redis", () => {
     return new RedisBoard({ redis, feed: broadcast(), clock: systemClock, ...settings });
   }
 
-  const takeOne = async (from: RedisBoard, labels: Labels, holdMs: number) => (await from.take(labels, holdMs, 1))[0];
+  const takeOne = async (from: RedisBoard, labels: Labels, holdMs: number) =>
+    (await from.take({ labels }, holdMs, 1))[0];
 
   async function takeAll(labels = LINUX): Promise<string[]> {
     const taken: string[] = [];
@@ -110,11 +111,11 @@ describe("the board on Redis", () => {
     for (const os of ["linux", "none"]) {
       const asked: number[] = [];
       for (const count of [2, 100]) {
-        const agents = Array.from({ length: count }, () => ({ os }));
+        const agents = Array.from({ length: count }, () => ({ labels: { os } }));
         await board.take(agents[0]!, HOLD_MS, 1);
         now += 1_000;
         await redis.config("RESETSTAT");
-        const taken = await Promise.all(agents.map((labels) => board.take(labels, HOLD_MS, 1)));
+        const taken = await Promise.all(agents.map((agent) => board.take(agent, HOLD_MS, 1)));
         expect(taken.flat()).to.deep.equal([]);
         asked.push(await callsOf("evalsha"));
       }

@@ -20,7 +20,7 @@ export function boardContract({ open, later }: BoardHarness): void {
   let board: Board;
   beforeEach(() => void (board = open()));
 
-  const takeOne = async (from: Board, labels: Labels, holdMs: number) => (await from.take(labels, holdMs, 1))[0];
+  const takeOne = async (from: Board, labels: Labels, holdMs: number) => (await from.take({ labels }, holdMs, 1))[0];
 
   async function takeAll(labels = LINUX): Promise<string[]> {
     const taken: string[] = [];
@@ -113,7 +113,8 @@ export function boardContract({ open, later }: BoardHarness): void {
 
   it("gives several offers at once in the same order as one by one", async () => {
     for (let n = 0; n < 5; n++) await board.offer(offerOf(`job${n}`, { queuedAt: n, priority: n === 4 ? 1 : 0 }));
-    const idsOf = async (count: number) => (await board.take(LINUX, HOLD_MS, count)).map(({ jobId }) => `${jobId}`);
+    const idsOf = async (count: number) =>
+      (await board.take({ labels: LINUX }, HOLD_MS, count)).map(({ jobId }) => `${jobId}`);
     expect(await idsOf(3)).to.deep.equal(["job4", "job0", "job1"]);
     expect(await idsOf(3)).to.deep.equal(["job2", "job3"]);
     expect(await idsOf(3)).to.deep.equal([]);
@@ -183,7 +184,7 @@ export function boardContract({ open, later }: BoardHarness): void {
       board = within({ everyProject: 7 });
       await offerAll(...Array.from({ length: 40 }, (_, at) => `j${at}`));
       const boards = Array.from({ length: 6 }, () => within({ everyProject: 7 }));
-      const taken = await Promise.all(boards.map((other) => other.take(LINUX, HOLD_MS, 8)));
+      const taken = await Promise.all(boards.map((other) => other.take({ labels: LINUX }, HOLD_MS, 8)));
       expect(taken.flat()).to.have.length(7);
     });
 
@@ -203,10 +204,10 @@ export function boardContract({ open, later }: BoardHarness): void {
     it("gives agents with a label no more offers than their quota, and others the rest", async () => {
       board = within({ labels: [{ key: "pool", value: "gpu", limit: 1 }] });
       await offerAll("a", "b");
-      expect((await board.take(GPU, HOLD_MS, 8)).map(({ jobId, quotas }) => [jobId, quotas])).to.deep.equal([
-        ["a", [ofGpu]],
-      ]);
-      expect(await board.take(GPU, HOLD_MS, 8)).to.deep.equal([]);
+      expect((await board.take({ labels: GPU }, HOLD_MS, 8)).map(({ jobId, quotas }) => [jobId, quotas])).to.deep.equal(
+        [["a", [ofGpu]]],
+      );
+      expect(await board.take({ labels: GPU }, HOLD_MS, 8)).to.deep.equal([]);
       expect(await used()).to.deep.equal([`${ofGpu} 1/1`]);
       expect(await takeAll(LINUX)).to.deep.equal(["b"]);
     });

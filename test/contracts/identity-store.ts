@@ -98,6 +98,17 @@ export function identityStoreContract(open: () => Stores): void {
       await open().identity.putAgent(agent);
       await open().identity.putAgent({ ...agent, slots: 4 });
       expect(await open().identity.findAgentByName(agentId)).to.deep.equal({ ...agent, slots: 4 });
+      const trusted = { "kubernetes.io/os": "linux", $set: "a.b" };
+      expect(await open().identity.setTrustedLabels(agentId, trusted)).to.equal(true);
+      // Who replaces the agent may have read it before its trusted labels changed.
+      await open().identity.putAgent({ ...agent, slots: 4, trustedLabels: { old: "x" } });
+      expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, trustedLabels: trusted });
+      expect((await open().identity.listAgents()).find((one) => one.agentId === agentId)).to.deep.equal({
+        ...agent,
+        slots: 4,
+        trustedLabels: trusted,
+      });
+      expect(await open().identity.setTrustedLabels(newId("agt"), trusted)).to.equal(false);
       const namesake = { ...agent, agentId: newId("agt") };
       const refusal = await open()
         .identity.putAgent(namesake)

@@ -338,7 +338,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await pipelines.listProjects()).to.deep.include({ ...project, retention });
     });
 
-    it("stay when its log limit is set, and the other way round", async () => {
+    it("stay when its log limit and its trust demand are set, and the other way round", async () => {
       const { pipelines } = open();
       const project = { projectId: newId("prj"), name: "p", createdAt: 1 };
       expect(await pipelines.setLogLimit(project.projectId, {})).to.equal(false);
@@ -347,7 +347,10 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await pipelines.setRetention(project.projectId, retention)).to.equal(true);
       expect(await pipelines.setLogLimit(project.projectId, { lines: 5, bytes: 1e6 })).to.equal(true);
       expect(await pipelines.setLogLimit(project.projectId, { lines: 7 })).to.equal(true);
-      const stored = { ...project, retention, logLimit: { lines: 7 } };
+      const trustDemand = { secrets: true, protectedTargets: false };
+      expect(await pipelines.setTrustDemand(project.projectId, trustDemand)).to.equal(true);
+      expect(await pipelines.setTrustDemand(newId("prj"), trustDemand)).to.equal(false);
+      const stored = { ...project, retention, logLimit: { lines: 7 }, trustDemand };
       expect(await pipelines.findProject(project.projectId)).to.deep.equal(stored);
     });
   });

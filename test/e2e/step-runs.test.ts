@@ -45,6 +45,7 @@ describe("a step run without a definition", function () {
     workingDirectory: "",
     artifactPaths: [],
     agentSelector: {
+      trusted: false,
       matchLabels: {},
       matchExpressions: [{ key: "name", operator: "LABEL_OPERATOR_NOT_IN", values: ["one"] }],
     },

@@ -86,6 +86,7 @@ describe("the dispatch of a step of a large run", () => {
       stores: { ...opened.stores, aggregates: counted(opened.stores.aggregates) },
       secrets: { read: () => Promise.reject(new Error("no secret is needed")) },
       logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
+      handout: { refusal: () => Promise.resolve(undefined) },
       onRefused: (_, reason) => Promise.reject(new Error(reason)),
     });
     return JSON.parse((await builder.build(granted()))!.argsJson).script as string;

@@ -69,8 +69,8 @@ describe("the pending claims of an agent", () => {
 
   it("take offers that match the labels, and ask each job in the name of the agent", async () => {
     const claims = claimsOf({ offers: () => Promise.resolve([offer("a"), offer("b")]) });
-    expect(await claims.claim(LABELS, ["r1", "r2"])).to.equal(2);
-    expect(taken).to.deep.equal([[LABELS, 2_000, 2]]);
+    expect(await claims.claim({ labels: LABELS }, ["r1", "r2"])).to.equal(2);
+    expect(taken).to.deep.equal([[{ labels: LABELS }, 2_000, 2]]);
     const claimOf = (name: string, requestId: string) => ({
       rootId: `run_${name}`,
       to: { kind: "job", id: `job_${name}` },
@@ -85,7 +85,7 @@ describe("the pending claims of an agent", () => {
     const timedOut = new Promise<void>((resolve) => {
       claims = claimsOf({ waitMs: 1, onSettled: resolve });
     });
-    expect(await claims.claim(LABELS, ["r1"])).to.equal(1);
+    expect(await claims.claim({ labels: LABELS }, ["r1"])).to.equal(1);
     expect(claims.count, "a claim waits for its answer").to.equal(1);
     await timedOut;
     expect(claims.count).to.equal(0);
@@ -95,7 +95,7 @@ describe("the pending claims of an agent", () => {
 
   it("end with their answer, once, and leave other claims waiting", async () => {
     const claims = claimsOf({ offers: () => Promise.resolve([offer("a"), offer("b")]) });
-    await claims.claim(LABELS, ["r1", "r2"]);
+    await claims.claim({ labels: LABELS }, ["r1", "r2"]);
     claims.settle("r1");
     claims.settle("r1");
     claims.settle("another agent's");
@@ -105,7 +105,7 @@ describe("the pending claims of an agent", () => {
   it("count before the board has answered", async () => {
     let answer!: (offers: readonly TakenOffer[]) => void;
     const claims = claimsOf({ offers: () => new Promise((resolve) => (answer = resolve)) });
-    const claiming = claims.claim(LABELS, ["r1", "r2"]);
+    const claiming = claims.claim({ labels: LABELS }, ["r1", "r2"]);
     expect(claims.count).to.equal(2);
     answer([offer("a")]);
     expect(await claiming).to.equal(1);
@@ -115,7 +115,7 @@ describe("the pending claims of an agent", () => {
   it("end with an answer that comes before the call to the mailbox has returned", async () => {
     let delivered!: () => void;
     const claims = claimsOf({ receive: () => new Promise((resolve) => (delivered = resolve)) });
-    const claiming = claims.claim(LABELS, ["r1"]);
+    const claiming = claims.claim({ labels: LABELS }, ["r1"]);
     // The board's answer is a promise of its own, which has to settle first.
     while (sent.length === 0) await Promise.resolve();
     claims.settle("r1");
@@ -127,7 +127,7 @@ describe("the pending claims of an agent", () => {
 
   it("hold no slot when there is no offer", async () => {
     const claims = claimsOf({ offers: () => Promise.resolve([]) });
-    expect(await claims.claim(LABELS, ["r1", "r2"])).to.equal(0);
+    expect(await claims.claim({ labels: LABELS }, ["r1", "r2"])).to.equal(0);
     expect([claims.count, settled, sent.length]).to.deep.equal([0, 0, 0]);
   });
 
@@ -137,7 +137,7 @@ describe("the pending claims of an agent", () => {
   ] as const) {
     it(`hold no slot when the ${what} cannot be reached, and the caller gets the error`, async () => {
       const claims = claimsOf(behaviour);
-      const error: unknown = await claims.claim(LABELS, ["r1"]).catch((caught: unknown) => caught);
+      const error: unknown = await claims.claim({ labels: LABELS }, ["r1"]).catch((caught: unknown) => caught);
       expect(String(error)).to.include("no Redis");
       expect([claims.count, settled]).to.deep.equal([0, 0]);
     });
@@ -145,7 +145,7 @@ describe("the pending claims of an agent", () => {
 
   it("end all at once when they are closed, and report nothing then or later", async () => {
     const claims = claimsOf({ offers: () => Promise.resolve([offer("a"), offer("b")]) });
-    await claims.claim(LABELS, ["r1", "r2"]);
+    await claims.claim({ labels: LABELS }, ["r1", "r2"]);
     claims.close();
     claims.close();
     claims.settle("r2");

@@ -54,6 +54,7 @@ describe("the dispatch of a step with secrets", () => {
       stores,
       secrets,
       logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
+      handout: { refusal: () => Promise.resolve(undefined) },
       onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
     }).build(run.grantedStep());
 

@@ -41,9 +41,14 @@ describe("the agents' channel of stream.v1", () => {
       gateway.opened(this);
     }
 
-    static async open(hello: Partial<typeof HELLO> = {}): Promise<Wrapped> {
+    static begin(hello: Partial<typeof HELLO> = {}): Wrapped {
       const channel = new Wrapped();
       channel.tell({ $case: "hello", value: { ...HELLO, ...hello } });
+      return channel;
+    }
+
+    static async open(hello: Partial<typeof HELLO> = {}): Promise<Wrapped> {
+      const channel = Wrapped.begin(hello);
       await channel.next("welcome");
       return channel;
     }
@@ -89,18 +94,21 @@ describe("the agents' channel of stream.v1", () => {
     const same = dispatch!.value;
 
     expect((await fetch(requestId)).dispatches, "by pulling under the same request id").to.deep.equal([same]);
+    await gateway.hangUp();
     const direct = await Channel.open(gateway, agent);
     expect(await direct.next("dispatch"), "over Connect").to.deep.equal(same);
     expect(claims(), "nothing else is claimed").to.have.length(1);
   });
 
-  it("ends a Connect stream of the same agent, and is ended by one", async () => {
+  it("is refused while a Connect stream of the same agent is alive, and the other way round", async () => {
     const direct = await Channel.open(gateway, agent);
-    const wrapped = await Wrapped.open();
-    expect(reasonOf(await direct.ended())).to.equal("conflict");
-    const again = await Channel.open(gateway, agent);
-    expect(reasonOf(await wrapped.ended())).to.equal("conflict");
-    expect(again.status).to.equal(undefined);
+    expect(reasonOf(await Wrapped.begin().ended())).to.equal("already_exists");
+    await gateway.hangUp();
+    await Wrapped.open();
+    const again = new Channel(gateway, agent);
+    again.hello();
+    expect(reasonOf(await again.ended())).to.equal("already_exists");
+    expect(direct.status!.code).to.equal(codes.CANCELLED);
   });
 
   it("passes reports on, and acknowledges processed ones", async () => {

@@ -45,7 +45,14 @@ export interface TestAgent {
   readonly metadata: Metadata;
 }
 
-export class Gateway {
+/** Where agents connect. */
+export interface AgentsPort {
+  agents(): AgentClient;
+  /** Notes a stream that {@link Gateway.hangUp} cancels. */
+  opened(stream: { cancel(): void }): void;
+}
+
+export class Gateway implements AgentsPort {
   readonly sentMessages: AddressedMessage[] = [];
   /** While set, no mailbox can be reached. */
   mailboxOutage = false;
@@ -96,6 +103,18 @@ export class Gateway {
       heartbeatIntervalMs: 1_000,
       ...options,
     });
+  }
+
+  /** A second gateway over the same store and Redis. */
+  async another(): Promise<AgentsPort & { stop(): Promise<void> }> {
+    const readiness = readinessReader(this.context, {});
+    const server = createGrpcServer(this.context, { readiness, heartbeatIntervalMs: 1_000 });
+    const port = await server.start("127.0.0.1:0");
+    return {
+      agents: () => this.#opened(new AgentClient(`127.0.0.1:${port}`, credentials.createInsecure())),
+      opened: (stream) => this.opened(stream),
+      stop: () => server.stop(1_000),
+    };
   }
 
   /** The file of the store. */
@@ -271,7 +290,7 @@ type Holdings = Partial<Pick<Hello, "bootId" | "held" | "heldJobIds" | "takesNoJ
 export class Channel extends Stream<ConnectRequest, ConnectResponse> {
   #sequence = 0n;
 
-  constructor(gateway: Gateway, agent: TestAgent) {
+  constructor(gateway: AgentsPort, agent: TestAgent) {
     super(gateway.agents().connect(agent.metadata));
     gateway.opened(this);
   }

@@ -114,7 +114,7 @@ describe("an agent that pulls", () => {
       async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 0,
     );
     await gateway.context.board.offer(run.offer());
-    expect((await gateway.context.board.take({}, 1, 1))[0]?.jobId).to.equal(run.jobId());
+    expect((await gateway.context.board.take({ labels: {} }, 1, 1))[0]?.jobId).to.equal(run.jobId());
   });
 
   it("gets the names of missing fields in a fetch", async () => {
@@ -144,7 +144,10 @@ describe("an agent that pulls", () => {
       await run.grant(grantOf("req-1", "boot-1"), "running");
       await beat("boot-1", 4n);
       expect(gateway.messages("agentLost")).to.deep.equal([]);
-      await beat("boot-2", 1n);
+      // The process before it may be alive: a token that was stolen must not end it.
+      expect(reasonOf(await refusal(beat("boot-2", 1n)))).to.equal("unavailable");
+      expect(gateway.messages("agentLost")).to.deep.equal([]);
+      await until("the earlier process counts as silent", () => beat("boot-2", 1n).then(Boolean, () => false));
       expect(gateway.messages("agentLost").map(({ bootId }) => bootId)).to.deep.equal(["boot-1"]);
       await run.grant(grantOf("req-2", "boot-2"), "running", 1);
       const error = await refusal(beat("boot-1", 5n));

@@ -61,6 +61,7 @@ describe("reconciliation of an agent's holdings", () => {
   it("revokes a cancelled step again that the agent still holds, with the job's grace", async () => {
     await grant("cancelling");
     expect(await answersTo({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal(["revoke"]);
+    await gateway.hangUp();
     const channel = await Channel.open(gateway, agent, { held: [held()] });
     expect((await channel.next("revoke")).graceMs).to.equal(4_000n);
   });
@@ -137,9 +138,11 @@ describe("reconciliation of an agent's holdings", () => {
     await grant("running");
     await Channel.open(gateway, agent, { slots: 1, held: [held()], heldJobIds: [run.jobId()] });
     await gateway.context.board.offer(run.offer(1));
+    await gateway.hangUp();
     const full = await Channel.open(gateway, agent, { slots: 1, held: [held()], heldJobIds: [run.jobId()] });
     await full.beat({ held: [held()], heldJobIds: [run.jobId()] });
     expect(gateway.messages("claimRequested")).to.deep.equal([]);
+    await gateway.hangUp();
     await Channel.open(gateway, agent, { slots: 2, held: [held()], heldJobIds: [run.jobId()] });
     await until("a claim for the second slot", () => gateway.messages("claimRequested").length === 1);
     await gateway.context.board.withdraw(run.jobId(1));

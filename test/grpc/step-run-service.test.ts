@@ -141,6 +141,7 @@ describe("step runs over gRPC", () => {
       workingDirectory: "src",
       artifactPaths: [],
       agentSelector: {
+        trusted: false,
         matchLabels: { os: "linux" },
         matchExpressions: [{ key: "cpu", operator: "LABEL_OPERATOR_IN", values: ["arm"] }],
       },

@@ -43,6 +43,7 @@ const FULL: StepRunSpec = {
   workingDirectory: "src",
   artifactPaths: ["out/**"],
   agentSelector: {
+    trusted: false,
     matchLabels: { os: "linux" },
     matchExpressions: [
       { key: "zone", operator: "LABEL_OPERATOR_IN", values: ["a", "b"] },
@@ -182,6 +183,7 @@ describe("step runs one by one over gRPC", () => {
         uses: "",
         timeoutMs: -5n,
         agentSelector: {
+          trusted: false,
           matchLabels: {},
           matchExpressions: [{ key: "cores", operator: "LABEL_OPERATOR_GT", values: ["many"] }],
         },

@@ -285,7 +285,9 @@ describe("pipelines over HTTP", () => {
         expect(answer.body.detail).to.include({ pipelineId, status: "pending", statusCode: 1 });
         const { runId } = answer.body.detail;
         await until("the offer", () =>
-          edge.context.board.take({}, 1_000, 1).then((offers) => offers.some((offer) => offer.runId === runId)),
+          edge.context.board
+            .take({ labels: {} }, 1_000, 1)
+            .then((offers) => offers.some((offer) => offer.runId === runId)),
         );
         const run = (await edge.call("GET", `/api/v1/pipelines/runs/${runId}`)).body.detail;
         return run.trigger.ref;

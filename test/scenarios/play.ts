@@ -339,7 +339,7 @@ class Player {
   /** Does what the agent would do; answers false when there is nothing to do. */
   async #work(): Promise<boolean> {
     const { context, offers, notices } = this.#node;
-    const offered = [...offers.values()].filter(({ selector }) => selectorMatches(selector, LABELS));
+    const offered = [...offers.values()].filter(({ selector }) => selectorMatches(selector, { labels: LABELS }));
     for (const offer of offered) {
       offers.delete(offer.jobId);
       const { jobs } = await getRun(context, userOf(undefined), { runId: offer.runId, allAttempts: true });

@@ -10,7 +10,11 @@ import {
   toStored,
 } from "../../src/stores/format/stored-format.ts";
 import type { Part, StoredParts } from "../../src/stores/format/stored-parts.ts";
-import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS } from "../../src/stores/format/schema-steps.ts";
+import {
+  CONDITIONS_AND_OUTPUTS,
+  GATES_AND_RERUNS,
+  USAGE_AND_STEP_NEEDS,
+} from "../../src/stores/format/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -163,38 +167,50 @@ describe("the stored format", () => {
   describe("of schema 4", () => {
     const [spec] = jobSpecsOf(PLAN);
     const [step] = spec!.steps;
+    const format = formatOf([CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS]);
 
     it("upgrades jobs of schema 3 and downgrades them again", () => {
-      const third = STORED_FORMAT.write("spec", spec!, 3);
+      const third = format.write("spec", spec!, 3);
       expect(third.steps[0]).to.not.have.any.keys("secrets", "artifacts", "plugin");
-      expect(STORED_FORMAT.read("spec", third, 3)).to.deep.equal(spec);
+      expect(format.read("spec", third, 3)).to.deep.equal(spec);
     });
 
     it("refuses to write a step with a secret as schema 3", () => {
       const reading = { ...spec!, steps: [{ ...step!, secrets: ["KEY"] }] };
-      expect(() => STORED_FORMAT.write("spec", reading, 3)).to.throw("does not support secrets");
+      expect(() => format.write("spec", reading, 3)).to.throw("does not support secrets");
     });
 
     it("refuses to write a step with an artifact as schema 3", () => {
       const artifacts = [{ name: "a", paths: ["a"], ifMissing: "error", retentionMs: null } as const];
       const lossy = { ...spec!, steps: [{ ...step!, artifacts }] };
-      expect(() => STORED_FORMAT.write("spec", lossy, 3)).to.throw("does not support artifacts");
+      expect(() => format.write("spec", lossy, 3)).to.throw("does not support artifacts");
     });
 
     it("refuses to write a step with a plugin as schema 3", () => {
       const plugin = { sha256: "a".repeat(64), sizeBytes: 1 };
       const using = { ...spec!, steps: [{ ...step!, plugin }] };
-      expect(() => STORED_FORMAT.write("spec", using, 3)).to.throw("does not support plugins");
+      expect(() => format.write("spec", using, 3)).to.throw("does not support plugins");
     });
 
     it("leaves the resource usage of a step out of schema 3, and reads it from there as unknown", () => {
       const { to } = SAMPLES.message;
       const report = { type: "reported", phase: "succeeded" };
-      const written = STORED_FORMAT.write("message", { to, message: { ...report, usage: { cpuMs: 1 } } }, 3);
+      const written = format.write("message", { to, message: { ...report, usage: { cpuMs: 1 } } }, 3);
       expect(written.message).to.deep.equal(report);
-      expect(STORED_FORMAT.read("message", written, 3).message).to.deep.equal({ ...report, usage: null });
-      expect(STORED_FORMAT.read("step", { state: "success" }, 3)).to.include({ usage: null });
-      expect(STORED_FORMAT.write("step", { state: "success", usage: { cpuMs: 1 } }, 3)).to.not.have.property("usage");
+      expect(format.read("message", written, 3).message).to.deep.equal({ ...report, usage: null });
+      expect(format.read("step", { state: "success" }, 3)).to.include({ usage: null });
+      expect(format.write("step", { state: "success", usage: { cpuMs: 1 } }, 3)).to.not.have.property("usage");
+    });
+  });
+
+  describe("of schema 5", () => {
+    it("keeps plans as they are, and refuses to write a selector of trusted labels as schema 4", () => {
+      expect(STORED_FORMAT.write("plan", PLAN, 4)).to.deep.equal(PLAN);
+      const jobs = PLAN.jobs.map((job) => ({ ...job, selector: { ...job.selector, trusted: true as const } }));
+      expect(() => STORED_FORMAT.write("plan", { ...PLAN, jobs }, 4))
+        .to.throw("trusted labels of agents")
+        .that.includes({ reason: "unavailable" });
+      expect(STORED_FORMAT.write("plan", { ...PLAN, jobs }, 5)).to.deep.equal({ ...PLAN, jobs });
     });
   });
 

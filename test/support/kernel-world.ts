@@ -85,7 +85,9 @@ export class KernelWorld {
         declareLost: () => Promise.resolve(),
         read: () => {
           this.presenceReads++;
-          return this.presenceReadable ? Promise.resolve(this.presence) : Promise.reject(new Error("no Redis"));
+          if (!this.presenceReadable) return Promise.reject(new Error("no Redis"));
+          const shown = [...this.presence].map(([id, beat]) => [id, { gatewayId: "", at: 0, ...beat }] as const);
+          return Promise.resolve(new Map(shown));
         },
       },
       typeOf: aggregateTypeOf,

@@ -8,6 +8,7 @@ import type { AddressedMessage } from "../../queues/envelope.ts";
 import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
+import { SecretHandout } from "../../src/gateway/secret-handout.ts";
 import { LogLimits } from "../../src/gateway/log-limits.ts";
 import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { Offer } from "../../src/domain/effects.ts";
@@ -90,6 +91,7 @@ export class SteppedNode {
       stores,
       secrets: this.context.secrets,
       logLimits: new LogLimits(this.context),
+      handout: new SecretHandout(this.context),
       onRefused: (step, reason) => reportRefusedDispatch(this.context, step, reason),
     });
     this.#kernel = new Kernel({

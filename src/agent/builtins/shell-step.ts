@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
+import { giveTo, type Owner } from "../process/step-user.ts";
 
 const DEFAULT_SHELL = "sh -e";
 
@@ -32,6 +33,7 @@ export interface PreparedCommand {
 export function prepareCommand(
   step: { readonly uses: string; readonly action: string; readonly argsJson: string },
   scratchDir: string,
+  user?: Owner,
 ): PreparedCommand {
   if (!/^shell(?:@v1)?$/.test(step.uses)) {
     throw new MillraceError(
@@ -45,6 +47,7 @@ export function prepareCommand(
 
   const file = join(scratchDir, `script-${randomUUID()}`);
   writeFileSync(file, args.script, { mode: 0o600, flag: "wx" });
+  giveTo(user, file);
   return {
     command: [...args.shell, file],
     dispose: () => rmSync(file, { force: true }),

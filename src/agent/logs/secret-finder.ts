@@ -2,12 +2,14 @@
  * Finds the secrets of one step in bytes, in all their forms. It reads each byte once, however many secrets the step
  * has.
  */
-import { formsOf, type SecretForm, SHORTEST_BYTES } from "./secret-forms.ts";
+import { formsOf, type LooseForm, looseFormsOf, prefixesOf, type SecretForm, SHORTEST_BYTES } from "./secret-forms.ts";
 
 const MASK = "***";
 const LF = 0x0a;
 const CR = 0x0d;
 const FILTER_BITS = 16;
+/** A secret of many backslashes could be read in as many ways as it has characters. */
+const MAX_READINGS = 32;
 
 export type Span = readonly [start: number, end: number];
 
@@ -23,22 +25,25 @@ export interface Found {
 
 export class SecretFinder {
   /** Forms by their first four bytes. */
-  readonly #forms = new Map<number, SecretForm[]>();
+  readonly #forms = new Map<number, (SecretForm | LooseForm)[]>();
   /** Marks the hashes of first four bytes. It rules out almost every byte of a log at once. */
   readonly #filter = new Uint8Array(1 << FILTER_BITS);
   /** The first one to three bytes of each form, encoded with their number by {@link encodePrefix}. */
   readonly #shortPrefixes = new Set<number>();
 
   constructor(values: readonly string[]) {
-    for (const form of values.flatMap(formsOf)) {
-      const prefix = form.bytes.readUInt32BE(0);
-      const alike = this.#forms.get(prefix);
-      if (alike === undefined) this.#forms.set(prefix, [form]);
-      else alike.push(form);
-      this.#filter[hash(prefix)] = 1;
-      for (let length = 1; length < SHORTEST_BYTES; length++)
-        this.#shortPrefixes.add(encodePrefix(form.bytes, 0, length));
-    }
+    for (const form of values.flatMap(formsOf)) this.#add(form, form.bytes);
+    for (const form of values.flatMap(looseFormsOf)) for (const prefix of prefixesOf(form)) this.#add(form, prefix);
+  }
+
+  #add(form: SecretForm | LooseForm, firstBytes: Buffer): void {
+    const prefix = firstBytes.readUInt32BE(0);
+    const alike = this.#forms.get(prefix);
+    if (alike === undefined) this.#forms.set(prefix, [form]);
+    else alike.push(form);
+    this.#filter[hash(prefix)] = 1;
+    for (let length = 1; length < SHORTEST_BYTES; length++)
+      this.#shortPrefixes.add(encodePrefix(firstBytes, 0, length));
   }
 
   /** True when the step has no secret that could be found. */
@@ -55,9 +60,9 @@ export class SecretFinder {
       if (next < SHORTEST_BYTES - 1 || this.#filter[hash(prefix)] === 0) continue;
       const start = next - SHORTEST_BYTES + 1;
       for (const form of this.#forms.get(prefix >>> 0) ?? []) {
-        const end = endOf(form, bytes, start);
-        if (end === "open") openFrom = Math.min(openFrom, start);
-        else if (end !== "none") cover(spans, start, end);
+        const { end, isOpen } = "bytes" in form ? endOf(form, bytes, start) : endOfLoose(form, bytes, start);
+        if (isOpen) openFrom = Math.min(openFrom, start);
+        if (end > 0) cover(spans, start, end);
       }
     }
     for (let start = Math.max(0, bytes.length - SHORTEST_BYTES + 1); start < openFrom; start++) {
@@ -85,17 +90,64 @@ export class SecretFinder {
   }
 }
 
-/**
- * Where the form that starts at `start` ends; `open` when further bytes may complete it, `none` when the bytes differ
- * from it. The caller has compared the form's first four bytes.
- */
-function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: number): number | "open" | "none" {
+/** Where a form ends that starts at some position. */
+interface FormEnd {
+  /** 0 when the bytes differ from the form, or end before it does. */
+  readonly end: number;
+  /** Further bytes may complete the form, or make it longer. */
+  readonly isOpen: boolean;
+}
+
+const NONE: FormEnd = { end: 0, isOpen: false };
+const OPEN: FormEnd = { end: 0, isOpen: true };
+
+/** The caller has compared the form's first four bytes. */
+function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: number): FormEnd {
   let at = start + SHORTEST_BYTES;
   for (let index = SHORTEST_BYTES; index < form.length; index++, at++) {
-    if (mayFold) while (bytes[at] === LF || bytes[at] === CR) at++;
-    if (at >= bytes.length) return "open";
-    if (bytes[at] !== form[index]) return "none";
+    if (mayFold) at = afterLineBreaks(bytes, at);
+    if (at >= bytes.length) return OPEN;
+    if (bytes[at] !== form[index]) return NONE;
   }
+  return { end: at, isOpen: false };
+}
+
+/**
+ * Follows all readings of the bytes at the same time, since a backslash may be a character of the secret or escape the
+ * next one. Few of them are left after a few characters.
+ */
+function endOfLoose({ characters, mayFold }: LooseForm, bytes: Buffer, start: number): FormEnd {
+  let reached = [start];
+  let isOpen = false;
+  for (const alternatives of characters) {
+    const next: number[] = [];
+    for (const before of reached) {
+      const at = mayFold && before >= start + SHORTEST_BYTES ? afterLineBreaks(bytes, before) : before;
+      for (const alternative of alternatives) {
+        const fit = compare(alternative, bytes, at);
+        if (fit === "open") isOpen = true;
+        else if (fit === "same" && next.length < MAX_READINGS && !next.includes(at + alternative.length))
+          next.push(at + alternative.length);
+      }
+    }
+    if (next.length === 0) return isOpen ? OPEN : NONE;
+    reached = next;
+  }
+  return { end: Math.max(...reached), isOpen };
+}
+
+/** `open`: the bytes end before `form` does. */
+function compare(form: Buffer, bytes: Buffer, start: number): "same" | "different" | "open" {
+  for (let index = 0; index < form.length; index++) {
+    if (start + index >= bytes.length) return "open";
+    if (bytes[start + index] !== form[index]) return "different";
+  }
+  return "same";
+}
+
+function afterLineBreaks(bytes: Buffer, start: number): number {
+  let at = start;
+  while (bytes[at] === LF || bytes[at] === CR) at++;
   return at;
 }
 

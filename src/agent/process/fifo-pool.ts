@@ -7,6 +7,7 @@ import { closeSync, constants, mkdirSync, openSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
+import { giveTo, type Owner } from "./step-user.ts";
 
 /** How many pipes one call of mkfifo creates. */
 const BATCH = 128;
@@ -28,13 +29,18 @@ export interface OutputPipe {
 
 export class FifoPool {
   readonly #folder: string;
+  readonly #user: Owner | undefined;
   readonly #free: string[] = [];
   #made = 0;
   #refilling = false;
 
-  /** Creates the first pipes in `folder`. Throws `unavailable` when this system cannot create named pipes. */
-  constructor(folder: string) {
+  /**
+   * Creates the first pipes in `folder`. Throws `unavailable` when this system cannot create named pipes. `user`: as whom
+   * steps run; absent: as the agent.
+   */
+  constructor(folder: string, user?: Owner) {
     this.#folder = folder;
+    this.#user = user;
     try {
       this.#refillNow();
     } catch (error) {
@@ -86,7 +92,7 @@ export class FifoPool {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const paths = this.#newPaths();
     execFileSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore" });
-    this.#free.push(...paths);
+    this.#add(paths);
   }
 
   #refillSoon(): void {
@@ -95,8 +101,13 @@ export class FifoPool {
     const paths = this.#newPaths();
     execFile("mkfifo", ["-m", "600", ...paths], (error) => {
       this.#refilling = false;
-      if (error === null) this.#free.push(...paths);
+      if (error === null) this.#add(paths);
     });
+  }
+
+  #add(paths: readonly string[]): void {
+    for (const path of paths) giveTo(this.#user, path);
+    this.#free.push(...paths);
   }
 
   #newPaths(): string[] {

@@ -9,6 +9,7 @@ import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { signalMarked } from "./leftover-processes.ts";
 import type { StepIsolation } from "./step-isolation.ts";
+import type { Owner } from "./step-user.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 import { JumpWatch, type Moment } from "./time-jump.ts";
 
@@ -32,6 +33,8 @@ const LOOK_MS = 25;
 /** Distinguishes the marks of this launcher from those of an earlier launcher. */
 const name = randomUUID();
 const isolation = JSON.parse(process.argv[2]!) as StepIsolation;
+/** As whom steps run; null: as this process. */
+const user = JSON.parse(process.argv[3]!) as Owner | null;
 const running = new Map<number, SupervisedProcess>();
 /** Starts that wait for their turn, by id. */
 const waitingStarts = new Map<number, Launch>();
@@ -154,7 +157,7 @@ function makeSpare(leaseMark: string): void {
 }
 
 function supervise(leaseMark: string): SupervisedProcess {
-  return new SupervisedProcess(leaseMark, `${leaseMark}${name}-${++made};`, isolation);
+  return new SupervisedProcess(leaseMark, `${leaseMark}${name}-${++made};`, isolation, user);
 }
 
 function report(report: LauncherReport): void {

@@ -11,6 +11,7 @@ import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
 import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
 import { BY_MARK, cgroupFolderOf, type StepIsolation } from "./step-isolation.ts";
+import type { Owner } from "./step-user.ts";
 
 const here = fileURLToPath(import.meta.url);
 const MAIN_FILE = fileURLToPath(new URL(`launcher-main${extname(here)}`, import.meta.url));
@@ -46,6 +47,7 @@ export class Launcher {
   readonly #log: Logger;
   readonly #onHeld: (jumpMs: number) => void;
   readonly #isolation: StepIsolation;
+  readonly #user: Owner | undefined;
   /** The hold that lasts, by its number; undefined while steps may run. */
   #hold: number | undefined;
   readonly #launches = new Map<number, Launched>();
@@ -57,11 +59,12 @@ export class Launcher {
 
   /**
    * `onHeld` is called when all steps were stopped, because so much time has passed unnoticed that their leases may be
-   * over. They continue with {@link resume}, and no step starts before.
+   * over. They continue with {@link resume}, and no step starts before. `user`: as whom steps run; absent: as the agent.
    */
-  constructor(log: Logger, onHeld: (jumpMs: number) => void = () => {}, isolation = BY_MARK) {
+  constructor(log: Logger, onHeld: (jumpMs: number) => void = () => {}, isolation = BY_MARK, user?: Owner) {
     this.#log = log;
     this.#isolation = isolation;
+    this.#user = user;
     this.#onHeld = onHeld;
     this.#channel = this.#open();
   }
@@ -113,8 +116,8 @@ export class Launcher {
 
   #open(): ChildProcess {
     const env = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
-    const isolation = JSON.stringify(this.#isolation);
-    const channel = spawn(process.execPath, [...process.execArgv, ...SMALL, MAIN_FILE, isolation], {
+    const options = [this.#isolation, this.#user ?? null].map((value) => JSON.stringify(value));
+    const channel = spawn(process.execPath, [...process.execArgv, ...SMALL, MAIN_FILE, ...options], {
       env,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       detached: true,

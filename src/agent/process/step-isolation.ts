@@ -37,8 +37,11 @@ export interface SupervisorStart {
   readonly hasParent: boolean;
   /** Whether the started process itself carries the mark. */
   readonly isMarked: boolean;
-  /** Shell text that the supervisor runs first. */
-  readonly prelude: string;
+}
+
+/** Shell text that runs first where the supervisor starts. It needs the agent's rights. */
+export function preludeOf({ kind }: StepIsolation): string {
+  return kind === "pid-namespace" ? IN_A_PID_NAMESPACE.prelude : "";
 }
 
 /** `supervisor`: the supervisor's own command line. `markEntry`: its mark as `NAME=value`. */
@@ -49,17 +52,17 @@ export function supervisorStart(
 ): SupervisorStart {
   switch (isolation.kind) {
     case "pid-namespace": {
-      const { command, prelude } = IN_A_PID_NAMESPACE;
-      return { command: [...command, ...supervisor], hasParent: true, isMarked: true, prelude };
+      const { command } = IN_A_PID_NAMESPACE;
+      return { command: [...command, ...supervisor], hasParent: true, isMarked: true };
     }
     case "subreaper": {
       const command = OF_A_SUBREAPER[isolation.interpreter];
       // The parent carries no mark: it must outlive the marked processes to find the others.
       const child = ["env", markEntry, "setsid", ...supervisor];
-      return { command: [...command, ...child], hasParent: true, isMarked: false, prelude: "" };
+      return { command: [...command, ...child], hasParent: true, isMarked: false };
     }
     case "cgroup":
     case "mark":
-      return { command: supervisor, hasParent: false, isMarked: true, prelude: "" };
+      return { command: supervisor, hasParent: false, isMarked: true };
   }
 }

@@ -17,11 +17,12 @@ import { type Launch, LAUNCH_OBSTACLES, type LaunchObstacle, type ProcessExit } 
 import { signalGroup } from "./process-group.ts";
 import { descendantsOf, innerGroupOf } from "./process-tree.ts";
 import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
-import { cgroupFolderOf, type StepIsolation, supervisorStart } from "./step-isolation.ts";
+import { cgroupFolderOf, preludeOf, type StepIsolation, supervisorStart } from "./step-isolation.ts";
+import { changeUser, type Owner } from "./step-user.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
 /**
- * The start of the supervisor's standard input; the launch script follows. $2: the mark, $3: the step's cgroup, if there
+ * The start of the supervisor's standard input; the launch script follows, see {@link supervisorOf} for another user. $2: the mark, $3: the step's cgroup, if there
  * is one. Descriptor 3 is the lifeline.
  *
  * The script starts a watcher, and then enters the cgroup. The watcher is forked twice, so that it is not a child of the step's process: a program
@@ -48,6 +49,22 @@ const SCRIPT = `
 /** The supervisor's command line; its arguments follow. */
 const SUPERVISOR = ["/bin/sh", "-s", "millrace-step"] as const;
 
+/**
+ * Where steps run as another user, a first shell does what needs the agent's rights: it starts the watcher, which the step
+ * cannot kill then, and enters the cgroup. It reads nothing of the step, since a variable such as LD_PRELOAD would act with
+ * those rights. Then the supervisor takes its place, as the user.
+ */
+function supervisorOf(
+  script: string,
+  args: readonly [mark: string, cgroup: string],
+  user: Owner | null,
+): readonly [string, ...string[]] {
+  const supervisor = [...SUPERVISOR, ...args] as const;
+  if (user === null) return supervisor;
+  const first = `${script}shift 3\nexec "$@"`;
+  return ["/bin/sh", "-c", first, "sh", "millrace-step", ...args, ...changeUser(user), ...supervisor];
+}
+
 /** All children of this process are supervisors or their parents. */
 const meter = new UsageMeter();
 
@@ -71,13 +88,17 @@ export class SupervisedProcess {
   #running = true;
   #end: Promise<void> | undefined;
 
-  /** Starts a supervisor. Throws when the system refuses. `mark` is unique and begins with `leaseMark`. */
-  constructor(leaseMark: string, mark: string, isolation: StepIsolation) {
+  /**
+   * Starts a supervisor. Throws when the system refuses. `mark` is unique and begins with `leaseMark`. `user`: as whom the
+   * step runs; null: as this process.
+   */
+  constructor(leaseMark: string, mark: string, isolation: StepIsolation, user: Owner | null = null) {
     const folder = cgroupFolderOf(isolation);
     this.#cgroup = folder === undefined ? undefined : join(folder, mark);
     if (this.#cgroup !== undefined) makeCgroup(this.#cgroup);
-    const own = [...SUPERVISOR, mark, this.#cgroup ?? ""] as const;
-    const { command, hasParent, isMarked, prelude } = supervisorStart(isolation, own, `${MARK}=${mark}`);
+    const script = preludeOf(isolation) + SCRIPT;
+    const own = supervisorOf(script, [mark, this.#cgroup ?? ""], user);
+    const { command, hasParent, isMarked } = supervisorStart(isolation, own, `${MARK}=${mark}`);
     const [program, ...args] = command;
     const path = process.env["PATH"] ?? "/usr/bin:/bin";
     const child = spawn(program, args, {
@@ -122,7 +143,7 @@ export class SupervisedProcess {
     // A step that has killed its watcher could outlive the agent, so it is killed.
     this.#lifeline.once("close", () => this.#running && this.#killGroups());
     child.stdin!.on("error", () => {}); // "exit" follows.
-    child.stdin!.write(prelude + SCRIPT);
+    if (user === null) child.stdin!.write(script);
   }
 
   get isRunning(): boolean {

@@ -87,7 +87,7 @@ export async function endStreams(context: Pick<AgentsContext, "feed" | "log">, a
   }
 }
 
-function unknownAgent(agentId: AgentId): MillraceError {
+export function unknownAgent(agentId: AgentId): MillraceError {
   return new MillraceError("not_found", `there is no agent ${JSON.stringify(agentId)}`);
 }
 

@@ -2,8 +2,9 @@
 import type { PresenceRecord } from "../../board/board.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
 import type { AgentId, ProjectId } from "../../domain/ids.ts";
-import type { Labels } from "../../domain/labels.ts";
+import { labelledAgent, type Labels, overruledLabels } from "../../domain/labels.ts";
 import type { QuotaUse } from "../../domain/quotas.ts";
+import type { Agent } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
@@ -16,6 +17,10 @@ export interface AgentView {
   readonly agentId: AgentId;
   readonly name: string;
   readonly labels: Labels;
+  /** Keys of the labels that an operator has given. The agent itself tells the others. */
+  readonly trusted: readonly string[];
+  /** Labels that the agent tells and that do not count, because an operator has given another value. */
+  readonly overruled: Labels;
   readonly slots: number;
   readonly version: string;
   readonly createdAt: string;
@@ -32,18 +37,33 @@ export async function listAgents(
   authoriseUser(caller, "readAgents");
   const [agents, online] = await Promise.all([context.stores.identity.listAgents(), readOnline(context)]);
   const present = new Map(online?.map((record) => [record.agentId, record]));
-  const list = agents.map(({ bootId: _internal, ...agent }): AgentView => {
-    const record = present.get(agent.agentId);
-    return {
-      ...agent,
-      labels: record?.labels ?? agent.labels,
-      slots: record?.slots ?? agent.slots,
-      createdAt: rfc3339(agent.createdAt),
-      online: online === null ? null : record !== undefined,
-      busy: record?.busy ?? 0,
-    };
-  });
+  const list = agents.map((agent) => agentView(agent, present.get(agent.agentId), online !== null));
   return { list, total: list.length };
+}
+
+/** The agent as the inventory lists it. */
+export async function viewAgent(context: Pick<AgentsContext, "presence" | "log">, agent: Agent): Promise<AgentView> {
+  const online = await readOnline(context);
+  const record = online?.find(({ agentId }) => agentId === agent.agentId);
+  // The gateway of the agent may not have learned new labels yet.
+  return { ...agentView(agent, record, online !== null), trusted: [], ...labelledAgent(agent) };
+}
+
+function agentView(agent: Agent, record: PresenceRecord | undefined, isKnown: boolean): AgentView {
+  const { agentId, name, version, createdAt } = agent;
+  const { labels, trusted = [] } = record ?? labelledAgent(agent);
+  return {
+    agentId,
+    name,
+    labels,
+    trusted,
+    overruled: overruledLabels(agent),
+    slots: record?.slots ?? agent.slots,
+    version,
+    createdAt: rfc3339(createdAt),
+    online: isKnown ? record !== undefined : null,
+    busy: record?.busy ?? 0,
+  };
 }
 
 /** Agents that are online. Null when presence cannot be read: views of runs are shown all the same. */

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { PresenceRecord } from "../../board/board.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
-import type { Labels } from "../../domain/labels.ts";
+import { labelledAgent, type Labels } from "../../domain/labels.ts";
 import type { Agent } from "../../stores/ports/identity.ts";
 import type { FollowingContext } from "./context.ts";
 import { ONLINE_MS } from "../agents/inventory.ts";
@@ -33,6 +33,8 @@ export interface AgentStatus {
   readonly name: string;
   readonly presence: AgentPresence;
   readonly labels: Labels;
+  /** Keys of the labels that an operator has given. */
+  readonly trusted: readonly string[];
   readonly slots: number;
   readonly busy: number;
 }
@@ -174,8 +176,9 @@ export class AgentPresenceFeed {
 
 function statusOf(agent: Agent, record: PresenceRecord | undefined, isLost: boolean): AgentStatus {
   const { agentId, name } = agent;
-  const { labels, slots } = record ?? agent;
-  return { agentId, name, presence: presenceOf(record, isLost), labels, slots, busy: record?.busy ?? 0 };
+  const { labels, trusted = [] } = record ?? labelledAgent(agent);
+  const { slots } = record ?? agent;
+  return { agentId, name, presence: presenceOf(record, isLost), labels, trusted, slots, busy: record?.busy ?? 0 };
 }
 
 function presenceOf(record: PresenceRecord | undefined, isLost: boolean): AgentPresence {
@@ -185,8 +188,8 @@ function presenceOf(record: PresenceRecord | undefined, isLost: boolean): AgentP
 }
 
 function isSame(before: AgentStatus, after: AgentStatus): boolean {
-  const { name, presence, slots, busy, labels } = after;
+  const { name, presence, slots, busy, labels, trusted } = after;
   const isEqual =
     before.name === name && before.presence === presence && before.slots === slots && before.busy === busy;
-  return isEqual && isDeepStrictEqual(before.labels, labels);
+  return isEqual && isDeepStrictEqual([before.labels, before.trusted], [labels, trusted]);
 }

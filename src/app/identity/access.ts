@@ -68,6 +68,8 @@ const USER_OPERATIONS = {
   writeRetention: "admin",
   readLogLimit: "admin",
   writeLogLimit: "admin",
+  readTrustDemand: "admin",
+  writeTrustDemand: "admin",
   redriveDeadLetters: "admin",
 } as const satisfies Record<string, Role>;
 

@@ -3,6 +3,8 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { TokenId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
+import type { Labels } from "../../domain/labels.ts";
+import { agentLabels } from "../agent-labels.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { lifetime, tokenName } from "./personal-tokens.ts";
@@ -17,6 +19,8 @@ export const createRegistrationTokenBody = z.strictObject({
   expiresIn: lifetime.optional(),
   /** Absent for any number. */
   maxUses: z.number().int().min(1).max(MAX_USES).optional(),
+  /** Trusted labels of the agents that register with it; absent for none. */
+  labels: agentLabels.optional(),
 });
 
 export interface RegistrationTokenView {
@@ -30,6 +34,8 @@ export interface RegistrationTokenView {
   readonly uses: number;
   /** Neither expired nor used up. */
   readonly usable: boolean;
+  /** Trusted labels of the agents that register with it. */
+  readonly labels: Labels;
 }
 
 /** The answer that shows `token`; no later answer does. */
@@ -38,7 +44,7 @@ export type NewRegistrationTokenView = RegistrationTokenView & { readonly token:
 export async function createRegistrationToken(
   context: IdentityContext,
   caller: Caller,
-  { name, expiresIn, maxUses }: z.output<typeof createRegistrationTokenBody>,
+  { name, expiresIn, maxUses, labels }: z.output<typeof createRegistrationTokenBody>,
 ): Promise<NewRegistrationTokenView> {
   const { userId } = authoriseUser(caller, "manageAgents");
   const token = await issueToken(context, {
@@ -47,6 +53,7 @@ export async function createRegistrationToken(
     name,
     ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
     ...(maxUses === undefined ? {} : { maxUses }),
+    ...(labels === undefined ? {} : { labels }),
   });
   const stored = await context.stores.identity.findToken(tokenIdOf(token));
   return { ...view(stored!, context.clock.now()), token };
@@ -81,7 +88,7 @@ export async function deleteRegistrationToken(
 }
 
 function view(token: Token, now: number): RegistrationTokenView {
-  const { tokenId, name, subject, createdAt, expiresAt, maxUses, uses } = token;
+  const { tokenId, name, subject, createdAt, expiresAt, maxUses, uses, labels = [] } = token;
   const isSpent = maxUses !== null && uses >= maxUses;
   const isExpired = expiresAt !== null && expiresAt <= now;
   return {
@@ -93,5 +100,6 @@ function view(token: Token, now: number): RegistrationTokenView {
     maxUses,
     uses,
     usable: !isSpent && !isExpired,
+    labels: Object.fromEntries(labels),
   };
 }

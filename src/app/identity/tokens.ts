@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";
+import type { Labels } from "../../domain/labels.ts";
 import type { Token, TokenKind } from "../../stores/ports/identity.ts";
 import type { IdentityContext } from "./context.ts";
 
@@ -21,6 +22,8 @@ export interface TokenRequest {
   readonly expiresInMs?: number;
   /** How many agents may register with it; absent for any number. */
   readonly maxUses?: number;
+  /** The trusted labels of the agents that register with it; absent for none. */
+  readonly labels?: Labels;
 }
 
 const ISSUED = /^mrt_(tok_[0-9A-Z]{26})_([0-9a-f]{64})$/;
@@ -72,6 +75,7 @@ async function storeToken(context: TokensContext, text: string, request: TokenRe
     expiresAt: request.expiresInMs === undefined ? null : now + request.expiresInMs,
     maxUses: request.maxUses ?? null,
     uses: 0,
+    ...(request.labels === undefined ? {} : { labels: Object.entries(request.labels) }),
   });
 }
 

@@ -12,6 +12,7 @@ import type { Definition } from "../../definition/definition.ts";
 import type { RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
+import type { TrustDemand } from "../../domain/labels.ts";
 import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
@@ -19,6 +20,7 @@ import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { TriggeringContext } from "./context.ts";
 import type { Asking } from "../catalogue/plugin-lookup.ts";
 import { ringDoorbell } from "../commands/commands.ts";
+import { trustDemandOf } from "../trust-demands.ts";
 import { planRefused } from "./plan-refused.ts";
 
 /** A run with more jobs yields to the event loop between the parts of its creation. */
@@ -41,24 +43,28 @@ export function planNewRun(
   definition: Definition,
   run: NewRun,
   plugins: PluginLookup,
+  trustDemand: TrustDemand,
 ): PlannedRun {
-  return plannedOf(run, planRun({ ...inputOf(run, stores.snapshotBytes), definition, plugins }));
+  return plannedOf(run, planRun({ ...inputOf(run, stores.snapshotBytes, trustDemand), definition, plugins }));
 }
 
 /** As {@link planNewRun}, off the event loop where the plan is large. Rejects as `Threads.run` does, too. */
 export async function planKnownRun(
-  { stores }: Pick<TriggeringContext, "stores">,
+  context: Pick<TriggeringContext, "stores" | "clock">,
   { work, caller }: Asking,
   known: KnownDefinition,
   run: NewRun,
   plugins: KnownPlugins,
 ): Promise<PlannedRun> {
-  return plannedOf(run, await work.plan(caller, known, { input: inputOf(run, stores.snapshotBytes), plugins }));
+  const demand = await trustDemandOf(context, run.pipeline.projectId);
+  const input = inputOf(run, context.stores.snapshotBytes, demand);
+  return plannedOf(run, await work.plan(caller, known, { input, plugins }));
 }
 
 function inputOf(
   { runId, origin, pipeline }: NewRun,
   snapshotBytes: number | null,
+  trustDemand: TrustDemand,
 ): Omit<PlanInput, "definition" | "plugins"> {
   return {
     runId,
@@ -71,6 +77,7 @@ function inputOf(
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
     snapshotBytes,
+    trustDemand,
   };
 }
 

@@ -18,6 +18,7 @@ import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
 import { askingFor, type Asking, pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { trustDemandOf } from "../trust-demands.ts";
 import { triggerBody } from "./trigger.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
@@ -66,6 +67,7 @@ export async function planPipeline(
       projectId: pipeline.projectId,
       repoUrl: pipeline.repoUrl,
       snapshotBytes: context.stores.snapshotBytes,
+      trustDemand: await trustDemandOf(context, pipeline.projectId),
     },
   });
   if (!outcome.ok) throw planRefused(outcome);

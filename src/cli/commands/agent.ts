@@ -31,6 +31,7 @@ export interface AgentOptions {
   readonly slots?: string;
   readonly labels?: string;
   readonly facts?: string;
+  readonly stepUser?: string;
   readonly pluginDirs?: string;
   readonly dataDir?: string;
   readonly drainTimeout?: string;
@@ -58,6 +59,7 @@ const VARIABLES = {
   slots: "MILLRACE_AGENT_SLOTS",
   labels: "MILLRACE_AGENT_LABELS",
   facts: "MILLRACE_AGENT_FACTS",
+  stepUser: "MILLRACE_STEP_USER",
   pluginDirs: "MILLRACE_AGENT_PLUGIN_DIRS",
   dataDir: "MILLRACE_DATA_DIR",
   drainTimeout: "MILLRACE_AGENT_DRAIN_TIMEOUT",
@@ -113,6 +115,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       labels: config.labels,
       facts: config.facts,
       slots: config.slots,
+      ...(config.stepUser === null ? {} : { stepUser: config.stepUser }),
       pluginDirs: config.pluginDirs,
       pluginCacheBytes: config.pluginCache,
       ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),

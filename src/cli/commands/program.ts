@@ -148,6 +148,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
       "--facts <on|off>",
       "whether to add the labels os, arch, hostname, cores and step-isolation; default on (MILLRACE_AGENT_FACTS)",
     )
+    .option("--step-user <name>", "the user as whom steps run; default: the agent's own (MILLRACE_STEP_USER)")
     .option("--plugin-dirs <dirs>", "folders with plugins of your own (MILLRACE_AGENT_PLUGIN_DIRS)")
     .option("--plugin-cache <size>", "disk space for fetched plugins; default 1GB (MILLRACE_AGENT_PLUGIN_CACHE)")
     .option("--data-dir <dir>", "the directory for workspaces and the agent's identity (MILLRACE_DATA_DIR)")

@@ -60,6 +60,10 @@ export const selectorSchema = z
       .max(LIMITS.listItems)
       .optional()
       .describe("Each expression must hold."),
+    trusted: z
+      .boolean()
+      .optional()
+      .describe("Only labels count that an operator has given to the agent, and it must have one. Default false."),
   })
   .meta({ id: "agentSelector", title: "agent selector", description: "Which agents may run the job." });
 

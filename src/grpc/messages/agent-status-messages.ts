@@ -26,14 +26,15 @@ const NO_AGENT = {
 
 export function agentUpdateMessage({ revision, ...news }: AgentUpdate): StreamAgentStatusResponse {
   if (news.type !== "change") {
-    return { ...NO_AGENT, revision, reset: news.type === "reset", caughtUp: news.type === "caughtUp" };
+    return { ...NO_AGENT, trusted: [], revision, reset: news.type === "reset", caughtUp: news.type === "caughtUp" };
   }
-  const { agentId, name, presence, labels, slots, busy, timeMs } = news.change;
+  const { agentId, name, presence, labels, trusted, slots, busy, timeMs } = news.change;
   return {
     agentId,
     name,
     presence: PRESENCES[presence],
     labels: { ...labels },
+    trusted: [...trusted],
     slots,
     busy,
     timeMs: BigInt(timeMs),

@@ -75,8 +75,9 @@ function retryMessage(retry: NonNullable<PlannedStep["retry"]>): RetryPolicy {
   };
 }
 
-function selectorMessage({ matchLabels, matchExpressions }: AgentSelector): SelectorMessage {
+function selectorMessage({ matchLabels, matchExpressions, trusted }: AgentSelector): SelectorMessage {
   return {
+    trusted: trusted === true,
     matchLabels: Object.fromEntries(matchLabels),
     matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
       key,
@@ -108,8 +109,9 @@ export function readStep(spec: StepRunSpec): Fields {
   });
 }
 
-export function readSelector({ matchLabels, matchExpressions }: SelectorMessage): Fields {
+export function readSelector({ matchLabels, matchExpressions, trusted }: SelectorMessage): Fields {
   return {
+    ...(trusted && { trusted }),
     matchLabels,
     matchExpressions: matchExpressions.map(({ key, operator, values }) =>
       withoutUndefined({

@@ -188,6 +188,20 @@ export const USAGE_AND_STEP_NEEDS: SchemaStep = {
   },
 };
 
+/**
+ * Schema 5: selectors that only trusted labels meet. Nodes that write schema 4 would give such a job to an agent that
+ * merely tells the labels. So the downgrade refuses a plan that has one, until the last of those nodes is gone.
+ */
+export const TRUSTED_SELECTORS: SchemaStep = {
+  upgrade: {},
+  downgrade: {
+    plan(plan) {
+      if (plan.jobs.some(({ selector }) => selector.trusted === true)) throw olderNode("trusted labels of agents");
+      return plan;
+    },
+  },
+};
+
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =
     group !== null ||

@@ -9,7 +9,7 @@
  * commands, events and notices only ever gain fields.
  */
 import { MillraceError } from "../../domain/errors.ts";
-import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS } from "./schema-steps.ts";
+import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, TRUSTED_SELECTORS, USAGE_AND_STEP_NEEDS } from "./schema-steps.ts";
 import type { Conversion, Part, SchemaStep, StoredParts } from "./stored-parts.ts";
 
 export interface StoredFormat {
@@ -25,7 +25,12 @@ export interface StoredFormat {
  * The changes since schema 1, in order. To change a stored shape, append one step. The earlier steps stay, because a
  * finished run keeps its schema indefinitely. Only the downgrade of the last step is used.
  */
-const STEPS: readonly SchemaStep[] = [CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS];
+const STEPS: readonly SchemaStep[] = [
+  CONDITIONS_AND_OUTPUTS,
+  GATES_AND_RERUNS,
+  USAGE_AND_STEP_NEEDS,
+  TRUSTED_SELECTORS,
+];
 
 export const STORED_FORMAT: StoredFormat = formatOf(STEPS);
 

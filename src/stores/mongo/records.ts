@@ -2,6 +2,7 @@
 import type { Collection, Filter } from "mongodb";
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
+import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import {
   type Agent,
@@ -66,6 +67,11 @@ export class MongoPipelineStore implements PipelineStore {
 
   async setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean> {
     const update = { $set: { "body.logLimit": limit } };
+    return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
+  }
+
+  async setTrustDemand(projectId: ProjectId, demand: TrustDemand): Promise<boolean> {
+    const update = { $set: { "body.trustDemand": demand } };
     return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
   }
 
@@ -203,13 +209,18 @@ export function identityStore(connection: Connection): IdentityStore {
     async putAgent(agent) {
       const { agentId, name } = agent;
       // An agent is stored as text, because its labels may have keys with dots (`kubernetes.io/os`).
-      const update = { $set: { name, text: JSON.stringify(agent) } };
+      const { trustedLabels: _kept, ...told } = agent;
+      const update = { $set: { name, text: JSON.stringify(told) } };
       try {
         await agents.updateOne({ _id: agentId }, update, { upsert: true });
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
         throw agentNameTaken(name);
       }
+    },
+    async setTrustedLabels(agentId, labels) {
+      const update = { $set: { trustedText: JSON.stringify(labels) } };
+      return (await agents.updateOne({ _id: agentId }, update)).matchedCount > 0;
     },
     findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),
     findAgentByName: async (name) => toAgent(await agents.findOne({ name })),
@@ -222,7 +233,10 @@ export function identityStore(connection: Connection): IdentityStore {
 }
 
 function toAgent(document: Keyed | null): Agent | undefined {
-  return document === null ? undefined : (JSON.parse(document["text"] as string) as Agent);
+  if (document === null) return undefined;
+  const agent = JSON.parse(document["text"] as string) as Agent;
+  const trusted = document["trustedText"] as string | undefined;
+  return trusted === undefined ? agent : { ...agent, trustedLabels: JSON.parse(trusted) as Labels };
 }
 
 function toPipeline({ body, headRevisionId }: Pick<PipelineDocument, "body" | "headRevisionId">): Pipeline {

@@ -4,6 +4,7 @@
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
+import type { Pairs } from "../../domain/plan.ts";
 import type { Role } from "../../domain/roles.ts";
 
 export interface User {
@@ -40,6 +41,8 @@ export interface Token {
   readonly maxUses: number | null;
   /** How many agents the token has registered. */
   readonly uses: number;
+  /** The trusted labels of agents that register with it; absent for none, and for the other kinds of token. */
+  readonly labels?: Pairs<string>;
 }
 
 /** A token as it is stored. Tokens of versions that do not count uses lack these two fields. */
@@ -54,7 +57,13 @@ export interface Agent {
   readonly agentId: AgentId;
   /** Unique. */
   readonly name: string;
+  /** The labels that the agent tells. */
   readonly labels: Labels;
+  /**
+   * The labels that an operator has given; absent without one. They count before the told ones of the same keys. Only
+   * {@link IdentityStore.setTrustedLabels} changes them.
+   */
+  readonly trustedLabels?: Labels;
   /** How many jobs the agent runs at the same time. */
   readonly slots: number;
   readonly version: string;
@@ -84,8 +93,10 @@ export interface IdentityStore {
   /** Removes all tokens that expired before `before`, Unix milliseconds. */
   forgetExpired(before: number): Promise<void>;
 
-  /** Stores an agent, or replaces it as a whole. Rejects with `already_exists` when another agent has the name. */
+  /** Stores an agent, or replaces it except for its trusted labels. Rejects with `already_exists` when another agent has the name. */
   putAgent(agent: Agent): Promise<void>;
+  /** Replaces the labels that an operator has given. False when the agent is missing. */
+  setTrustedLabels(agentId: AgentId, labels: Labels): Promise<boolean>;
   findAgent(agentId: AgentId): Promise<Agent | undefined>;
   findAgentByName(name: string): Promise<Agent | undefined>;
   listAgents(): Promise<readonly Agent[]>;

@@ -2,6 +2,7 @@
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
+import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {
@@ -15,6 +16,8 @@ export interface Project {
   readonly retention?: Partial<RetentionRules>;
   /** Bounds on the log of a step, which replace those of the installation one by one; absent while there are none. */
   readonly logLimit?: Partial<LogLimit>;
+  /** Which jobs need an agent with trusted labels; absent while none does. */
+  readonly trustDemand?: TrustDemand;
 }
 
 export interface Pipeline {
@@ -65,6 +68,8 @@ export interface PipelineStore {
   setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
   /** Replaces the project's own bounds on the log of a step. False when there is no such project. */
   setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean>;
+  /** Replaces what the project demands of agents. False when there is no such project. */
+  setTrustDemand(projectId: ProjectId, demand: TrustDemand): Promise<boolean>;
 
   /**
    * `nameTaken` when the project has another pipeline of that name. A repeat of the id answers `created` and changes

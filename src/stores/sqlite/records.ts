@@ -1,6 +1,7 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
+import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import {
   type Agent,
@@ -42,6 +43,10 @@ export class SqlitePipelineStore implements PipelineStore {
 
   setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean> {
     return this.#setOfProject(projectId, "$.logLimit", limit);
+  }
+
+  setTrustDemand(projectId: ProjectId, demand: TrustDemand): Promise<boolean> {
+    return this.#setOfProject(projectId, "$.trustDemand", demand);
   }
 
   async #setOfProject(projectId: ProjectId, path: string, value: object): Promise<boolean> {
@@ -234,14 +239,21 @@ export function identityStore(db: Database): IdentityStore {
         const { agentId, name } = agent;
         const other = db.getNow("SELECT 1 AS taken FROM agents WHERE name = ? AND agent_id <> ?", name, agentId);
         if (other !== undefined) throw agentNameTaken(name);
+        const { trustedLabels: _kept, ...told } = agent;
         db.runNow(
           `INSERT INTO agents VALUES (?, ?, ?)
-           ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = excluded.body`,
+           ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = CASE
+             WHEN body -> '$.trustedLabels' IS NULL THEN excluded.body
+             ELSE json_set(excluded.body, '$.trustedLabels', json(body -> '$.trustedLabels')) END`,
           agentId,
           name,
-          JSON.stringify(agent),
+          JSON.stringify(told),
         );
       }),
+    setTrustedLabels: async (agentId, labels) => {
+      const sql = "UPDATE agents SET body = json_set(body, '$.trustedLabels', json(?)) WHERE agent_id = ?";
+      return (await db.run(sql, JSON.stringify(labels), agentId)) > 0;
+    },
     findAgent: async (agentId) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE agent_id = ?", agentId)),
     findAgentByName: async (name) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE name = ?", name)),
     listAgents: async () => bodiesOf<Agent>(await db.all("SELECT body FROM agents ORDER BY name")),

@@ -37,6 +37,26 @@ describe("the artifacts of a step on an agent", () => {
       });
     };
 
+  it("are refused when the path of a file holds a secret, plain or encoded, and nothing is sent", async () => {
+    const secret = "hunter22/of&the agent";
+    const pieces: Buffer[] = [];
+    let begun = "";
+    bench.gateway.onPushArtifact = (stream) => {
+      stream.on("data", ({ message }: PushArtifactRequest) => void (begun += JSON.stringify(message?.$case)));
+      takes(pieces)(stream);
+    };
+    const names = ['"$SECRET"', '"$(printf %s "$SECRET" | base64)"', '"hunter22%2Fof%26the+agent.txt"'];
+    for (const [index, name] of names.entries()) {
+      const ids = { stepRunId: `step_${index}`, jobId: `job_${index}` };
+      const script = `mkdir -p out; cd out; mkdir -p "$(dirname ${name})"; echo content > ${name}`;
+      bench.gateway.dispatch({ ...ids, script, env: [{ name: "SECRET", value: secret }], secrets: [secret], ...KEEP });
+      const { phase, reason } = await bench.gateway.endOf(ids.stepRunId);
+      expect(phase, name).to.equal("STEP_PHASE_FAILED");
+      expect(reason, name).to.match(/^the artifact "out" cannot be kept: "out\/\*\*\*.*" holds a secret/);
+    }
+    expect([begun, pieces]).to.deep.equal(["", []]);
+  });
+
   it("are stored before the end is reported, and a line of the log says so", async () => {
     const pieces: Buffer[] = [];
     let reportsAtCommit = -1;

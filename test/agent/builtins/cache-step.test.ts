@@ -273,6 +273,7 @@ describe("a cache step on an agent", () => {
       [{ restoreKeys: "npm" }, "cache takes a list of texts as restoreKeys"],
       [{ path: "x" }, 'cache does not know "path"'],
       [{ key: "npm-hush-hush" }, "cache takes no secret in a key"],
+      [{ paths: ["dist/hush-hush/**"] }, "cache takes no secret in a path"],
     ].entries() as Iterable<[number, [object, string]]>) {
       cache(args, { stepRunId: `step_${index}`, secrets: ["hush-hush"] });
       const end = await bench.gateway.endOf(`step_${index}`);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -72,6 +73,44 @@ describe("the finder of secrets", () => {
       expect(masked(secret, `<${text}>`), text).to.equal("<***>");
     }
   });
+
+  for (const locale of ["C", "C.UTF-8"]) {
+    const secret = `p4ss/w&rd "q'x$\`\\é\x01,~#`;
+    const linesOf = (program: string, script: string): string[] => {
+      const env = { PATH: process.env["PATH"], LC_ALL: locale, V: secret };
+      const { stdout, stderr } = spawnSync(program, ["-c", script], { env, stdio: ["ignore", "pipe", "pipe"] });
+      const bytes = Buffer.concat([stderr, stdout]);
+      return stream(new SecretFinder([secret]), bytes, [7, 19, 101, 230])
+        .trimEnd()
+        .split("\n");
+    };
+
+    it(`finds a value as bash shows it with the locale ${locale}: in each trace, with printf %q and declare`, () => {
+      const shown = linesOf(
+        "bash",
+        `set -x; [[ x == "$V" ]]; [[ $V == x ]]; : "$V"; { set +x; } 2>/dev/null
+         printf '%q\n' "$V"; echo "\${V@Q}"; declare -p V; printf %s "$V" | od -An -v -tx1 | tr -d ' \n'`,
+      );
+      expect(shown.slice(0, 3)).to.deep.equal(["+ [[ x == *** ]]", "+ [[ *** == x ]]", "+ : '***'"]);
+      expect(shown.slice(3, 5)).to.satisfy((lines: string[]) => lines.every((line) => /^\$?'?\*{3}'?$/.test(line)));
+      expect(shown.slice(5)).to.have.length(2);
+      expect(shown[5]).to.match(/^declare -x V=\$?["']\*{3}["']$/);
+      expect(shown[6]).to.equal("***");
+    });
+
+    it(`finds a value as Python encodes it with the locale ${locale}: for URLs, JSON, HTML, shells and itself`, () => {
+      const shown = linesOf(
+        "python3",
+        `import os, json, html, shlex, re, urllib.parse as u
+v = os.environ["V"]
+for text in (u.quote(v), u.quote(v, safe=""), u.quote_plus(v), u.quote(v, safe=":/?&"), u.quote(v).lower(),
+  json.dumps(v), json.dumps(v, ensure_ascii=False), ascii(v), repr(v.encode()), html.escape(v), shlex.quote(v),
+  re.escape(v), v.encode().hex(), v.encode("unicode_escape").decode()): print(text.encode("utf-8", "surrogateescape").decode())`,
+      );
+      expect(shown).to.have.length(14);
+      for (const line of shown) expect(line).to.match(/^b?["']?\*{3}["']?$/);
+    });
+  }
 
   it("finds a value without the white space around it", () => {
     expect(masked(" hunter22\n", "hunter22")).to.equal("***");

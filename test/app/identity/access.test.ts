@@ -208,6 +208,8 @@ describe("access", () => {
       writeRetention: "admin",
       readLogLimit: "admin",
       writeLogLimit: "admin",
+      readTrustDemand: "admin",
+      writeTrustDemand: "admin",
       redriveDeadLetters: "admin",
     };
     const RISING: readonly Role[] = ["viewer", "operator", "maintainer", "admin", "owner"];

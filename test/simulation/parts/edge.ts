@@ -2,6 +2,7 @@
  * A simulated edge: it plans runs and takes their first turns with the real code, and stores commands. Its callers try
  * again until they have an answer, with the same id, as clients with a `requestId` do.
  */
+import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
 import { chooseRerun, type RerunScope } from "../../../actors/run/rerun.ts";
 import { beginAgain } from "../../../actors/run/reuse.ts";
 import { storeCommand } from "../../../src/app/commands/commands.ts";
@@ -39,6 +40,7 @@ export class Edge {
       shape.definition,
       { runId, origin: ORIGIN, pipeline: pipelineOf(shape) },
       noPlugins,
+      NO_TRUST_DEMAND,
     );
     await storeNewRun(this.#context, planned);
   }
@@ -64,6 +66,7 @@ export class Edge {
       shape.definition,
       { runId, origin, pipeline: pipelineOf(shape) },
       noPlugins,
+      NO_TRUST_DEMAND,
     );
     const ended = { runId: of, plan: plan!, state: (id: string) => states.get(id) };
     const rerun = chooseRerun(ended, planned.plan, scope);

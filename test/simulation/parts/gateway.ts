@@ -1,8 +1,9 @@
 /** A simulated gateway: the real sessions of agents, on a model of their streams. */
 import { type AgentMessage, agentMessageOf } from "../../../src/gateway/agent-message.ts";
 import { reportRefusedDispatch, type StepReport } from "../../../src/gateway/actor-messages.ts";
-import type { AgentSession, Heartbeat, Hello } from "../../../src/gateway/agent-session.ts";
+import type { AgentSession, AgentSessionOptions, Heartbeat, Hello } from "../../../src/gateway/agent-session.ts";
 import { AgentSessions } from "../../../src/gateway/agent-sessions.ts";
+import { MillraceError } from "../../../src/domain/errors.ts";
 import { ClaimQueue } from "../../../src/gateway/claim-queue.ts";
 import { type Dispatch, DispatchBuilder } from "../../../src/gateway/dispatch-builder.ts";
 import type { SessionContext } from "../../../src/gateway/gateway-context.ts";
@@ -44,6 +45,7 @@ export class Gateway {
         stores: ports.stores,
         secrets: { read: () => Promise.resolve(new Map()) },
         logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
+        handout: { refusal: () => Promise.resolve(undefined) },
         onRefused: (step, reason) => reportRefusedDispatch(ports, step, reason),
       }),
       claimQueue: new ClaimQueue(ports, timers),
@@ -56,14 +58,18 @@ export class Gateway {
     this.#start();
   }
 
-  /** Serves one stream, as src/grpc/agent-channel.ts does. */
-  accept({ agentId, hello, write, end }: Caller): ServedStream {
-    const session = this.#sessions.begin({
+  /** Serves one stream, as src/grpc/agent-channel.ts does. Null when it is refused: another process of the agent is alive. */
+  accept({ agentId, hello, write, end }: Caller): ServedStream | null {
+    const session = this.#begin({
       caller: { kind: "agent", agentId, tokenId: asId<TokenId>("tok_simulated") },
       hello,
       write: (message) => Promise.resolve(write(message)),
       end: () => close(),
     });
+    if (session === null) {
+      end();
+      return null;
+    }
     const close = (): void => {
       end();
       this.#sessions.forget(agentId, session);
@@ -90,6 +96,15 @@ export class Gateway {
   report(agentId: AgentId, report: StepReport, waitMs: number, hungUp: AbortSignal): Promise<ReportVerdict> {
     this.#context.claimQueue.pauses.learnFrom(agentId, report.phase);
     return reportAndWait(this.#context, agentId, report, waitMs, hungUp);
+  }
+
+  #begin(options: AgentSessionOptions): AgentSession | null {
+    try {
+      return this.#sessions.begin(options);
+    } catch (error) {
+      if (error instanceof MillraceError && error.reason === "already_exists") return null;
+      throw error;
+    }
   }
 
   #start(): void {

@@ -1,5 +1,5 @@
 /** The data of presence in a simulated Redis: what the scripts of src/board/redis-presence.ts do. */
-import type { PresenceRecord } from "../../../src/board/board.ts";
+import type { NewestBeat, PresenceRecord } from "../../../src/board/board.ts";
 import type { AgentId } from "../../../src/domain/ids.ts";
 
 interface Beat {
@@ -37,10 +37,12 @@ export class Beats {
     if (this.#records.get(agentId)?.record.bootId === bootId) this.#records.delete(agentId);
   }
 
-  read(agentIds: readonly AgentId[]): ReadonlyMap<AgentId, { readonly bootId: string; readonly beat: string }> {
+  read(agentIds: readonly AgentId[]): ReadonlyMap<AgentId, NewestBeat> {
     const found = agentIds.flatMap((agentId) => {
       const beat = this.#records.get(agentId);
-      return beat === undefined ? [] : [[agentId, { bootId: beat.record.bootId, beat: beat.beat }] as const];
+      if (beat === undefined) return [];
+      const { bootId, gatewayId, pulls = false } = beat.record;
+      return [[agentId, { bootId, gatewayId, pulls, beat: beat.beat, at: beat.at }] as const];
     });
     return new Map(found);
   }

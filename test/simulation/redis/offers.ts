@@ -7,7 +7,7 @@ import { WITHDRAWN_FOR_MS } from "../../../src/board/board-scripts.ts";
 import { PLACE_MS } from "../../../src/board/board.ts";
 import type { Offer } from "../../../src/domain/effects.ts";
 import type { JobRunId, ProjectId } from "../../../src/domain/ids.ts";
-import { type Labels, selectorMatches } from "../../../src/domain/labels.ts";
+import { type LabelledAgent, selectorMatches } from "../../../src/domain/labels.ts";
 import {
   agentQuotas,
   labelQuotas,
@@ -55,12 +55,12 @@ export class Offers {
     this.#offers.delete(jobId);
   }
 
-  take(quotas: Quotas, labels: Labels, holdMs: number, count: number): readonly TakenOffer[] {
+  take(quotas: Quotas, agent: LabelledAgent, holdMs: number, count: number): readonly TakenOffer[] {
     this.#returnExpired();
-    const ofAgent = agentQuotas(quotas, labels);
+    const ofAgent = agentQuotas(quotas, agent.labels);
     const taken: TakenOffer[] = [];
     while (taken.length < count && ofAgent.every((quota) => this.#hasRoom(quota))) {
-      const best = this.#best(quotas, labels);
+      const best = this.#best(quotas, agent);
       if (best === undefined) break;
       const { offer } = best;
       best.takenUntil = this.#now() + holdMs;
@@ -114,11 +114,11 @@ export class Offers {
     this.#places.clear();
   }
 
-  #best(quotas: Quotas, labels: Labels): Kept | undefined {
+  #best(quotas: Quotas, agent: LabelledAgent): Kept | undefined {
     let best: Kept | undefined;
     for (const kept of this.#offers.values()) {
       const { offer, takenUntil } = kept;
-      if (takenUntil !== null || !selectorMatches(offer.selector, labels)) continue;
+      if (takenUntil !== null || !selectorMatches(offer.selector, agent)) continue;
       const quota = projectQuota(quotas, offer.projectId);
       if (quota !== undefined && !this.#hasRoom(quota)) continue;
       if (best === undefined || this.#goesBefore(offer, best.offer)) best = kept;

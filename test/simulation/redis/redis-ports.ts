@@ -33,7 +33,7 @@ export function boardOf(
         if (offers.offer(offer)) channels.publish(BOARD_CHANNEL, lane);
       }),
     withdraw: (jobId, queuedAt) => call(`withdraw ${jobId}`, () => offers.withdraw(jobId, queuedAt)),
-    take: (labels, holdMs, count) => call(`take ${count}`, () => offers.take(quotas, labels, holdMs, count)),
+    take: (agent, holdMs, count) => call(`take ${count}`, () => offers.take(quotas, agent, holdMs, count)),
     occupy: (places) => call(`occupy ${places.map(({ jobId }) => jobId).join(" ")}`, () => offers.occupy(places)),
     vacate: (places) => call(`vacate ${places.jobId}`, () => offers.vacate(places)),
     quotaUse: (projectIds) => {

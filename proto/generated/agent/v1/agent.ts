@@ -261,7 +261,10 @@ export function reportVerdictToNumber(object: ReportVerdict): number {
 export interface RegisterRequest {
   /** Unique; required. */
   name: string;
-  /** Up to 64 labels, with names of 1 to 128 characters and values of up to 256. */
+  /**
+   * Up to 64 labels, with names of 1 to 128 characters and values of up to 256. Where an operator has given a label of the
+   * same name, the operator's value counts.
+   */
   labels: { [key: string]: string };
   /** How many jobs the agent runs at a time, 1 to 1000; required. */
   slots: number;
@@ -5319,7 +5322,7 @@ export const AgentService = {
     responseDeserialize: (value: Buffer): CancelStepRunResponse => CancelStepRunResponse.decode(value),
   },
   /**
-   * Changes the labels of the agent without a restart. They count from the next match on. Each later hello replaces the
+   * Changes the labels that the agent tells, without a restart. Labels that an operator has given stay. They count from the next match on. Each later hello replaces the
    * labels, so the agent must send the changed labels in it. Safe to repeat; make one call at a time.
    */
   updateLabels: {
@@ -5362,7 +5365,7 @@ export interface AgentServer extends UntypedServiceImplementation {
    */
   cancelStepRun: handleUnaryCall<CancelStepRunRequest, CancelStepRunResponse>;
   /**
-   * Changes the labels of the agent without a restart. They count from the next match on. Each later hello replaces the
+   * Changes the labels that the agent tells, without a restart. Labels that an operator has given stay. They count from the next match on. Each later hello replaces the
    * labels, so the agent must send the changed labels in it. Safe to repeat; make one call at a time.
    */
   updateLabels: handleUnaryCall<UpdateLabelsRequest, UpdateLabelsResponse>;
@@ -5472,7 +5475,7 @@ export interface AgentClient extends Client {
     callback: (error: ServiceError | null, response: CancelStepRunResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Changes the labels of the agent without a restart. They count from the next match on. Each later hello replaces the
+   * Changes the labels that the agent tells, without a restart. Labels that an operator has given stay. They count from the next match on. Each later hello replaces the
    * labels, so the agent must send the changed labels in it. Safe to repeat; make one call at a time.
    */
   updateLabels(

@@ -247,6 +247,8 @@ export interface AgentSelector {
   matchLabels: { [key: string]: string };
   /** And it must satisfy all of these expressions. */
   matchExpressions: LabelExpression[];
+  /** Only labels count that an operator has given to the agent, and it must have one. */
+  trusted: boolean;
 }
 
 export interface AgentSelector_MatchLabelsEntry {
@@ -655,7 +657,7 @@ export const LabelExpression: MessageFns<LabelExpression> = {
 };
 
 function createBaseAgentSelector(): AgentSelector {
-  return { matchLabels: {}, matchExpressions: [] };
+  return { matchLabels: {}, matchExpressions: [], trusted: false };
 }
 
 export const AgentSelector: MessageFns<AgentSelector> = {
@@ -665,6 +667,9 @@ export const AgentSelector: MessageFns<AgentSelector> = {
     });
     for (const v of message.matchExpressions) {
       LabelExpression.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.trusted !== false) {
+      writer.uint32(24).bool(message.trusted);
     }
     return writer;
   },
@@ -699,6 +704,14 @@ export const AgentSelector: MessageFns<AgentSelector> = {
             }
 
             message.matchExpressions.push(LabelExpression.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.trusted = reader.bool();
             continue;
           }
         }
@@ -747,6 +760,7 @@ export const AgentSelector: MessageFns<AgentSelector> = {
         : globalThis.Array.isArray(object?.match_expressions)
         ? object.match_expressions.map((e: any) => LabelExpression.fromJSON(e))
         : [],
+      trusted: isSet(object.trusted) ? globalThis.Boolean(object.trusted) : false,
     };
   },
 
@@ -763,6 +777,9 @@ export const AgentSelector: MessageFns<AgentSelector> = {
     }
     if (message.matchExpressions?.length) {
       obj.matchExpressions = message.matchExpressions.map((e) => LabelExpression.toJSON(e));
+    }
+    if (message.trusted !== false) {
+      obj.trusted = message.trusted;
     }
     return obj;
   },
@@ -782,6 +799,7 @@ export const AgentSelector: MessageFns<AgentSelector> = {
       {},
     );
     message.matchExpressions = object.matchExpressions?.map((e) => LabelExpression.fromPartial(e)) || [];
+    message.trusted = object.trusted ?? false;
     return message;
   },
 };

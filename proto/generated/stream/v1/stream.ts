@@ -224,6 +224,8 @@ export interface StreamAgentStatusResponse {
   name: string;
   presence: AgentPresence;
   labels: { [key: string]: string };
+  /** Keys of the labels that an operator has given. The agent itself tells the others. */
+  trusted: string[];
   /** How many jobs the agent runs at a time, and how many it has now. */
   slots: number;
   busy: number;
@@ -1408,6 +1410,7 @@ function createBaseStreamAgentStatusResponse(): StreamAgentStatusResponse {
     name: "",
     presence: AgentPresence.AGENT_PRESENCE_UNSPECIFIED,
     labels: {},
+    trusted: [],
     slots: 0,
     busy: 0,
     timeMs: 0n,
@@ -1431,6 +1434,9 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
     globalThis.Object.entries(message.labels).forEach(([key, value]: [string, string]) => {
       StreamAgentStatusResponse_LabelsEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
     });
+    for (const v of message.trusted) {
+      writer.uint32(90).string(v!);
+    }
     if (message.slots !== 0) {
       writer.uint32(40).int32(message.slots);
     }
@@ -1501,6 +1507,14 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
             if (entry4.value !== undefined) {
               message.labels[entry4.key] = entry4.value;
             }
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.trusted.push(reader.string());
             continue;
           }
           case 5: {
@@ -1588,6 +1602,9 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
           {},
         )
         : {},
+      trusted: globalThis.Array.isArray(object?.trusted)
+        ? object.trusted.map((e: any) => globalThis.String(e))
+        : [],
       slots: isSet(object.slots) ? globalThis.Number(object.slots) : 0,
       busy: isSet(object.busy) ? globalThis.Number(object.busy) : 0,
       timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
@@ -1620,6 +1637,9 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
           obj.labels[k] = v;
         });
       }
+    }
+    if (message.trusted?.length) {
+      obj.trusted = message.trusted;
     }
     if (message.slots !== 0) {
       obj.slots = Math.round(message.slots);
@@ -1659,6 +1679,7 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
       },
       {},
     );
+    message.trusted = object.trusted?.map((e) => e) || [];
     message.slots = object.slots ?? 0;
     message.busy = object.busy ?? 0;
     message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;

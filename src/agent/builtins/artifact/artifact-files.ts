@@ -9,6 +9,7 @@ import { join, sep } from "node:path";
 import { type ArtifactFile, isArtifactPath, MANIFEST_BOUNDS, PIECE_BYTES } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
 import { escapedName, findNameless, textOf } from "../byte-names.ts";
+import { ownerOf, type Owner } from "../../process/step-user.ts";
 import { type PathPatterns, readPatterns } from "../patterns.ts";
 
 /** Opening a pipe must not wait for a writer, and no link may be followed, since the paths are resolved before. */
@@ -47,9 +48,10 @@ export async function findFiles(
   const found: FoundFile[] = [];
   const places = await search.run();
   if (limits !== undefined) await checkSizes(places, limits, signal);
+  const owner = ownerOf(workspace);
   for (const [path, realPath] of places) {
     signal.throwIfAborted();
-    found.push(await examine(path, realPath, signal));
+    found.push(await examine(path, realPath, owner, signal));
   }
   return found;
 }
@@ -182,10 +184,16 @@ export function holesIn({ size, blocks }: Pick<Stats, "size" | "blocks">): numbe
   return Math.max(0, size - blocks * BLOCK_BYTES);
 }
 
-async function examine(path: string, realPath: string, signal: AbortSignal): Promise<FoundFile> {
+async function examine(
+  path: string,
+  realPath: string,
+  owner: Owner | undefined,
+  signal: AbortSignal,
+): Promise<FoundFile> {
   const handle = await openFile(path, realPath);
   try {
-    const { dev, ino, size, mtimeMs, mode } = await handle.stat();
+    const { dev, ino, size, mtimeMs, mode, uid } = await handle.stat();
+    if (owner !== undefined && uid !== owner.uid) throw malformed(`${JSON.stringify(path)} belongs to another user`);
     const hash = createHash("sha256");
     const buffer = Buffer.allocUnsafe(PIECE_BYTES);
     for (let at = 0; at < size;) {

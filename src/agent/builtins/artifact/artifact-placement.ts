@@ -3,10 +3,12 @@
  * its checksum was verified.
  */
 import { createHash, type Hash, randomUUID } from "node:crypto";
-import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ArtifactFile, FileCutter, type FilePart, isArtifactPath } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
+import { ownerOf, type Owner } from "../../process/step-user.ts";
+import { createIn, makeFolderIn } from "../workspace-files.ts";
 
 interface OpenFile {
   readonly handle: FileHandle;
@@ -17,6 +19,7 @@ interface OpenFile {
 
 export class ArtifactPlacement {
   readonly #workspace: string;
+  readonly #owner: Owner | undefined;
   readonly #folder: string;
   readonly #files: readonly ArtifactFile[];
   readonly #cutter: FileCutter;
@@ -33,6 +36,7 @@ export class ArtifactPlacement {
       if (!isArtifactPath(path)) throw malformed(`${JSON.stringify(path)} is no path within the workspace`);
     }
     this.#workspace = workspace;
+    this.#owner = ownerOf(workspace);
     this.#folder = folder;
     this.#files = files;
     this.#cutter = new FileCutter(files);
@@ -85,7 +89,7 @@ export class ArtifactPlacement {
     const place = this.#placeOf(path);
     await this.#makeFolders(path);
     const draft = join(dirname(place), `.${randomUUID()}.part`);
-    return { handle: await open(draft, "wx", 0o600), draft, hash: createHash("sha256") };
+    return { handle: await createIn(this.#workspace, draft, this.#owner), draft, hash: createHash("sha256") };
   }
 
   async #makeFolders(path: string): Promise<void> {
@@ -98,7 +102,7 @@ export class ArtifactPlacement {
         if (error.code === "ENOENT") return undefined;
         throw error;
       });
-      if (stats === undefined) await mkdir(folder);
+      if (stats === undefined) await makeFolderIn(this.#workspace, folder, this.#owner);
       else if (!stats.isDirectory()) throw conflict(path, `cannot be put there: ${JSON.stringify(name)} is no folder`);
       this.#folders.add(folder);
     }

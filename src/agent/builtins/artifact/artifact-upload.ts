@@ -19,6 +19,8 @@ export interface KeepingOptions {
   readonly gateway: GatewayAccess;
   /** Writes a line to the log of the step. */
   readonly say: (line: string) => void;
+  /** Whether the text holds a secret of the step. */
+  readonly isSecret: (text: string) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +46,7 @@ export async function keepArtifacts(step: KeptStep, options: KeepingOptions): Pr
 
 async function keep(step: KeptStep, rule: ArtifactRule, options: KeepingOptions): Promise<void> {
   const { stepRunId, token, contentLimits } = step;
-  const { workspace, gateway, say, signal } = options;
+  const { workspace, gateway, say, isSecret, signal } = options;
   const limits = contentLimits && {
     fileBytes: Number(contentLimits.fileBytes),
     allBytes: Number(contentLimits.artifactBytes),
@@ -55,6 +57,13 @@ async function keep(step: KeptStep, rule: ArtifactRule, options: KeepingOptions)
     if (rule.ifMissing === IfMissing.IF_MISSING_IGNORE) return;
     if (rule.ifMissing !== IfMissing.IF_MISSING_WARN) throw new Error(text);
     return say(`warning: the artifact ${JSON.stringify(rule.name)} is not kept: ${text}`);
+  }
+  // The control plane stores names and paths as they are, and shows them to every viewer.
+  const told = [rule.name, ...files.map(({ path }) => path)].find(isSecret);
+  if (told !== undefined) {
+    throw new Error(
+      `${JSON.stringify(told)} holds a secret, and names of artifacts and files are shown to all viewers`,
+    );
   }
   const manifest = files.map(({ path, sizeBytes, sha256, executable }) => ({
     path,

@@ -1,7 +1,7 @@
 /** Packs the files, folders and links that a cache keeps of a workspace into a gzipped tar, with their modes. */
 import { createHash } from "node:crypto";
 import { constants, createWriteStream, type Stats } from "node:fs";
-import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,6 +11,7 @@ import { isArtifactPath } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
 import { type FoundFile, holesIn, sizeOf } from "../artifact/artifact-files.ts";
 import { escapedName, findNameless, textOf } from "../byte-names.ts";
+import { ownerOf, type Owner } from "../../process/step-user.ts";
 import { isInnerLink } from "./cache-paths.ts";
 import type { PathPatterns } from "../patterns.ts";
 
@@ -90,6 +91,7 @@ interface Entry {
 class Packing {
   count = 0;
   readonly #workspace: string;
+  readonly #owner: Owner | undefined;
   readonly #patterns: PathPatterns;
   readonly #tar: Pack;
   readonly #signal: AbortSignal;
@@ -98,6 +100,7 @@ class Packing {
 
   constructor(workspace: string, patterns: PathPatterns, tar: Pack, { signal, mostBytes }: PackOptions) {
     this.#workspace = workspace;
+    this.#owner = ownerOf(workspace);
     this.#patterns = patterns;
     this.#tar = tar;
     this.#signal = signal;
@@ -125,7 +128,7 @@ class Packing {
     if (matches && !isArtifactPath(path)) throw malformed(`${JSON.stringify(path)} cannot be kept under its name`);
     if (matches && stats.isFile()) this.#checkHoles(path, stats);
     const isRead = matches && stats.isFile() && stats.size <= WHOLE_BYTES;
-    return { path, at, stats, matches, content: isRead ? await readWhole(at, stats.size) : undefined };
+    return { path, at, stats, matches, content: isRead ? await readWhole(at, stats.size, this.#owner) : undefined };
   }
 
   #checkHoles(path: string, stats: Stats): void {
@@ -168,7 +171,10 @@ class Packing {
       this.count++;
     } else if (stats.isFile() && matches) {
       const header = { name, type: "file", mode, mtime: stats.mtime, size: stats.size } as const;
-      await this.#write(header, content ?? (await open(at, OPEN_FLAGS)).createReadStream({ end: stats.size - 1 }));
+      await this.#write(
+        header,
+        content ?? (await openOwned(at, this.#owner)).createReadStream({ end: stats.size - 1 }),
+      );
       this.count++;
     }
   }
@@ -185,8 +191,16 @@ class Packing {
   }
 }
 
-async function readWhole(at: string, size: number): Promise<Buffer> {
+/** Rejects for a file that is not of the workspace's owner: it may be one of the agent's own, behind a link. */
+async function openOwned(at: string, owner: Owner | undefined): Promise<FileHandle> {
   const handle = await open(at, OPEN_FLAGS);
+  if (owner === undefined || (await handle.stat()).uid === owner.uid) return handle;
+  await handle.close();
+  throw malformed("a file of the workspace belongs to another user");
+}
+
+async function readWhole(at: string, size: number, owner: Owner | undefined): Promise<Buffer> {
+  const handle = await openOwned(at, owner);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size), 0, size, 0);
     return buffer.subarray(0, bytesRead);

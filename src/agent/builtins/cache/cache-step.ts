@@ -29,9 +29,11 @@ import { callWithRetries } from "../../connection/gateway-call.ts";
 export async function useCache(call: BuiltinCall): Promise<void> {
   const args = readCacheArgs(call.args);
   const { stepRunId, token } = call.step;
-  for (const text of [args.key, ...args.restoreKeys]) {
-    // The control plane stores keys and shows them to users.
-    if (call.mask(text) !== text) throw new MillraceError("malformed_request", "cache takes no secret in a key");
+  // The control plane stores keys and paths as they are, and shows keys to users.
+  const holdsSecret = (text: string) => call.mask(text) !== text;
+  const places = { key: [args.key, ...args.restoreKeys], path: args.paths };
+  for (const [place, texts] of Object.entries(places)) {
+    if (texts.some(holdsSecret)) throw new MillraceError("malformed_request", `cache takes no secret in a ${place}`);
   }
   const key = await keyOf(args, call.workspace, call.signal);
   const request = { stepRunId, token, key, restoreKeys: [...args.restoreKeys], paths: [...args.paths] };

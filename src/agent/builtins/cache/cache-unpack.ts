@@ -3,13 +3,15 @@
  * step asked for, nothing is written through a link, and no link may lead out of the workspace.
  */
 import { createReadStream } from "node:fs";
-import { chmod, lstat, mkdir, open, rm, symlink } from "node:fs/promises";
+import { chmod, lstat, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { extract, type Header } from "tar-stream";
 import { isArtifactPath } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
+import { ownerOf, type Owner } from "../../process/step-user.ts";
+import { createIn, linkIn, makeFolderIn } from "../workspace-files.ts";
 import { isInnerLink } from "./cache-paths.ts";
 import type { PathPatterns } from "../patterns.ts";
 
@@ -53,6 +55,7 @@ export async function unpackCache(
 class Unpacking {
   count = 0;
   readonly #workspace: string;
+  readonly #owner: Owner | undefined;
   readonly #patterns: PathPatterns;
   /** Paths that are known to be folders, not links. */
   readonly #folders = new Set<string>();
@@ -63,6 +66,7 @@ class Unpacking {
 
   constructor(workspace: string, patterns: PathPatterns) {
     this.#workspace = workspace;
+    this.#owner = ownerOf(workspace);
     this.#patterns = patterns;
   }
 
@@ -78,12 +82,12 @@ class Unpacking {
     } else if (type === "symlink") {
       if (!isInnerLink(path, linkname)) throw malformed(`the link ${JSON.stringify(path)} leads out of the workspace`);
       await this.#clear(path, at);
-      await symlink(linkname, at);
+      await linkIn(linkname, at, this.#owner);
       this.count++;
     } else if (type === "file") {
       const isSmall = size <= WHOLE_BYTES;
       const bytes = isSmall ? [await readWhole(content)] : content;
-      const written = this.#clear(path, at).then(() => write(at, bytes, mode & 0o777, mtime));
+      const written = this.#clear(path, at).then(() => this.#write(at, bytes, mode & 0o777, mtime));
       await (isSmall ? this.#addWrite(written) : written);
       this.count++;
     } else {
@@ -113,6 +117,24 @@ class Unpacking {
     this.#writes.length = 0;
   }
 
+  async #write(
+    at: string,
+    content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+    mode: number,
+    mtime: Date,
+  ): Promise<void> {
+    const handle = await createIn(this.#workspace, at, this.#owner);
+    try {
+      for await (const bytes of content) {
+        for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done)).bytesWritten;
+      }
+      await handle.chmod(mode);
+      await handle.utimes(mtime, mtime);
+    } finally {
+      await handle.close();
+    }
+  }
+
   /** Makes room for a file or link. An existing link is removed itself, never its target. */
   async #clear(path: string, at: string): Promise<void> {
     await this.#makeFolders(path.split("/").slice(0, -1));
@@ -127,7 +149,7 @@ class Unpacking {
       folder = join(folder, name);
       if (this.#folders.has(folder)) continue;
       const stats = await lstat(folder).catch(ifMissing);
-      if (stats === undefined) await mkdir(folder);
+      if (stats === undefined) await makeFolderIn(this.#workspace, folder, this.#owner);
       else if (!stats.isDirectory()) throw conflict(`${JSON.stringify(name)} is no folder of the workspace`);
       this.#folders.add(folder);
     }
@@ -138,24 +160,6 @@ async function readWhole(content: AsyncIterable<Uint8Array>): Promise<Uint8Array
   const parts: Uint8Array[] = [];
   for await (const part of content) parts.push(part);
   return Buffer.concat(parts);
-}
-
-async function write(
-  at: string,
-  content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  mode: number,
-  mtime: Date,
-): Promise<void> {
-  const handle = await open(at, "wx", 0o600);
-  try {
-    for await (const bytes of content) {
-      for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done)).bytesWritten;
-    }
-    await handle.chmod(mode);
-    await handle.utimes(mtime, mtime);
-  } finally {
-    await handle.close();
-  }
 }
 
 function ifMissing(error: NodeJS.ErrnoException): undefined {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MillraceError } from "../../../domain/errors.ts";
+import { giveTo, type Owner } from "../../process/step-user.ts";
 import { CHECKOUT_EXITS } from "./checkout-problem.ts";
 import type { PreparedCommand } from "../shell-step.ts";
 
@@ -28,9 +29,11 @@ export function prepareCheckout(
   { action, argsJson }: { readonly action: string; readonly argsJson: string },
   env: Readonly<Record<string, string>>,
   scratchDir: string,
+  user?: Owner,
 ): PreparedCommand {
   if (action !== "") throw new MillraceError("malformed_request", `checkout has no action "${action}"`);
   const home = mkdtempSync(join(scratchDir, "co-"));
+  giveTo(user, home);
   const passed = Object.entries(env).filter(([name]) => PASSED.test(name));
   return {
     command: [process.execPath, ...process.execArgv, MAIN_FILE],

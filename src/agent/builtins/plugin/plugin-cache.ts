@@ -186,7 +186,7 @@ async function unpack(packed: Uint8Array, draft: string): Promise<void> {
   const { readPackage } = await import("../../../plugins/package.ts");
   const files: Marker["files"][number][] = [];
   let bytes = 0;
-  await mkdir(join(draft, CONTENT_FOLDER), { recursive: true, mode: 0o700 });
+  await mkdir(join(draft, CONTENT_FOLDER), { recursive: true, mode: 0o755 });
   await readPackage(packed, async ({ path, content, executable }) => {
     const place = join(draft, CONTENT_FOLDER, path);
     await mkdir(dirname(place), { recursive: true });

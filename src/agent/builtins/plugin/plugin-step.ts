@@ -17,6 +17,7 @@ import {
 } from "../../../domain/plugins.ts";
 import { checkArgs } from "../../../plugins/args-check.ts";
 import { parseManifest } from "../../../plugins/manifest.ts";
+import { giveTo, type Owner } from "../../process/step-user.ts";
 import { callWithRetries, type GatewayAccess } from "../../connection/gateway-call.ts";
 import type { PluginCache } from "./plugin-cache.ts";
 import { parseArguments, type PreparedCommand } from "../shell-step.ts";
@@ -35,6 +36,8 @@ interface Surroundings extends PluginSources {
   readonly env: Readonly<Record<string, string>>;
   /** A folder that only this user may read. */
   readonly scratchDir: string;
+  /** As whom steps run; undefined: as the agent. */
+  readonly user: Owner | undefined;
   readonly gateway: GatewayAccess;
   readonly signal: AbortSignal;
 }
@@ -58,6 +61,7 @@ export async function preparePlugin(dispatch: PluginDispatch, surroundings: Surr
     if (problems.length > 0) throw brokenArgs(manifest, name, problems);
     const input = join(surroundings.scratchDir, `args-${randomUUID()}`);
     writeFileSync(input, JSON.stringify(args), { mode: 0o600, flag: "wx" });
+    giveTo(surroundings.user, input);
     const words = action.command.map((word) => (word.startsWith("./") ? join(folder, word) : word));
     return {
       command: words as [string, ...string[]],

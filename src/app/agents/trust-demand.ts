@@ -1,0 +1,50 @@
+/** Which jobs of a project need an agent with trusted labels, which administrators read and set. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import type { ProjectId } from "../../domain/ids.ts";
+import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/labels.ts";
+import type { AppContext, WithStores } from "../context.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { forgetTrustDemand } from "../trust-demands.ts";
+
+/** What is absent is not demanded. */
+export const trustDemandBody = z.strictObject({
+  secrets: z.boolean().default(false),
+  protectedTargets: z.boolean().default(false),
+});
+
+type DemandContext = Pick<AppContext, "log"> & WithStores<"pipelines">;
+
+type TrustDemandView = TrustDemand & { readonly projectId: ProjectId };
+
+/** Throws `not_found`. */
+export async function getTrustDemand(
+  context: DemandContext,
+  caller: Caller,
+  { projectId }: { readonly projectId: ProjectId },
+): Promise<TrustDemandView> {
+  authoriseUser(caller, "readTrustDemand");
+  const project = await context.stores.pipelines.findProject(projectId);
+  if (project === undefined) throw noProject(projectId);
+  return { projectId, ...NO_TRUST_DEMAND, ...project.trustDemand };
+}
+
+/**
+ * Replaces the demand. It counts for runs that are planned, and for secrets that are handed out, from some seconds later
+ * on. Throws `not_found`.
+ */
+export async function setTrustDemand(
+  context: DemandContext,
+  caller: Caller,
+  { projectId, demand }: { readonly projectId: ProjectId; readonly demand: TrustDemand },
+): Promise<TrustDemandView> {
+  const user = authoriseUser(caller, "writeTrustDemand");
+  if (!(await context.stores.pipelines.setTrustDemand(projectId, demand))) throw noProject(projectId);
+  forgetTrustDemand(context, projectId);
+  context.log.info({ projectId, by: user.name, userId: user.userId, demand }, "the trust demand of a project was set");
+  return getTrustDemand(context, caller, { projectId });
+}
+
+function noProject(projectId: ProjectId): MillraceError {
+  return new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
+}

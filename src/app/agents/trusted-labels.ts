@@ -1,0 +1,36 @@
+/** Trusted labels: those that administrators give to agents, which the agents themselves cannot change. */
+import { z } from "zod";
+import { announceLabels } from "../../board/agent-notices.ts";
+import type { AgentId } from "../../domain/ids.ts";
+import { labelledAgent } from "../../domain/labels.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { agentLabels } from "../agent-labels.ts";
+import { unknownAgent } from "./agent-removal.ts";
+import type { AgentsContext } from "./context.ts";
+import { type AgentView, viewAgent } from "./inventory.ts";
+
+export const trustedLabelsBody = z.strictObject({ labels: agentLabels });
+
+/**
+ * Replaces the trusted labels of an agent. They count from the next match on; jobs that the agent holds go on. Throws
+ * `not_found`. Safe to repeat.
+ */
+export async function setTrustedLabels(
+  context: AgentsContext,
+  caller: Caller,
+  { agentId, labels }: z.output<typeof trustedLabelsBody> & { readonly agentId: AgentId },
+): Promise<AgentView> {
+  const user = authoriseUser(caller, "manageAgents");
+  const { identity } = context.stores;
+  const isKnown = await identity.setTrustedLabels(agentId, labels);
+  const agent = isKnown ? await identity.findAgent(agentId) : undefined;
+  if (agent === undefined) throw unknownAgent(agentId);
+  context.log.info({ agentId, labels, by: user.name, userId: user.userId }, "the trusted labels of an agent were set");
+  await announceLabels(context, agentId, labelledAgent(agent)).catch((error: unknown) =>
+    context.log.warn(
+      { agentId, error: String(error) },
+      "the gateway of an agent learns its trusted labels within 30 s",
+    ),
+  );
+  return viewAgent(context, agent);
+}

@@ -1,0 +1,33 @@
+/** Whether an agent may have the secrets of a step: asked again for each step, since a label may be taken away meanwhile. */
+import type { AppContext, WithStores } from "../app/context.ts";
+import { trustDemandOf } from "../app/trust-demands.ts";
+import type { AgentId, ProjectId } from "../domain/ids.ts";
+import { demandTrust, failingClause, labelledAgent } from "../domain/labels.ts";
+import type { PlannedJob, StepSpec } from "../domain/plan.ts";
+
+export class SecretHandout {
+  readonly #context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines">;
+
+  constructor(context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines">) {
+    this.#context = context;
+  }
+
+  /**
+   * Why the agent does not get the secrets of the step, as text for people; undefined when it does, and for a step
+   * without secrets. Rejects when the store cannot be read.
+   */
+  async refusal(
+    agentId: AgentId,
+    projectId: ProjectId,
+    { selector }: Pick<PlannedJob, "selector">,
+    { secrets }: Pick<StepSpec, "secrets">,
+  ): Promise<string | undefined> {
+    if (secrets.length === 0) return undefined;
+    const isDemanded = selector.trusted === true || (await trustDemandOf(this.#context, projectId)).secrets;
+    if (!isDemanded) return undefined;
+    const agent = await this.#context.stores.identity.findAgent(agentId);
+    const clause = agent === undefined ? "it is gone" : failingClause(demandTrust(selector), labelledAgent(agent));
+    if (clause === undefined) return undefined;
+    return `agent ${agentId} gets no secrets of this job, which asks for trusted labels: it fails ${clause}`;
+  }
+}
