@@ -14,7 +14,7 @@ const BAD_REQUEST_FRAME_BYTES = 64;
 /**
  * A serialized google.rpc.Status of at most `maxBytes`; `message` must leave 400 of them free. It holds an ErrorInfo with
  * the word of the error table in upper snake case, whether to retry and the number of all problems, a RetryInfo for
- * `unavailable` and `too_many`, and a BadRequest with the first problems, as many as fit.
+ * `unavailable`, and a BadRequest with the first problems, as many as fit.
  */
 export function errorDetails(error: MillraceError, message: string, maxBytes: number): Buffer {
   const { reason, problems } = error;
@@ -23,7 +23,7 @@ export function errorDetails(error: MillraceError, message: string, maxBytes: nu
   const counted = problems.length > 0 ? { problems: String(error.problemCount) } : {};
   const info = ErrorInfo.create({ reason: upperSnake(reason), domain: DOMAIN, metadata: { retry, ...counted } });
   const details = [pack("ErrorInfo", ErrorInfo.encode(info).finish())];
-  if (reason === "unavailable" || reason === "too_many") {
+  if (reason === "unavailable") {
     const delay = RetryInfo.create({ retryDelay: { seconds: BigInt(error.retryAfterSeconds), nanos: 0 } });
     details.push(pack("RetryInfo", RetryInfo.encode(delay).finish()));
   }
