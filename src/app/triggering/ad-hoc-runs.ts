@@ -19,7 +19,7 @@ import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.
 import type { TriggeringContext } from "./context.ts";
 import { planNewRun, storeNewRun } from "./create-run.ts";
 import { findDeletion, recordDeletion } from "./deleted-runs.ts";
-import { findPipeline } from "../lookups.ts";
+import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { finishRemoval, isRunRemoved, removeRun } from "../runs/remove-run.ts";
 import { parseWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { requireParsed } from "../catalogue/required-definition.ts";
@@ -58,7 +58,7 @@ export async function createStepRun(
   const user = authoriseUser(caller, "runAdHocSteps");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
   const { pipelineId, step, agentSelector } = input;
-  const pipeline = await findPipeline(context, pipelineId);
+  const pipeline = await findPipelineToRun(context, pipelineId);
   const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
   const text = renderSpec({ jobs: [job] }, "json");
   const parsed = await parseWithPlugins(context.stores, text, "json");

@@ -9,7 +9,8 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
-import { findPipeline, findRunHead, noPlan, noRun } from "../lookups.ts";
+import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
+import { findRunHead, noPlan, noRun } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { pluginsForRerun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -112,7 +113,7 @@ async function finishCreation(
 async function prepare(context: TriggeringContext, head: AggregateHead, successor: Successor): Promise<PreparedRun> {
   const { rootId, summary, origin } = head;
   const { runId, scope, triggeredBy, actor } = successor;
-  const pipeline = await findPipeline(context, summary.pipelineId);
+  const pipeline = await findPipelineToRun(context, summary.pipelineId);
   const definition = await definitionOfRevision(context.stores.pipelines, asId<RevisionId>(origin.revisionId));
   if (definition === undefined) {
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
