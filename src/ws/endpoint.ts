@@ -7,8 +7,10 @@ import type { WebSocket } from "ws";
 import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { AppContext } from "../app/context.ts";
+import { LogPages } from "../app/following/log-pages.ts";
 import { RunEventFeed } from "../app/following/run-event-feed.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
+import { LogFrames } from "./log-frames.ts";
 import { Viewer } from "./viewer.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -41,7 +43,7 @@ export interface WebSocketEndpoint {
 export function attachWebSocketEndpoint(context: AppContext, options: WebSocketEndpointOptions): WebSocketEndpoint {
   const { registry, pingMs = 30_000, stallMs = 30_000 } = options;
   const { ws } = koaWebsocket(options.app);
-  const runEvents = new RunEventFeed(context);
+  const shared = { runEvents: new RunEventFeed(context), pages: new LogPages(context), frames: new LogFrames() };
   const proofs = new WeakMap<IncomingMessage, Proof>();
   const sessions = new OpenSessions(context, options.sessionCheckMs);
   const viewers = new Map<WebSocket, Viewer>();
@@ -56,7 +58,7 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     }
     viewers.set(
       websocket,
-      new Viewer(context, runEvents, proof.caller, { socket: websocket, connection: req.socket }, stallMs),
+      new Viewer(context, shared, proof.caller, { socket: websocket, connection: req.socket }, stallMs),
     );
     const leave = sessions.enter(proof, (reason) => refuse(websocket, reason));
     websocket.on("close", () => {
