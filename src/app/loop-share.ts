@@ -34,11 +34,11 @@ export class LoopShare {
     this.#isInTurn = false;
     if (this.#waiting.length === 0) return;
     this.#beginTurn();
-    while (this.#waiting.length > 0 && performance.now() < this.#endsAt) {
+    do {
       this.#waiting.shift()!();
       // The piece runs before this continues.
       await Promise.resolve();
-    }
+    } while (this.#waiting.length > 0 && performance.now() < this.#endsAt);
   }
 }
 

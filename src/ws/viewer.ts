@@ -40,13 +40,7 @@ export class Viewer {
   #handled: Promise<void> = Promise.resolve();
   #waitingRequests = 0;
 
-  constructor(
-    context: AppContext,
-    shared: SharedParts,
-    caller: Caller,
-    viewerSocket: ViewerSocket,
-    stallMs: number,
-  ) {
+  constructor(context: AppContext, shared: SharedParts, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
     const { socket } = viewerSocket;
     this.#context = context;
     this.#shared = shared;

@@ -58,9 +58,11 @@ export class LogPages {
 
   async #read(stepRunId: StepRunId, fromLine: number): Promise<LogPage> {
     await loopShare.enter();
-    const lines = await this.#context.stores.logs.read(stepRunId, fromLine, PAGE_LINES, PAGE_CHARS);
+    // Pages end at the same lines for all followers, so that those who began at different lines soon need the same ones.
+    const limit = PAGE_LINES - ((fromLine - 1) % PAGE_LINES);
+    const lines = await this.#context.stores.logs.read(stepRunId, fromLine, limit, PAGE_CHARS);
     // A gap record may still grow.
-    const isFull = lines.length === PAGE_LINES && lines.every(({ lost }) => lost === 0);
+    const isFull = lines.length === limit && lines.every(({ lost }) => lost === 0);
     return { parts: partsOf(lines), isFull };
   }
 
@@ -84,12 +86,12 @@ export function partsOf(lines: readonly LogLine[]): readonly LogPart[] {
   return parts;
 }
 
-/** Cuts where a part is long enough, and where lines are missing. */
+/** Cuts at the same lines for all followers, and where lines are missing. */
 function cut(lines: readonly LogLine[]): readonly LogPart[] {
   const parts: LogPart[] = [];
   let first = 0;
   for (let at = 1; at <= lines.length; at++) {
-    const isEnd = at === lines.length || at - first === PART_LINES;
+    const isEnd = at === lines.length || (lines[at]!.line - 1) % PART_LINES === 0 || at - first === PART_LINES;
     if (!isEnd && lines[at]!.line === lastLineOf(lines[at - 1]!) + 1) continue;
     parts.push(lines.slice(first, at));
     first = at;
