@@ -5,16 +5,16 @@ import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
 import { followLog } from "../app/following/log-updates.ts";
 import { followStepStatus, type StepStatusUpdate } from "../app/following/step-status-updates.ts";
+import { type FollowerLimits, SUBSCRIPTIONS_OF_CONNECTION } from "../app/following/follower-limits.ts";
 import type { LogPages } from "../app/following/log-pages.ts";
 import type { RunEventFeed } from "../app/following/run-event-feed.ts";
-import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
+import type { LocatedStepRun, StepRunFinder } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { loopShare } from "../app/loop-share.ts";
 import type { LogFrames } from "./log-frames.ts";
 import { type ClientMessage, type Echo, readMessage, statusEvent } from "./messages.ts";
 import { ViewerSender, type ViewerSocket } from "./viewer-sender.ts";
 
-const MAX_SUBSCRIPTIONS = 200;
 /** Once this many requests wait to be handled, the socket is not read until one of them is done. */
 const MAX_WAITING_REQUESTS = 16;
 
@@ -23,6 +23,8 @@ export interface SharedParts {
   readonly runEvents: RunEventFeed;
   readonly pages: LogPages;
   readonly frames: LogFrames;
+  readonly steps: StepRunFinder;
+  readonly limits: FollowerLimits;
 }
 
 interface Subscription {
@@ -69,6 +71,8 @@ export class Viewer {
   }
 
   async #handle(text: string): Promise<void> {
+    // A socket has one request in hand. Those of all sockets take turns with each other and with the rest of the node.
+    await loopShare.enter();
     const { echo, message } = readMessage(text);
     try {
       if (message instanceof MillraceError) throw message;
@@ -83,15 +87,16 @@ export class Viewer {
   async #subscribe(message: ClientMessage, echo: Echo): Promise<void> {
     const key = keyOf(message);
     await this.#end(key);
-    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
+    if (this.#subscriptions.size >= SUBSCRIPTIONS_OF_CONNECTION) {
       throw new MillraceError(
         "too_large",
-        `a connection may have ${MAX_SUBSCRIPTIONS} subscriptions: open another one`,
+        `a connection may have ${SUBSCRIPTIONS_OF_CONNECTION} subscriptions: open another one`,
       );
     }
     const operation = message.channel === "channel_log" ? "readLogs" : "readEvents";
-    const located = await locateStepRun(this.#context, this.#caller, operation, message.name);
+    const located = await this.#shared.steps.locate(this.#caller, operation, message.name);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const leave = this.#shared.limits.subscribe(this.#caller);
     const abort = new AbortController();
     const flow =
       message.channel === "channel_log"
@@ -102,6 +107,7 @@ export class Viewer {
       ended: flow
         .catch((error: unknown) => this.#sendError(echo, error))
         .finally(() => {
+          leave();
           if (this.#subscriptions.get(key) === subscription) this.#subscriptions.delete(key);
         }),
     };
