@@ -10,6 +10,7 @@ import type { AppContext } from "../app/context.ts";
 import { type FollowerBounds, FollowerLimits } from "../app/following/follower-limits.ts";
 import { LogPages } from "../app/following/log-pages.ts";
 import { RunEventFeed } from "../app/following/run-event-feed.ts";
+import { type OutgoingBounds, OutgoingBudget } from "../app/outgoing-budget.ts";
 import { StepRunFinder } from "../app/step-runs.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
 import { LogFrames } from "./log-frames.ts";
@@ -32,6 +33,8 @@ export interface WebSocketEndpointOptions {
   readonly pingMs?: number;
   /** Milliseconds for which a viewer may read nothing while messages wait for it, until it is closed; default 30,000. */
   readonly stallMs?: number;
+  /** What may wait for viewers that do not read. */
+  readonly outgoing?: Partial<OutgoingBounds>;
   /** What one caller may have open. */
   readonly limits?: Partial<FollowerBounds>;
   /** Milliseconds between two checks of the tokens of open connections. */
@@ -54,6 +57,7 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     frames: new LogFrames(),
     steps: new StepRunFinder(context),
     limits,
+    budget: new OutgoingBudget(context.clock, options.outgoing),
   };
   const proofs = new WeakMap<IncomingMessage, Proof>();
   const sessions = new OpenSessions(context, options.sessionCheckMs);

@@ -10,6 +10,7 @@ import type { LogPages } from "../app/following/log-pages.ts";
 import type { RunEventFeed } from "../app/following/run-event-feed.ts";
 import type { LocatedStepRun, StepRunFinder } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { OutgoingBudget } from "../app/outgoing-budget.ts";
 import { loopShare } from "../app/loop-share.ts";
 import type { LogFrames } from "./log-frames.ts";
 import { type ClientMessage, type Echo, readMessage, statusEvent } from "./messages.ts";
@@ -25,6 +26,7 @@ export interface SharedParts {
   readonly frames: LogFrames;
   readonly steps: StepRunFinder;
   readonly limits: FollowerLimits;
+  readonly budget: OutgoingBudget;
 }
 
 interface Subscription {
@@ -48,7 +50,7 @@ export class Viewer {
     this.#shared = shared;
     this.#caller = caller;
     this.#socket = socket;
-    this.#sender = new ViewerSender(viewerSocket, stallMs, context.log);
+    this.#sender = new ViewerSender(viewerSocket, { stallMs, budget: shared.budget }, context);
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     socket.on("close", () => {
       for (const { abort } of this.#subscriptions.values()) abort.abort();

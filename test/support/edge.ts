@@ -69,7 +69,7 @@ const SHARDS = 16;
 const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
 
 export async function openTestEdge(
-  limits: Pick<WebSocketEndpointOptions, "pingMs" | "stallMs" | "sessionCheckMs" | "limits"> = {},
+  limits: Pick<WebSocketEndpointOptions, "pingMs" | "stallMs" | "sessionCheckMs" | "limits" | "outgoing"> = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
   const store = await openTestSqlite();
