@@ -6,8 +6,6 @@ import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { ServerMessage } from "./messages.ts";
 
-/** From here on the bytes that wait are summed with those of all other viewers. */
-const NOTED_BYTES = 64 * 1024;
 const POLICY_VIOLATION = 1008;
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -89,6 +87,7 @@ export class ViewerSender implements OutgoingReader {
   /** Waits until there is room for more messages. Resolves with false when the socket closes or `abort` fires. */
   async waitForRoom(abort: AbortSignal): Promise<boolean> {
     if (this.#isOpen() && !abort.aborted && this.#socket.bufferedAmount > this.#budget.readerBytes) {
+      this.#budget.note();
       await new Promise<void>((resolve) => {
         const done = () => {
           this.#waiters.delete(done);
@@ -109,7 +108,6 @@ export class ViewerSender implements OutgoingReader {
 
   #beforeWrite(): void {
     if (this.#socket.bufferedAmount === 0) this.#tookAt = this.#clock.monotonic();
-    if (this.#socket.bufferedAmount > NOTED_BYTES) this.#budget.note();
   }
 
   /** Called when the viewer has read something. */
