@@ -1,8 +1,9 @@
 /**
  * Parsers for the values of variables: sizes, durations, addresses and others. Each error says what the value must be.
  */
+import { isIP, isIPv4 } from "node:net";
 import { z } from "zod";
-import type { DiskFloor } from "./domain/disk-floor.ts";
+import type { DiskFloor } from "./domain/disk-space.ts";
 import { parseDuration } from "./domain/durations.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { LabelQuota, Quotas } from "./domain/quotas.ts";
@@ -50,6 +51,29 @@ export const cluster = z
   .string()
   .transform((text) => text.split(",").map((node) => node.trim()))
   .pipe(z.array(address));
+
+/** Addresses of one network, which share their leading bits. */
+export interface Network {
+  readonly address: string;
+  /** Leading bits that all addresses of the network share. */
+  readonly bits: number;
+}
+
+/** Reads `10.0.0.0/8`, `fd00::/8` or one address. Undefined for a text that is no network. */
+function parseNetwork(text: string): Network | undefined {
+  const [address, bits, ...rest] = text.split("/") as [string, ...string[]];
+  if (isIP(address) === 0 || rest.length > 0) return undefined;
+  const most = isIPv4(address) ? 32 : 128;
+  if (bits === undefined) return { address, bits: most };
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? { address, bits: Number(bits) } : undefined;
+}
+
+export const networks = z.string().transform((text, check): Network[] => {
+  const parsed = text.split(",").map((part) => parseNetwork(part.trim()));
+  if (parsed.every((network) => network !== undefined)) return parsed;
+  check.addIssue("must be networks such as 10.0.0.0/8 or single addresses, separated by commas");
+  return z.NEVER;
+});
 
 export const wholeNumber = (least: number, most: number) =>
   z

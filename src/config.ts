@@ -17,13 +17,15 @@ import {
   labels,
   masterKeys,
   MAX_RUNNING,
+  type Network,
+  networks,
   quotas,
   size,
   wholeNumber,
 } from "./config-values.ts";
 import type { ArtifactRules } from "./domain/artifacts.ts";
 import type { CacheRules } from "./domain/caches.ts";
-import type { DiskFloor } from "./domain/disk-floor.ts";
+import type { DiskFloor } from "./domain/disk-space.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";
@@ -62,6 +64,8 @@ export interface NodeConfig {
   readonly metrics: Address;
   /** Null: the listener speaks plaintext. */
   readonly tls: Readonly<Record<TlsListener, TlsFileNames | null>>;
+  /** Proxies before the edge that are believed when they name a caller. */
+  readonly trustedProxies: readonly Network[];
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Null: the command chooses. */
@@ -163,6 +167,7 @@ const nodeVariables = z
       .regex(/^[A-Za-z0-9_-]{1,63}$/, "must have 1 to 63 letters, digits, _ or -")
       .default("millrace"),
     MILLRACE_HTTP_ADDRESS: address.optional(),
+    MILLRACE_TRUSTED_PROXIES: networks.default([]),
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_GRPC_REFLECTION: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
@@ -299,6 +304,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     grpc: read.MILLRACE_GRPC_ADDRESS,
     metrics: read.MILLRACE_METRICS_ADDRESS,
     tls: { http: tlsOf(read, "HTTP"), grpc: tlsOf(read, "GRPC"), metrics: tlsOf(read, "METRICS") },
+    trustedProxies: read.MILLRACE_TRUSTED_PROXIES,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     storeLimit: read.MILLRACE_STORE_LIMIT ?? null,

@@ -43,6 +43,13 @@ export const SETTINGS = {
     without: "`:8080`; embedded `127.0.0.1:8080`",
     meaning: "Where the edge listens, `host:port`. An empty host is every interface, port 0 a free port.",
   },
+  MILLRACE_TRUSTED_PROXIES: {
+    group: "Roles and addresses",
+    standard: null,
+    without: "none",
+    meaning:
+      "Networks of proxies before the edge, such as `10.0.0.0/8,fd00::1`. The address of a caller is read from their `X-Forwarded-For`; [wrong logins](operations.md#wrong-logins) are counted by it.",
+  },
   MILLRACE_GRPC_ADDRESS: {
     group: "Roles and addresses",
     standard: "127.0.0.1:9090",

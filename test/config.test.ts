@@ -29,6 +29,7 @@ describe("the environment", () => {
       grpc: { host: "127.0.0.1", port: 9090 },
       metrics: { host: "127.0.0.1", port: 9464 },
       tls: { http: null, grpc: null, metrics: null },
+      trustedProxies: [],
       grpcReflection: true,
       dataDir: null,
       storeLimit: null,
@@ -122,6 +123,14 @@ describe("the environment", () => {
   });
 
   it("switches reflection off", () => {
+    expect(readNodeConfig({ MILLRACE_TRUSTED_PROXIES: "10.0.0.0/8, fd00::1" }).trustedProxies).to.deep.equal([
+      { address: "10.0.0.0", bits: 8 },
+      { address: "fd00::1", bits: 128 },
+    ]);
+    for (const wrong of ["10.0.0.0/33", "proxy.example", "10.0.0.0/8/8", "10.0.0.1,"]) {
+      const { message } = refusal(() => readNodeConfig({ MILLRACE_TRUSTED_PROXIES: wrong }));
+      expect(message, wrong).to.include("must be networks such as 10.0.0.0/8");
+    }
     expect(readNodeConfig({ MILLRACE_GRPC_REFLECTION: "off" }).grpcReflection).to.equal(false);
     expect(refusal(() => readNodeConfig({ MILLRACE_GRPC_REFLECTION: "no" })).message).to.include("on or off");
   });

@@ -5,6 +5,9 @@ import type { JobMessage } from "./messages.ts";
 import { countedAs } from "./matrix.ts";
 import { isBound, type JobState, jobStatus } from "./state.ts";
 
+/** Most jobs have no timer, and the kernel asks each changed one in every turn. */
+const NO_TIMERS: readonly [string, null][] = [];
+
 export const jobActor: ActorKind<JobState, JobMessage> = {
   decide: decideJob,
   index: (job) => ({
@@ -14,11 +17,14 @@ export const jobActor: ActorKind<JobState, JobMessage> = {
     attempt: job.attempt,
     agentId: isBound(job) ? job.grant!.agentId : null,
   }),
-  timers: (job) => [
-    ["queueTimeout", job.queueTimer],
-    ["timeout", job.timeoutTimer],
-    ["retry", job.retryTimer],
-  ],
+  timers: (job) =>
+    job.queueTimer === null && job.timeoutTimer === null && job.retryTimer === null
+      ? NO_TIMERS
+      : [
+          ["queueTimeout", job.queueTimer],
+          ["timeout", job.timeoutTimer],
+          ["retry", job.retryTimer],
+        ],
   outstanding: outstandingJob,
   waitsForAgent: (job) =>
     job.state === "queued" && !job.paused ? { since: job.queuedAt!, reported: job.waits } : null,

@@ -69,7 +69,10 @@ function decideInput(
     case "stillBlocked":
       return moved(recordNeed(job, message), []);
     case "ready":
-      return begin(takePlace(recordNeed(job, message)), now, plan, facts);
+      return (
+        begin(takePlace(recordNeed(job, message)), now, plan, facts) ??
+        endUnbegun(job, "conditionFailed", message, now, plan, peers, facts)
+      );
     case "gated":
       return waitAtGate(recordNeed(job, message), now, plan, peers, facts);
     case "notApproved":
@@ -103,7 +106,11 @@ function decideInput(
     case "stepRetried":
       return retryStep(job, now, plan, peers);
     case "retryDue":
-      return job.state === "pending" ? begin({ ...job, retryTimer: null }, now, plan, facts) : resumeRetry(job);
+      if (job.state !== "pending") return resumeRetry(job);
+      return (
+        begin({ ...job, retryTimer: null }, now, plan, facts) ??
+        endUnbegun(job, "conditionFailed", message, now, plan, peers, facts)
+      );
     case "stepsRemain":
       return advance(job, message as StepEnded, plan, facts);
     case "lastStepDone":
@@ -212,8 +219,11 @@ function endUnbegun(
   peers: Peers,
   facts: Facts,
 ): JobDecision {
+  const isLimit = message.type === "stageClosed" ? message.gate === "expression_limit" : peers.work?.isUsedUp === true;
   const [state, reason] =
-    input === "noStepRuns" ? (["success", "condition"] as const) : (["failed", "condition_failed"] as const);
+    input === "noStepRuns"
+      ? (["success", "condition"] as const)
+      : (["failed", isLimit ? "expression_limit" : "condition_failed"] as const);
   const informed = recordNeed(job, message);
   const walked = walk(informed, plan, facts);
   // Where the conditions of its steps decided, each step has its own reason.

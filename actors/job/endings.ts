@@ -82,6 +82,7 @@ export function retryJob(
   const delayMs = delayBefore(retry.attempt, planned.retry);
   const begun =
     delayMs > 0 ? waitForRetry(retry, now + delayMs) : begin(retry, now, plan, stepFacts(retry, plan, withRetry));
+  if (begun === null) return endJob(job, "failed", "expression_limit", now, plan, peers);
   return moved(next, [
     ...release(job, next, plan),
     { type: "spawn", actor: { kind: "job", id: retry.jobId }, state: begun.next },

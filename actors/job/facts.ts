@@ -21,7 +21,7 @@ export type JobOutputs = Readonly<Record<string, Json>>;
 type Result = "success" | "failed" | "cancelled" | "";
 
 /** What the facts of ended jobs and steps are read from. */
-export type Endings = Pick<Peers, "state" | "outputs">;
+export type Endings = Pick<Peers, "state" | "outputs" | "work">;
 
 /**
  * Facts of jobs that have ended, by the actors that they were read from: in one turn a thousand cells may read the same
@@ -34,7 +34,7 @@ const knownFacts = new WeakMap<Endings, Map<string, Json>>();
  * of the cells, empty while a cell has not ended.
  */
 export function jobFacts(runId: RunId, plan: RunPlan, peers: Endings): Facts {
-  return (context, name, part) => {
+  const read = (context: string, name: string, part: "all" | "result"): Json => {
     if (context !== "jobs") return null;
     let known = knownFacts.get(peers);
     if (known === undefined) knownFacts.set(peers, (known = new Map<string, Json>()));
@@ -47,6 +47,7 @@ export function jobFacts(runId: RunId, plan: RunPlan, peers: Endings): Facts {
     if (result !== "") known.set(key, facts);
     return facts;
   };
+  return Object.assign(read, { budget: peers.work, owner: runId });
 }
 
 function outputsNamed(runId: RunId, name: string, plan: RunPlan, peers: Endings): Json {
@@ -73,7 +74,7 @@ export function stepFacts(
 ): Facts {
   const { runId, jobId, index: jobIndex } = job;
   const ofJobs = jobFacts(runId, plan, peers);
-  return (context, name, part) => {
+  const read = (context: string, name: string, part: "all" | "result"): Json => {
     if (context === "matrix") return Object.fromEntries(job.matrix);
     if (context !== "steps") return ofJobs(context, name, part);
     const index = plan.jobs[jobIndex]!.steps.findIndex(({ id }) => id === name);
@@ -81,12 +82,26 @@ export function stepFacts(
     const result = step === undefined ? "" : stepStatus(step.state);
     return part === "result" ? { result } : { result, outputs: Object.fromEntries(writtenBy(step, peers)) };
   };
+  return Object.assign(read, { budget: peers.work, owner: jobId });
 }
+
+/**
+ * Whether a user has cancelled the jobs that have ended, by position and by the actors that this was read from: in one
+ * turn hundreds of jobs may ask about the same hundreds of needs.
+ */
+const knownCancelled = new WeakMap<Peers, boolean[]>();
 
 /** True when the newest attempt of the job was cancelled by a user. */
 export function wasCancelled(runId: RunId, index: number, plan: RunPlan, peers: Peers): boolean {
+  let known = knownCancelled.get(peers);
+  if (known === undefined) knownCancelled.set(peers, (known = []));
+  const found = known[index];
+  if (found !== undefined) return found;
   const job = newestJob(runId, index, plan, peers);
-  return job?.state === "cancelled" && job.reason === "cancelled";
+  const cancelled = job?.state === "cancelled" && job.reason === "cancelled";
+  // Before its end, a job may still change within the turn.
+  if (job !== undefined && job.endedAt !== null) known[index] = cancelled;
+  return cancelled;
 }
 
 /**

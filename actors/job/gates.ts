@@ -3,6 +3,7 @@ import { type GroupMember, groupNameOf } from "../../src/domain/groups.ts";
 import { approvalId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedGroup, RunPlan } from "../../src/domain/plan.ts";
+import { WorkUsedUp } from "../../src/domain/work-budget.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { resolveMessage, resolveOutput } from "../../src/planner/deferred-texts.ts";
 import { requestApproval } from "../approval/decide.ts";
@@ -43,7 +44,12 @@ export function approvalOf(
 export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGroup | "invalid" | null {
   const { group } = plan.jobs[job.index]!;
   if (group === null) return null;
-  const name = groupNameOf(resolveOutput(group.name, facts));
+  let name: string | undefined;
+  try {
+    name = groupNameOf(resolveOutput(group.name, facts));
+  } catch (error) {
+    if (!(error instanceof WorkUsedUp)) throw error;
+  }
   return name === undefined ? "invalid" : { ...group, name };
 }
 
@@ -88,7 +94,8 @@ export function refusalOf(
   if (message.type === "placeRefused") return { reason: "group_full", job: { ...job, gaveWayTo: message.by } };
   if (message.type === "stageClosed") return { reason: message.gate, job };
   const approval = approvalOf(job, plan, peers);
-  return { reason: approval === "open" || approval === "pending" ? "group_invalid" : approval, job };
+  if (approval !== "open" && approval !== "pending") return { reason: approval, job };
+  return { reason: peers.work?.isUsedUp === true ? "expression_limit" : "group_invalid", job };
 }
 
 function findApproval(job: JobState, plan: RunPlan, peers: Peers): ApprovalState | undefined {

@@ -27,7 +27,8 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
       return beginInput(job, plan, peers);
     case "stageOpened":
     case "needEnded":
-      return job.state === "pending" ? beginInput(recordNeed(job, message), plan, peers) : "stillBlocked";
+      if (job.state !== "pending" || needsOthers(job, message, plan)) return "stillBlocked";
+      return beginInput(recordNeed(job, message), plan, peers);
     case "stageClosed":
       return INPUT_OF_GATE[message.gate];
     case "approvalEnded":
@@ -85,10 +86,21 @@ function isSame(waits: JobState["waits"], { reason, clause }: JobWaits): boolean
 const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {
   condition: "noStepRuns",
   condition_failed: "conditionFailed",
+  expression_limit: "conditionFailed",
   upstream_failed: "upstreamFailed",
   approval_rejected: "notApproved",
   approval_expired: "notApproved",
 };
+
+/**
+ * True when the need that has ended is not the last one, and its end does not end the job. A job may have a thousand
+ * needs, so this copies none of them.
+ */
+function needsOthers(job: JobState, message: JobMessage, plan: RunPlan): boolean {
+  if (message.type !== "needEnded") return false;
+  const endsJob = plan.jobs[job.index]!.when === null && (job.upstreamFailed || !message.passed);
+  return !endsJob && job.openNeeds.some((index) => index !== message.index);
+}
 
 /** The input for a pending job that has taken in what the message says. */
 function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {

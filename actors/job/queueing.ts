@@ -7,11 +7,16 @@ import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, wit
 import type { Facts } from "../../src/planner/gate.ts";
 import type { JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
-import { walk } from "./walk.ts";
+import { hasNext, walk } from "./walk.ts";
 
-/** Queues a job that lacks nothing but an agent. Its next step is the first one that is dispatched. The steps before the first one that runs are skipped. */
-export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
-  const { job: walked, skips } = walk(job, plan, facts);
+/**
+ * Queues a job that lacks nothing but an agent. Its next step is the first one that is dispatched. The steps before the first one
+ * that runs are skipped. Null when no step runs: the budget of work was used up before the conditions of its steps.
+ */
+export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision | null {
+  const found = walk(job, plan, facts);
+  if (!hasNext(found, plan)) return null;
+  const { job: walked, skips } = found;
   const queued = enqueue(walked, now, plan);
   return moved(queued.next, [...queued.effects, ...skips]);
 }
@@ -48,7 +53,10 @@ export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
 export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = { ...job, paused: false };
   // The job's age on the board, and the wait that users see, begin when agents can take it.
-  if (job.state === "queued") return putOnBoard({ ...next, queuedAt: now, waits: null }, now, plan);
+  // The board knows the withdrawn offer by its time, so the new offer has a later one, also when the clock went back.
+  if (job.state === "queued") {
+    return putOnBoard({ ...next, queuedAt: Math.max(now, job.queuedAt! + 1), waits: null }, now, plan);
+  }
   if (job.state !== "running" || job.stepActive || job.retryTimer !== null) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);
@@ -73,10 +81,16 @@ export function recordNeed(job: JobState, message: JobMessage): JobState {
     case "needEnded":
       return {
         ...job,
-        openNeeds: job.openNeeds.filter((index) => index !== message.index),
+        openNeeds: without(job.openNeeds, message.index),
         upstreamFailed: job.upstreamFailed || !message.passed,
       };
     default:
       return job;
   }
+}
+
+/** A job may have a thousand needs, and each of them tells it of its end: a copy without a test of each entry is quicker. */
+function without(needs: readonly number[], ended: number): readonly number[] {
+  const at = needs.indexOf(ended);
+  return at === -1 ? needs : needs.toSpliced(at, 1);
 }

@@ -47,7 +47,7 @@ export function reuseStep(step: StepState, job: JobState): StepState {
 export function startAfterReused(job: JobState, reused: readonly StepState[], plan: RunPlan): JobState {
   const { steps } = plan.jobs[job.index]!;
   const failures = reused.flatMap(({ state, reason, index }): JobState["failing"][] => {
-    if (state === "skipped") return reason === "condition_failed" ? [reason] : [];
+    if (state === "skipped") return reason === "condition_failed" || reason === "expression_limit" ? [reason] : [];
     return state === "success" || steps[index]!.continueOnError ? [] : ["step_failed"];
   });
   return { ...job, stepIndex: reused.length, failing: failures[0] ?? "" };

@@ -6,19 +6,15 @@ import { jobRunId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { plannedSteps } from "../../src/planner/plan-index.ts";
-import { makeCells } from "../../src/planner/deferred-cells.ts";
+import { makeCells, type NoCells } from "../../src/planner/deferred-cells.ts";
 import { bytesOfCells, sizedJob } from "../../src/planner/snapshot-size.ts";
 import { newStep } from "../step/state.ts";
 import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
 import type { JobMessage } from "./messages.ts";
 import { type JobState, newJob, type SpreadCell } from "./state.ts";
 
-/** The values of each cell, or why there are none; see {@link makeCells} for `matrix` and `matrix_limit`. */
-export function evaluateCells(
-  job: JobState,
-  plan: RunPlan,
-  facts: Facts,
-): readonly Pairs<Scalar>[] | "matrix" | "matrix_limit" {
+/** The values of each cell, or why there are none; see {@link makeCells} for the reasons. */
+export function evaluateCells(job: JobState, plan: RunPlan, facts: Facts): readonly Pairs<Scalar>[] | NoCells {
   const planned = plan.jobs[job.index]!;
   const { cells, steps } = planned;
   const made = makeCells(cells!, facts, steps.length, plannedSteps(plan) - steps.length);

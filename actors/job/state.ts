@@ -57,7 +57,7 @@ export interface JobState {
   readonly state: JobPhase;
   /**
    * Why the job ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`,
-   * `upstream_failed`, `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`,
+   * `expression_limit`, `upstream_failed`, `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`,
    * `step_failed`, `agent_lost`, `dispatch_failed`, `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
@@ -89,7 +89,7 @@ export interface JobState {
   /** Position of the step that runs or runs next; the number of steps when none does. */
   readonly stepIndex: number;
   /** Why the job will end as failed although steps may still run; else empty. */
-  readonly failing: "" | "step_failed" | "condition_failed";
+  readonly failing: "" | "step_failed" | "condition_failed" | "expression_limit";
   /** Attempt of the step at `stepIndex`. */
   readonly stepAttempt: number;
   /** Position of the step that is dispatched first. */
@@ -119,16 +119,20 @@ export function jobStatus(state: JobPhase): JobStatus {
   return state === "cancelling" || state === "spread" ? "running" : state;
 }
 
-/** The first attempt of a planned job, or (`cell` not null) of one of the cells that the job is spread into. */
+/**
+ * The first attempt of a planned job, or (`cell` not null) of one of the cells that the job is spread into. `jobId`: its
+ * id, for a caller that knows it.
+ */
 export function newJob(
   runId: RunId,
   planned: Pick<PlannedJob, "index" | "needs" | "leaseMs">,
   cell: number | null = null,
   matrix: Pairs<Scalar> = [],
+  jobId = jobRunId(runId, planned.index, 1, cell),
 ): JobState {
   return {
     runId,
-    jobId: jobRunId(runId, planned.index, 1, cell),
+    jobId,
     index: planned.index,
     cell,
     matrix,

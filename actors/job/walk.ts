@@ -21,7 +21,7 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
     const status = statusOf(job, failing);
     const gate = decideGate(steps[stepIndex]!.when, facts, status);
     if (gate === "open") break;
-    if (gate === "condition_failed" && status.success) failing = gate;
+    if ((gate === "condition_failed" || gate === "expression_limit") && status.success) failing = gate;
     const cause = job.state === "cancelling" ? job.reason : failing;
     const reason = gate === "upstream_failed" ? cause : gate;
     skips.push(tellStep(job, stepIndex, { type: "skip", reason }));

@@ -14,7 +14,15 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import { withStepOutputs } from "../../src/stores/ports/reading-outputs.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
-import { type CreatorGrace, graceOf, isGraceOver, leftByCreator, NO_GRACE, offeredJobs } from "./creator-grace.ts";
+import {
+  type CreatorGrace,
+  graceOf,
+  graceOfEvents,
+  isGraceOver,
+  leftByCreator,
+  NO_GRACE,
+  offeredJobs,
+} from "./creator-grace.ts";
 import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
@@ -73,6 +81,7 @@ export class Activation {
   #grace: CreatorGrace = NO_GRACE;
   #doorbell = false;
   #refresh = false;
+  #recheck = false;
 
   constructor(context: KernelContext, shard: number, rootId: RootId, hooks: ActivationHooks) {
     this.#context = context;
@@ -95,10 +104,14 @@ export class Activation {
     this.#refresh = true;
   }
 
+  /** Makes the next turn ask the store whether another owner has saved the aggregate since it was loaded. */
+  recheck(): void {
+    this.#recheck = true;
+  }
+
   get hasWork(): boolean {
-    return (
-      this.#waiting.length > 0 || this.#doorbell || this.#refresh || this.#unperformed.length > 0 || this.#isGraceOver()
-    );
+    const isAsked = this.#doorbell || this.#refresh || this.#recheck;
+    return this.#waiting.length > 0 || isAsked || this.#unperformed.length > 0 || this.#isGraceOver();
   }
 
   /**
@@ -133,12 +146,13 @@ export class Activation {
   async #turn(): Promise<TurnOutcome> {
     const found = this.#loaded ?? (await this.#load());
     if (found === null) {
-      this.#doorbell = this.#refresh = false;
+      this.#doorbell = this.#refresh = this.#recheck = false;
       return "missing";
     }
     // What is left to perform follows from an earlier read. A successor of this owner may have saved since.
     const isLeft = this.#unperformed.length > 0 || this.#isGraceOver();
-    if (isLeft && (await this.#isOutOfDate(found))) return "conflict";
+    if ((isLeft || this.#recheck) && (await this.#isOutOfDate(found))) return "conflict";
+    this.#recheck = false;
     await this.#perform(found);
     // Performing may have saved once more, or found that another owner has.
     const loaded = this.#loaded;
@@ -234,14 +248,15 @@ export class Activation {
     const changed = [...result.changed.values()];
     const index = updateIndex(loaded.index, changed, type);
     const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state;
-    const grace = this.#grace;
-    // A final run needs none of the offers and timers that the creator owes; its events are stored by this save.
-    if (type.isFinal(root as never)) this.#grace = NO_GRACE;
+    const isFinal = type.isFinal(root as never);
+    if (isFinal) this.#grace = graceOfEvents(this.#grace);
     const carried = this.#grace.owed;
     const actors = afterTurn(loaded.actors, result.changed);
     const after = { root, index, carried, actors, plan: loaded.plan };
     const head = headAfter(loaded.head, result, after, now, type);
-    const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, [...grace.owed, ...head.owed]));
+    const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, head.owed));
+    // The answer to this save says that the creator's events are stored, so nothing is left to the creator.
+    if (outcome === "done" && isFinal) this.#grace = NO_GRACE;
     if (outcome === "done") await this.#perform(loaded);
     return { outcome, decided: result.taken };
   }
@@ -329,10 +344,11 @@ export class Activation {
 
   /**
    * Performs effects that follow from the snapshot as it is. No save guards them, so the version is read first: an owner
-   * that has lost its shard without noticing would otherwise perform what was true before its successor's saves.
+   * that has lost its shard without noticing would otherwise perform what was true before its successor's saves. The
+   * version is read without effects too: an earlier owner may have saved after this one has loaded, and messages that
+   * change nothing in the old snapshot would keep it in memory for as long as they come.
    */
   async #performUnsaved(loaded: Loaded, effects: readonly OwedEffect[], now: number): Promise<"done" | "conflict"> {
-    if (effects.length === 0) return "done";
     if (await this.#isOutOfDate(loaded)) return "conflict";
     await performOwed(this.#context, loaded.head, toRecords(effects, now));
     return "done";

@@ -10,7 +10,7 @@
  *
  * Three places use the grace: the load of an aggregate (what may the creator be performing?), each turn (is the grace over?), and the
  * sweep of the shard (shall an aggregate that owes something be woken?). Saves within the grace carry the creator's effects
- * on. Groups are created by their owner and have no grace. Pure.
+ * on and mark them, so that another owner knows them too. Groups are created by their owner and have no grace. Pure.
  */
 import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
 import { timeOf } from "../../src/domain/ids.ts";
@@ -26,12 +26,28 @@ export interface CreatorGrace {
 export const NO_GRACE: CreatorGrace = { owed: [], until: 0 };
 
 /**
- * The grace of an aggregate that was just loaded: what it owes, when nothing was saved since its creation; else
- * {@link NO_GRACE}. A creation that lies in the future by this node's clock counts as now.
+ * The grace of an aggregate that was just loaded: what it owes, when nothing was saved since its creation; else the
+ * first of the owed effects, as far as a save has marked them. A creation that lies in the future by this node's clock
+ * counts as now.
  */
 export function graceOf(head: AggregateHead<RootId>, now: number, creatorMs: number): CreatorGrace {
-  if (head.version !== 1) return NO_GRACE;
-  return { owed: head.owed, until: Math.min(head.summary.createdAt, now) + creatorMs };
+  const isNew = head.version === 1;
+  const others = isNew ? -1 : head.owed.findIndex(({ leftToCreator }) => leftToCreator !== true);
+  const owed = others === -1 ? head.owed : head.owed.slice(0, others);
+  if (owed.length === 0) return NO_GRACE;
+  return { owed: owed.map(markAsLeft), until: Math.min(head.summary.createdAt, now) + creatorMs };
+}
+
+function markAsLeft(record: OwedRecord): OwedRecord {
+  return record.leftToCreator === true ? record : { ...record, leftToCreator: true };
+}
+
+/**
+ * What is left of the grace when the run has ended: a final run needs none of the creator's offers and timers, but its
+ * first events may be missing from the store, because the creator may have died before it stored them.
+ */
+export function graceOfEvents({ owed, until }: CreatorGrace): CreatorGrace {
+  return { owed: owed.filter(({ effect }) => effect.type === "publish"), until };
 }
 
 /** True when there was a grace, and its time is over: the owner performs what the creator has not. */

@@ -5,10 +5,10 @@
  */
 import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Aggregate } from "../../src/stores/ports/aggregates.ts";
+import type { Aggregate, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
 import { dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
-import { decideTurn, type LiveActor } from "./turn.ts";
+import { decideTurn } from "./turn.ts";
 
 /** How long the creator has to perform what the first turn owes, milliseconds; see creator-grace.ts. */
 export const CREATOR_MS = 1_500;
@@ -25,16 +25,13 @@ export function takeFirstTurn(
   type: AggregateType,
   outputs: OutputsReader,
 ): Aggregate {
-  const live = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
-  const due = dueTimers(live.values(), now, type);
-  const turn = decideTurn(live, due, now, plan, type, outputs);
+  const stored = new Map(actors.map((actor): [string, StoredActor] => [actor.id, actor]));
+  const due = dueTimers(stored.values(), now, type);
+  const turn = decideTurn(stored, due, now, plan, type, outputs);
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
-  for (const actor of turn.changed.values()) live.set(actor.id, actor);
-  const index = updateIndex(EMPTY_INDEX, live.values(), type);
-  const after = { root: live.get(head.rootId)!.state, index, carried: [], actors: live.values(), plan };
-  return {
-    head: headAfter(head, turn, after, now, type),
-    actors: toStored(live.values(), type),
-  };
+  for (const actor of toStored(turn.changed.values(), type)) stored.set(actor.id, actor);
+  const index = updateIndex(EMPTY_INDEX, stored.values(), type);
+  const after = { root: stored.get(head.rootId)!.state, index, carried: [], actors: stored.values(), plan };
+  return { head: headAfter(head, turn, after, now, type), actors: [...stored.values()] };
 }

@@ -23,7 +23,9 @@ export function updateIndex(index: LiveIndex, actors: Iterable<LiveActor>, type:
     const actorKind = kindOf(type, kind);
     if (actorKind.heldBy(state as never) === null) held.delete(id);
     else held.add(id);
-    const due = Math.min(...actorKind.timers(state as never).map(([, timer]) => timer?.dueAt ?? Infinity));
+    let due = Infinity;
+    for (const [, timer] of actorKind.timers(state as never))
+      if (timer !== null && timer.dueAt < due) due = timer.dueAt;
     if (due === Infinity) dueAt.delete(id);
     else dueAt.set(id, due);
   }

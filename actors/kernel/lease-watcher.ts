@@ -5,13 +5,15 @@
  * a break: an outage of Redis, or of this process, never looks like the loss of all agents.
  */
 import type { Clock, Cancel, Timers } from "../../src/domain/clock.ts";
-import { type AgentId, asId, type JobRunId } from "../../src/domain/ids.ts";
+import { type AgentId, asId, type JobRunId, type RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import { type Board, PLACE_MS, type Presence } from "../../src/board/board.ts";
 import type { Holder } from "./actor-kind.ts";
 
 interface Watched {
   readonly shard: number;
+  /** The aggregate of the actor. */
+  readonly rootId: RootId;
   readonly holder: Holder;
   readonly onLost: () => void;
 }
@@ -83,6 +85,12 @@ export class LeaseWatcher {
 
   unwatch(actorId: string): void {
     this.#watched.delete(actorId);
+  }
+
+  /** What is watched in a shard: the aggregates by the ids of their actors. */
+  watchedIn(shard: number): Map<string, RootId> {
+    const inShard = [...this.#watched].filter(([, watched]) => watched.shard === shard);
+    return new Map(inShard.map(([actorId, { rootId }]) => [actorId, rootId]));
   }
 
   unwatchShard(shard: number): void {

@@ -7,6 +7,7 @@ import { type Cancel, pause } from "../../src/domain/clock.ts";
 import type { DueAggregate } from "../../src/stores/ports/aggregates.ts";
 import { NewerSchemaError } from "../../src/stores/format/stored-format.ts";
 import { Activation } from "./activation.ts";
+import { BoundCheck } from "./bound-check.ts";
 import { type Holder, kindOf } from "./actor-kind.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
@@ -44,6 +45,7 @@ export class Shard {
    * shard.
    */
   readonly #unreadable = new Set<RootId>();
+  readonly #boundCheck: BoundCheck;
   #open = true;
   #draining = false;
   #sweeping: Promise<void> = Promise.resolve();
@@ -57,6 +59,13 @@ export class Shard {
     this.#watcher = watcher;
     this.#index = index;
     this.#epoch = epoch;
+    this.#boundCheck = new BoundCheck({
+      ...context,
+      shard: index,
+      aggregates: context.stores.aggregates,
+      watched: () => watcher.watchedIn(index),
+      recheck: (rootId) => this.#recheck(rootId),
+    });
   }
 
   /**
@@ -142,6 +151,13 @@ export class Shard {
     if (!wasActive) await this.#passivate(entry).catch(() => undefined);
   }
 
+  async #recheck(rootId: RootId): Promise<void> {
+    if (!this.#open || this.#draining || this.#unreadable.has(rootId)) return;
+    const entry = this.#entryOf(rootId);
+    entry.activation.recheck();
+    await this.#untilDecided(entry);
+  }
+
   #isUntold(rootId: RootId): boolean {
     return this.#unreadable.has(rootId) || this.#entries.get(rootId)?.activation.needsRefresh === true;
   }
@@ -151,6 +167,7 @@ export class Shard {
     this.#draining = true;
     await this.#sweeping;
     await this.#passivating;
+    await this.#boundCheck.end();
     for (const { running } of this.#entries.values()) await running?.catch(() => undefined);
     await this.#passivateAll([...this.#entries.values()]).catch(() => undefined);
   }
@@ -289,9 +306,12 @@ export class Shard {
     return this.#inSweep(() => this.#sweep());
   }
 
-  /** Drops idle aggregates from memory. Never rejects. */
+  /** Drops idle aggregates from memory, and now and then checks what is watched. Never rejects. */
   tidy(): Promise<void> {
-    return this.#inSweep(async () => this.#startPassivating());
+    return this.#inSweep(async () => {
+      this.#startPassivating();
+      this.#boundCheck.begin();
+    });
   }
 
   #inSweep(work: () => Promise<void>): Promise<void> {
@@ -414,6 +434,6 @@ export class Shard {
       const message = this.#context.typeOf(rootId).agentLostMessage(holder, "its lease ran out");
       void this.deliver(rootId, { to, message });
     };
-    this.#watcher.watch(actor.id, { shard: this.#index, holder, onLost });
+    this.#watcher.watch(actor.id, { shard: this.#index, rootId, holder, onLost });
   }
 }

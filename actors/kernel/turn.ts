@@ -4,6 +4,7 @@ import type { Cause } from "../../src/domain/events.ts";
 import { MissingOutputs, type OutputsReader } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
+import { ENOUGH_TURN_WORK, MAX_TURN_WORK, WorkBudget } from "../../src/domain/work-budget.ts";
 import { ActorCounts } from "./actor-counts.ts";
 import { type AggregateType, type Kind, kindOf } from "./actor-kind.ts";
 
@@ -52,11 +53,12 @@ const MAX_CHAIN = 600_000;
  * A turn that has decided so many messages, messages within the aggregate included, begins no other given message: the
  * rest is for the next turn. So neither the time of a turn nor what it owes grows with the number of waiting messages.
  */
-const ENOUGH = 4_000;
+const ENOUGH = 2_000;
 
 /**
  * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next
- * message, so that the next message meets actors that agree with each other. `epoch`: that of the owner. Throws `MissingOutputs` when a decision
+ * message, so that the next message meets actors that agree with each other. Each given message has a budget of work of its own for
+ * the expressions that it makes the actors evaluate: its outcome does not depend on what else waits. `epoch`: that of the owner. Throws `MissingOutputs` when a decision
  * needs outputs that were not fetched.
  */
 export function decideTurn(
@@ -75,45 +77,57 @@ export function decideTurn(
   let late = 0;
   let taken = 0;
   let read = 0;
+  let spent = 0;
+  let work = new WorkBudget(MAX_TURN_WORK);
   const counts = new ActorCounts(plan, type);
   const peers: Peers = {
     state(id) {
       read++;
-      return (changed.get(id) ?? actors.get(id))?.state;
+      return find(id)?.state;
     },
     count: (key) => counts.of(key, actors, changed),
     outputs,
     epoch,
+    get work() {
+      return work;
+    },
   };
-  for (; taken < messages.length && decided < ENOUGH; taken++) {
+  for (; taken < messages.length && decided < ENOUGH && spent < ENOUGH_TURN_WORK; taken++) {
+    work = new WorkBudget(MAX_TURN_WORK);
     const chain: ActorMessage[] = [messages[taken]!];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
+    spent += work.used;
   }
   return { changed, effects, undecided, taken, decided, late, read };
 
-  function put(actor: LiveActor): void {
-    counts.change(changed.get(actor.id) ?? actors.get(actor.id), actor);
+  function find(id: string): LiveActor | undefined {
+    return changed.get(id) ?? actors.get(id);
+  }
+
+  function put(before: LiveActor | undefined, actor: LiveActor): void {
+    counts.change(before, actor);
     changed.set(actor.id, actor);
   }
 
   function decideOne(message: ActorMessage, chain: ActorMessage[]): void {
     const { to } = message;
-    const actor = changed.get(to.id) ?? actors.get(to.id);
+    const actor = find(to.id);
     if (actor === undefined || actor.kind !== to.kind) {
-      undecided.push({ message, reason: `there is no ${to.kind} ${to.id} in this aggregate` });
+      undecided.push(undecidedMessage(message, `there is no ${to.kind} ${to.id} in this aggregate`));
       return;
     }
     decided++;
+    work.beginDecision();
     try {
       const kind = kindOf(type, actor.kind);
       const decision = kind.decide(actor.state as never, message.message as never, now, plan, peers);
       if (decision.entry === "late") late++;
       if (chain.length + decision.effects.length > MAX_CHAIN) throw new Error("the chain of messages does not end");
-      if (decision.next !== actor.state) put({ kind: actor.kind, id: actor.id, state: decision.next });
+      if (decision.next !== actor.state) put(actor, { kind: actor.kind, id: actor.id, state: decision.next });
       let cause: Cause | undefined;
       for (const effect of decision.effects) {
-        if (effect.type === "send") chain.push({ to: effect.to, message: effect.message });
-        else if (effect.type === "spawn") put(spawned(effect.actor, effect.state));
+        if (effect.type === "send") chain.push(effect);
+        else if (effect.type === "spawn") put(find(effect.actor.id), spawned(effect.actor, effect.state));
         else if (effect.type === "publish") {
           cause ??= type.causeOf(chain[0]!.message as never);
           effects.push(withCause(effect, cause));
@@ -121,13 +135,19 @@ export function decideTurn(
       }
     } catch (error) {
       if (error instanceof MissingOutputs) throw error;
-      undecided.push({ message, reason: error instanceof Error ? error.message : String(error) });
+      undecided.push(undecidedMessage(message, error instanceof Error ? error.message : String(error)));
     }
   }
 }
 
-function withCause({ type, event }: Publish, cause: Cause): Publish {
-  return { type, event: { ...event, data: { ...event.data, ...cause } } };
+/** Without what the effect that sent the message has besides: a dead letter is stored. */
+function undecidedMessage({ to, message }: ActorMessage, reason: string): UndecidedMessage {
+  return { message: { to, message }, reason };
+}
+
+/** Names the fields of the cause: a turn publishes thousands of events, and two spreads in one object cost several times as much. */
+function withCause({ type, event }: Publish, { cause, by }: Cause): Publish {
+  return { type, event: { ...event, data: { ...event.data, cause, by } } };
 }
 
 function spawned(actor: ActorRef, state: unknown): LiveActor {

@@ -152,8 +152,10 @@ export function isFailure(result: JobResult | null): boolean {
 }
 
 function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "jobRetried" }): RunState {
-  const others = attempt === 2 ? run.attempts : run.attempts.filter((other) => other[0] !== index);
-  return { ...run, attempts: [...others, [index, attempt]] };
+  // Thousands of jobs may be retried in one turn: the list is copied as a whole, and searched only for a third attempt.
+  const at = attempt === 2 ? -1 : run.attempts.findIndex((other) => other[0] === index);
+  const attempts = at === -1 ? [...run.attempts, [index, attempt] as const] : run.attempts.with(at, [index, attempt]);
+  return { ...run, attempts };
 }
 
 /** Announces the new run and asks its group for a place. The run starts when it has the place. */

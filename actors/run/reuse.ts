@@ -8,6 +8,7 @@ import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
 import { newestCells, newestJob, newestStep, resultOf } from "../job/facts.ts";
 import { reuseJob, reuseStep, startAfterReused } from "../job/reused.ts";
 import { type JobState, newJob } from "../job/state.ts";
+import { firstAttemptId } from "../../src/planner/plan-index.ts";
 import { newStep, type StepState } from "../step/state.ts";
 import { counterparts, type EndedRun, type Rerun } from "./rerun.ts";
 
@@ -18,7 +19,7 @@ export interface Beginning {
 
 /** Every job and step of the plan, pending. */
 export function beginFresh(runId: RunId, plan: RunPlan): Beginning {
-  const jobs = plan.jobs.map((planned) => newJob(runId, planned));
+  const jobs = plan.jobs.map((planned) => newJob(runId, planned, null, [], firstAttemptId(runId, planned.index, plan)));
   return { jobs, steps: jobs.flatMap((job) => newSteps(job, plan)) };
 }
 

@@ -1,9 +1,12 @@
 /** The agent's data directory: the lock that keeps a second agent out, and the paths of its files and folders. */
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import Database from "libsql";
 import { MillraceError } from "../domain/errors.ts";
-import { moveAside } from "./trash.ts";
+import { isDiskFull } from "../domain/disk-space.ts";
+import type { Logger } from "../domain/logger.ts";
+import { moveAside, Trash } from "./trash.ts";
 
 export interface AgentDataDir {
   readonly identityFile: string;
@@ -27,9 +30,10 @@ const OWNER_FILE = "agent.pid";
  * Locks the directory, and moves what an earlier agent left in `workDir` and `scratchDir` to `trashDir`: the jobs of
  * that agent count as lost, because its boot id has ended. Rejects with `conflict` when a running agent holds the lock,
  * and with `unavailable` when the directory cannot be used. The lock is a lock of SQLite, which the operating system
- * releases when the process ends, even when the process is killed.
+ * releases when the process ends, even when the process is killed. On a full disk, what was moved is removed first, as
+ * far as two seconds allow, because the agent itself needs some room.
  */
-export async function claimDataDir(path: string): Promise<AgentDataDir> {
+export async function claimDataDir(path: string, log: Logger): Promise<AgentDataDir> {
   const root = resolve(path);
   let lock: Database.Database | undefined;
   try {
@@ -38,7 +42,7 @@ export async function claimDataDir(path: string): Promise<AgentDataDir> {
     // The agent never writes to this database, so it needs no journal file on the disk.
     lock.exec("PRAGMA journal_mode=MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
-    return await takeOver(root, lock);
+    return await takeOver(root, lock, log);
   } catch (error) {
     lock?.close();
     if ((error as { code?: string }).code !== "SQLITE_BUSY") throw unusable(root, error);
@@ -50,15 +54,18 @@ export async function claimDataDir(path: string): Promise<AgentDataDir> {
   }
 }
 
-async function takeOver(root: string, lock: Database.Database): Promise<AgentDataDir> {
-  await writeFile(join(root, OWNER_FILE), `${process.pid}\n`);
+async function takeOver(root: string, lock: Database.Database, log: Logger): Promise<AgentDataDir> {
   const [workDir, scratchDir, trashDir] = [join(root, "work"), join(root, "scratch"), join(root, "trash")];
   await mkdir(trashDir, { recursive: true, mode: 0o700 });
-  for (const folder of [workDir, scratchDir]) {
+  const folders = [workDir, scratchDir];
+  for (const folder of folders) {
     // Moved, not removed: the folder may be large, and steps of a killed agent may still be dying and writing files.
     moveAside(folder, trashDir);
-    await mkdir(folder, { mode: 0o700 });
   }
+  if (isDiskFull(root)) await new Trash(trashDir, log).close();
+  for (const folder of folders) await mkdir(folder, { mode: 0o700 });
+  // The file only helps to find the owner. On a full disk it stays empty.
+  await writeFile(join(root, OWNER_FILE), `${process.pid}\n`).catch(() => {});
   return {
     identityFile: join(root, "identity.json"),
     journalFile: join(root, "journal.jsonl"),
@@ -68,6 +75,16 @@ async function takeOver(root: string, lock: Database.Database): Promise<AgentDat
     pluginDir: join(root, "plugins"),
     release: () => lock.close(),
   };
+}
+
+/**
+ * Removes what an agent that has ended left in its data directory, when the disk is full. Leaves the directory of a
+ * living agent alone. Never rejects: the agent tells what is wrong with the directory when it starts.
+ */
+export async function clearAfterDeadAgent(path: string, log: Logger): Promise<void> {
+  if (!existsSync(path) || !isDiskFull(path)) return;
+  const claimed = await claimDataDir(path, log).catch(() => undefined);
+  claimed?.release();
 }
 
 function unusable(root: string, cause: unknown): MillraceError {

@@ -2,22 +2,12 @@
  * Watches the free space of the disk that holds the data directory. While it is below a floor, the agent starts no new
  * job. Running steps continue; they get an error from the system when the disk is full.
  */
-import { statfsSync } from "node:fs";
 import type { Clock } from "../domain/clock.ts";
-import type { DiskFloor } from "../domain/disk-floor.ts";
+import { type DiskFloor, type DiskSpace, diskSpaceOf, FULL_BYTES } from "../domain/disk-space.ts";
 import type { Logger } from "../domain/logger.ts";
 
 /** How long a measurement of the disk is reused. */
 const FRESH_MS = 500;
-/** A disk with less free space counts as full: a small file may still fit, but a larger one does not. */
-const FULL_BYTES = 16 * 2 ** 20;
-
-/** The space of a disk, in bytes. */
-export interface DiskSpace {
-  /** What a user without special rights may still write. */
-  readonly free: number;
-  readonly total: number;
-}
 
 export interface DiskGuardOptions {
   readonly folder: string;
@@ -68,7 +58,7 @@ export class DiskGuard {
   }
 
   #measure(freshMs = FRESH_MS): DiskSpace | undefined {
-    const { clock, folder, measure = spaceOf } = this.#options;
+    const { clock, folder, measure = diskSpaceOf } = this.#options;
     if (clock.monotonic() - this.#measuredAt < freshMs) return this.#space;
     this.#measuredAt = clock.monotonic();
     try {
@@ -78,11 +68,6 @@ export class DiskGuard {
     }
     return this.#space;
   }
-}
-
-function spaceOf(folder: string): DiskSpace {
-  const { bavail, blocks, bsize } = statfsSync(folder);
-  return { free: bavail * bsize, total: blocks * bsize };
 }
 
 function mebibytes(bytes: number): string {

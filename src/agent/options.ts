@@ -1,5 +1,5 @@
 /** The options of an agent. Its starter (the command line or a test) reads them and passes them on. */
-import type { DiskFloor } from "../domain/disk-floor.ts";
+import type { DiskFloor } from "../domain/disk-space.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
 

@@ -48,7 +48,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   checkOptions(options);
   const clients = await openGatewayClients(options);
   try {
-    const dataDir = await claimDataDir(options.dataDir);
+    const dataDir = await claimDataDir(options.dataDir, options.log);
     try {
       await clearDrafts(dataDir.pluginDir);
       await new Agent(options, clients, dataDir).run(signal);

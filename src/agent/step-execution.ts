@@ -4,7 +4,7 @@ import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
-import type { AfterJobs } from "./after-job.ts";
+import type { AfterJobs, AfterJobWork } from "./after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
 import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
 import { builtinOf } from "./builtins/builtins.ts";
@@ -53,6 +53,8 @@ export class StepExecution {
   /** Aborted with a {@link Cause} when the step must end. Stops work that the agent does itself, without a process. */
   readonly #ending = new AbortController();
   #graceTimer: NodeJS.Timeout | undefined;
+  #timeoutTimer: NodeJS.Timeout | undefined;
+  #isKeepingArtifacts = false;
 
   /** Starts the step. The step is killed when its lease runs out. */
   constructor(dispatch: Dispatch, surroundings: StepSurroundings) {
@@ -105,6 +107,7 @@ export class StepExecution {
       logWithheldOutputs(written.withheld, surroundings.output);
       return await this.#keepArtifacts(withOutputs(end, written), workspace, surroundings);
     } finally {
+      clearTimeout(this.#timeoutTimer);
       outputsFile.dispose();
     }
   }
@@ -169,10 +172,9 @@ export class StepExecution {
     // The step may have been asked to end while its process was being started.
     if (this.#cause === undefined) onStarted(startedAtMs);
     else launched.kill();
-    const stopTimer = this.#startTimeout();
+    this.#startTimeout();
 
     const exit = await launched.exited;
-    stopTimer();
     clearTimeout(this.#graceTimer);
     // The guard may have killed the process, or the process may have missed its permit file. Such a step has not
     // failed: it is lost, because its lease has run out. This call sets that cause.
@@ -198,7 +200,7 @@ export class StepExecution {
     if (action !== "") throw new MillraceError("malformed_request", `a builtin has no action "${action}"`);
     const startedAtMs = Date.now();
     onStarted(startedAtMs);
-    const stopTimer = this.#startTimeout();
+    this.#startTimeout();
     const outputs = new Map<string, string>();
     const call: BuiltinCall = {
       step: this.#dispatch,
@@ -215,7 +217,6 @@ export class StepExecution {
       () => [StepPhase.STEP_PHASE_SUCCEEDED, ""] as const,
       (error: Error) => [StepPhase.STEP_PHASE_FAILED, error.message] as const,
     );
-    stopTimer();
     const { phase: finalPhase, reason: finalReason } = this.#cause ?? { phase, reason };
     const end = this.#endOf(finalPhase, -1, finalReason, output.log.lastLine, startedAtMs);
     return { ...end, outputs: Object.fromEntries(outputs) };
@@ -231,7 +232,19 @@ export class StepExecution {
     return {
       scratchDir,
       sayAfterEnd: (line) => output.shipper.addToFinished(output.log, () => sayTo(output)(line)),
-      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, work),
+      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, this.#withTimeout(work)),
+    };
+  }
+
+  /** The same work, which has the timeout of the step for itself. */
+  #withTimeout(work: AfterJobWork): AfterJobWork {
+    const timeoutMs = Number(this.#dispatch.timeoutMs);
+    if (timeoutMs <= 0) return work;
+    return async (signal) => {
+      const tooLong = new AbortController();
+      const reason = new Error(`it takes longer than the step's timeout of ${timeoutMs} ms`);
+      const timer = setTimeout(() => tooLong.abort(reason), Math.min(timeoutMs, LONGEST_TIMER_MS));
+      await work(AbortSignal.any([signal, tooLong.signal])).finally(() => clearTimeout(timer));
     };
   }
 
@@ -244,6 +257,7 @@ export class StepExecution {
     if (this.#dispatch.artifacts.length === 0) return end;
     if (!hasSucceeded && end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
     const { signal } = this.#ending;
+    this.#isKeepingArtifacts = true;
     const options = { workspace, gateway, say: sayTo(output), signal };
     const problem = await keepArtifacts(this.#dispatch, options).catch(() => undefined);
     const kept = { ...end, lastLine: output.log.lastLine, endedAtMs: end.endedAtMs === 0 ? 0 : Date.now() };
@@ -262,17 +276,17 @@ export class StepExecution {
     return isOfStep || this.#process !== undefined ? StepPhase.STEP_PHASE_FAILED : StepPhase.STEP_PHASE_NOT_STARTED;
   }
 
-  /** Returns a function that stops the timer. */
-  #startTimeout(): () => void {
+  /** The timeout lasts until the artifacts are kept. */
+  #startTimeout(): void {
     const timeoutMs = Number(this.#dispatch.timeoutMs);
-    if (timeoutMs <= 0) return () => {};
-    const timer = setTimeout(() => this.#timeOut(), Math.min(timeoutMs, LONGEST_TIMER_MS));
-    return () => clearTimeout(timer);
+    if (timeoutMs <= 0) return;
+    this.#timeoutTimer = setTimeout(() => this.#timeOut(), Math.min(timeoutMs, LONGEST_TIMER_MS));
   }
 
   #timeOut(): void {
     const { timeoutMs, cancelGraceMs } = this.#dispatch;
-    const reason = `the step took longer than its timeout of ${timeoutMs} ms`;
+    const last = this.#isKeepingArtifacts ? "; it was keeping its artifacts" : "";
+    const reason = `the step took longer than its timeout of ${timeoutMs} ms${last}`;
     this.#end({ phase: StepPhase.STEP_PHASE_TIMED_OUT, reason }, Number(cancelGraceMs));
   }
 

@@ -4,6 +4,7 @@
  */
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../board/board.ts";
+import type { DefinitionWork } from "../definition-work/definition-work.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
@@ -25,6 +26,8 @@ export interface AppContext {
   readonly board: Board;
   /** Which agents are connected, and what each can take. */
   readonly presence: Presence;
+  /** Drafts, checks and plans definitions off the event loop. Absent: everything is computed at once. */
+  readonly definitions?: DefinitionWork;
   /** Wall-clock and monotonic time; tests set their own. */
   readonly clock: Clock;
   /** Log of this process, for operators. */

@@ -18,6 +18,8 @@ export interface ErrorEnvelope {
   /** Word of the error table. */
   readonly reason: string;
   readonly errors: readonly Problem[];
+  /** How many problems there are; present only when `errors` does not list them all. */
+  readonly errorCount?: number;
 }
 
 /** The answer of a call that succeeded. It has no `detail` when `detail` is undefined. */
@@ -34,6 +36,7 @@ export function errorEnvelope(error: MillraceError, path: string, nowMs: number)
     timestamp: Math.floor(nowMs / 1_000),
     reason: error.reason,
     errors: error.problems,
+    ...(error.problemCount > error.problems.length ? { errorCount: error.problemCount } : {}),
   };
 }
 

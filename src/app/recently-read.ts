@@ -10,9 +10,12 @@ export class RecentlyRead<T> {
     this.#load = load;
   }
 
-  /** Several reads of one key at the same time load the document once. A load that fails is not remembered. */
-  read(key: string): Promise<T> {
-    return this.#keep(key, this.#documents.get(key) ?? this.#start(key));
+  /**
+   * Several reads of one key at the same time load the document once. A load that fails is not remembered. `load` takes the
+   * place of the load that the constructor got.
+   */
+  read(key: string, load = this.#load): Promise<T> {
+    return this.#keep(key, this.#documents.get(key) ?? this.#start(key, load));
   }
 
   /** Adds a document that the caller has already. */
@@ -27,8 +30,8 @@ export class RecentlyRead<T> {
     return document;
   }
 
-  #start(key: string): Promise<T> {
-    const document = this.#load(key);
+  #start(key: string, load: (key: string) => Promise<T>): Promise<T> {
+    const document = load(key);
     document.catch(() => {
       if (this.#documents.get(key) === document) this.#documents.delete(key);
     });

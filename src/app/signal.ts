@@ -1,9 +1,16 @@
+import { systemTimers, type Timers } from "../domain/clock.ts";
+
 /**
  * A wake-up for one waiting loop. Any code may raise the signal; the loop takes it with its next wait, so none is lost.
  */
 export class Signal {
+  readonly #timers: Timers;
   #raised = false;
   #resume: (() => void) | undefined;
+
+  constructor(timers: Timers = systemTimers) {
+    this.#timers = timers;
+  }
 
   raise(): void {
     this.#raised = true;
@@ -17,9 +24,9 @@ export class Signal {
   async wait(waitMs: number, abort?: AbortSignal): Promise<void> {
     if (!this.#raised && abort?.aborted !== true) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, waitMs);
+        const cancel = this.#timers.after(waitMs, resolve);
         this.#resume = () => {
-          clearTimeout(timer);
+          cancel();
           resolve();
         };
         abort?.addEventListener("abort", this.#resume, { once: true });

@@ -12,6 +12,7 @@
  *   KEYS[6] served   zset  project id by a number that grows each time a project is served
  *   KEYS[7] prefix   of the lanes' own keys: zset of job ids by `queuedAt`
  *   KEYS[8] places   prefix of the quotas' own keys: zset of job ids by the time at which their places expire
+ *   KEYS[9] gone     zset  withdrawn offers (job id, space, \`queuedAt\`) by the time at which they are forgotten
  *
  * Times are Redis' own, in milliseconds. An empty lane is kept for a while: otherwise jobs that come one by one would
  * make and remove it each time, and every gateway would read the lanes again.
@@ -26,8 +27,14 @@ const REMEMBERED_PROJECTS = 10_000;
 /** The key of a quota expires when none of its places was renewed for this long. */
 const KEPT_PLACES_MS = 10 * 60_000;
 
+/**
+ * How long a withdrawn offer stays withdrawn when it is put again. A node that was frozen, or whose call took long, may
+ * put an offer long after its job has left the queue; no agent may ever ask for that offer, so it would stay.
+ */
+export const WITHDRAWN_FOR_MS = 60_000;
+
 const PRELUDE = `
-local offers, lanes, version, taken, idle, served, prefix, places = unpack(KEYS)
+local offers, lanes, version, taken, idle, served, prefix, places, gone = unpack(KEYS)
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -65,18 +72,21 @@ end
 `;
 
 /**
- * Puts an offer on the board, or makes a taken offer available again.
+ * Puts an offer on the board, or makes a taken offer available again. An offer that was withdrawn a short time ago is
+ * late: it is dropped.
  *
  *   ARGV[1] job id      ARGV[2] queuedAt, Unix milliseconds
  *   ARGV[3] lane id     ARGV[4] lane JSON
  *   ARGV[5] offer JSON
  *   ARGV[6] channel and ARGV[7] message that announce it, when it has become available
  *
- * Returns 1 when the offer has become available, 0 when it already was.
+ * Returns 1 when the offer has become available, 0 when it already was, or was withdrawn.
  */
 export const OFFER: RedisScript = redisScript(`${PRELUDE}${DROP_EXPIRED}
 local jobId, queuedAt, lane, description, offer, channel, message = unpack(ARGV)
 dropExpired()
+local goneUntil = redis.call("ZSCORE", gone, jobId .. " " .. queuedAt)
+if goneUntil and tonumber(goneUntil) > now then return 0 end
 local stored = redis.call("HGET", offers, jobId)
 if stored then
   if redis.call("ZREM", taken, jobId) == 0 then return 0 end
@@ -101,6 +111,11 @@ return 1
  */
 export const WITHDRAW: RedisScript = redisScript(`${PRELUDE}
 local jobId, keepMs, queuedAt = unpack(ARGV)
+if queuedAt ~= "" then
+  redis.call("ZREMRANGEBYSCORE", gone, "-inf", now)
+  redis.call("ZADD", gone, now + ${WITHDRAWN_FOR_MS}, jobId .. " " .. queuedAt)
+  redis.call("PEXPIRE", gone, ${WITHDRAWN_FOR_MS})
+end
 local stored = redis.call("HGET", offers, jobId)
 if not stored then return 0 end
 if queuedAt ~= "" and cjson.decode(offerOf(stored)).queuedAt > tonumber(queuedAt) then return 0 end

@@ -35,11 +35,14 @@ export interface Places {
 }
 
 export interface Board {
-  /** Puts an offer on the board. A repeat makes a taken offer available again, and changes nothing else. */
+  /**
+   * Puts an offer on the board. A repeat makes a taken offer available again, and changes nothing else. An offer that was
+   * withdrawn under its `queuedAt` within the last minute is late and is dropped.
+   */
   offer(offer: Offer): Promise<void>;
   /**
    * Removes an offer, taken or not, unless its `queuedAt` is later than this one: then the job was offered again since,
-   * and this withdrawal is late. Without `queuedAt` any offer of the job is removed. Idempotent.
+   * and this withdrawal is late. Without `queuedAt` any offer of the job is removed, and may be put again. Idempotent.
    */
   withdraw(jobId: JobRunId, queuedAt?: number): Promise<void>;
   /**

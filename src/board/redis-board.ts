@@ -32,7 +32,7 @@ import { type BoardRedis, type RedisScript, runScript } from "../redis/redis-scr
 /** The witness key that owners watch. It has the hash tag of the board, so the board is lost when this key is lost. */
 export const BOARD_WITNESS = "{board}:generation";
 
-const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:"].map(
+const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:", "withdrawn"].map(
   (name) => `{board}:${name}`,
 );
 /** The hash of offers, and the prefix of the sets of places. */

@@ -8,7 +8,7 @@ import { ADMINISTRATOR } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { NodeConfig } from "../config.ts";
-import { agentSocket } from "../node/data-dir.ts";
+import { agentDataDir, agentSocket } from "../node/data-dir.ts";
 import { type StartedNode, startNode } from "../node/node.ts";
 import { packageVersion } from "../node/package-root.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -109,7 +109,7 @@ function agentEnvironment(node: StartedNode, dataDir: string, registrationToken:
     ...process.env,
     MILLRACE_GATEWAY: node.grpc ?? "",
     MILLRACE_REGISTRATION_TOKEN: registrationToken,
-    MILLRACE_DATA_DIR: join(dataDir, "agent"),
+    MILLRACE_DATA_DIR: agentDataDir(dataDir),
   };
 }
 

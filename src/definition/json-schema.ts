@@ -3,6 +3,7 @@
  * schemas that the validator itself uses, and of rules about several keys at once, which those schemas do not have. It never
  * refuses a definition that the validator accepts. Only the validator checks names, expressions, sums and bounds of durations.
  */
+import { RESERVED_PART } from "../domain/plugins.ts";
 import { z } from "zod";
 import { notifySchema, sourceSchema } from "./schema/blocks.ts";
 import { checkoutArgs, shellArgs } from "./schema/builtins.ts";
@@ -45,7 +46,10 @@ function render(schema: z.ZodType): { readonly shape: JsonSchema; readonly defin
 }
 
 const BUILTINS = [...BUILTIN_ARGS.keys()];
-const PLUGIN_USES = { pattern: PLUGIN.source, not: { pattern: `^(?:${BUILTINS.join("|")})@` } };
+const PLUGIN_USES = {
+  pattern: PLUGIN.source,
+  not: { pattern: `^(?:${BUILTINS.join("|")})@|(?:^|[/@])(?:${RESERVED_PART})(?:[/@]|$)` },
+};
 const KNOWN_PROVIDERS = PROVIDERS.filter((provider) => provider !== "generic");
 const DELAYED = { dependencies: { backoff: ["delay"], maxDelay: ["delay"] } };
 const WHOLE_NUMBER = { anyOf: [{ type: "integer" as const }, { type: "string" as const, pattern: "^-?\\d+$" }] };

@@ -24,6 +24,14 @@ export interface ArtifactRules {
   readonly retentionMs: number;
 }
 
+/** What an agent may keep of a workspace, bytes. */
+export interface ContentLimits {
+  readonly fileBytes: number;
+  readonly artifactBytes: number;
+  /** A cache entry, packed. */
+  readonly cacheBytes: number;
+}
+
 export interface ArtifactFile {
   /** Relative to the workspace, as {@link isArtifactPath} says. */
   readonly path: string;

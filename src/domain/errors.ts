@@ -65,15 +65,34 @@ export interface Problem {
   readonly column?: number;
 }
 
+/** Problems of a request that an error lists, at most. A definition has a bound of its own. */
+export const MAX_LISTED_PROBLEMS = 20;
+
+export interface ErrorOptions {
+  readonly problems?: readonly Problem[];
+  /** How many problems there are, when `problems` holds only the first ones. */
+  readonly problemCount?: number;
+  /** For an error that may be tried again: when. Default 1. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
 /** An error for users: its message says what is wrong, where, and what to do. */
 export class MillraceError extends Error {
   override readonly name = "MillraceError";
   readonly reason: ErrorReason;
+  /** The first {@link MAX_LISTED_PROBLEMS}; of a definition, all that were found. */
   readonly problems: readonly Problem[];
+  /** How many problems there are, with those that are not listed. */
+  readonly problemCount: number;
+  readonly retryAfterSeconds: number;
 
-  constructor(reason: ErrorReason, message: string, options: { problems?: readonly Problem[]; cause?: unknown } = {}) {
+  constructor(reason: ErrorReason, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const { problems = [], problemCount = problems.length, retryAfterSeconds = 1 } = options;
     this.reason = reason;
-    this.problems = options.problems ?? [];
+    this.problems = reason === "invalid_definition" ? problems : problems.slice(0, MAX_LISTED_PROBLEMS);
+    this.problemCount = problemCount;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

@@ -84,6 +84,20 @@ export interface ArgsProblem {
 
 const BUILTINS: readonly string[] = ["shell", "checkout", "artifact", "cache", "http"];
 
+/**
+ * Names that may be no part of a plugin's path, as the source of a regular expression: those that every object of
+ * JavaScript has, since code could take such a name for that part of an object, and those of dots alone, which would
+ * lead to another folder.
+ */
+export const RESERVED_PART = [...Object.getOwnPropertyNames(Object.prototype), "\\.+"].join("|");
+
+const IS_RESERVED = new RegExp(`^(?:${RESERVED_PART})$`);
+
+/** The first part of a path, between slashes, that is reserved; undefined when there is none. */
+export function reservedPart(path: string): string | undefined {
+  return path.split("/").find((part) => IS_RESERVED.test(part));
+}
+
 /** True for `<plugin_path>@<version>`; false for a builtin with its version, such as `checkout@v1`. */
 export function isPluginReference(uses: string): boolean {
   const { name, version } = splitReference(uses);

@@ -117,6 +117,9 @@ function checkText(tree: Expr, type: ValueType, report: Report): void {
   report(tree, "type-mismatch", message, `write \`toJSON(${clipQuote(printExpression(tree))})\``);
 }
 
+/** What the search for a constant condition may cost for one condition, in characters. */
+const MAX_CONSTANT_WORK = 65_536;
+
 function checkOutcome({ tree }: Expression, { references, problems }: Template, type: ValueType, report: Report): void {
   if (problems.length > 0) return;
   if (membersOf(type).every(isComposite)) {
@@ -127,7 +130,7 @@ function checkOutcome({ tree }: Expression, { references, problems }: Template, 
   // A condition with `always()` is meant to be always true.
   if (functionsIn(tree).includes("always")) return;
   const scope: PartialScope = new Map(references.map(({ context }) => [context, UNKNOWN]));
-  const { outcome, decidedBy } = decideExpression(tree, scope, {});
+  const { outcome, decidedBy } = decideExpression(tree, scope, MAX_CONSTANT_WORK);
   if (outcome === "unknown") return;
   const by = clipQuote(decidedBy);
   report(tree, "constant-condition", `this condition is always ${outcome}, because \`${by}\` is always ${outcome}`);

@@ -3,6 +3,7 @@ import type { Expr } from "@actions/expressions";
 import { FunctionCall, Logical } from "@actions/expressions/ast";
 import { truthy } from "@actions/expressions/result";
 import { type Token, TokenType } from "@actions/expressions/lexer";
+import type { WorkBudget } from "../domain/work-budget.ts";
 import type { Scope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
 import { functionsIn, parseExpression, type ParseOptions } from "./expression.ts";
@@ -53,9 +54,14 @@ export function parseCondition(
  * Whether the condition holds. An empty text, 0, NaN, null and false do not hold. Throws as `evaluateTemplate` does, and for a
  * condition with problems.
  */
-export function evaluateCondition({ tree, problems }: Condition, scope: Scope, status: Status): boolean {
+export function evaluateCondition(
+  { tree, problems }: Condition,
+  scope: Scope,
+  status: Status,
+  budget?: WorkBudget,
+): boolean {
   if (tree === null) throw new Error(`this condition cannot be evaluated: ${problems[0]?.message}`);
-  return truthy(new Evaluation(scope, status).valueOf(tree));
+  return truthy(new Evaluation(scope, status, budget).valueOf(tree));
 }
 
 const NOTHING: Template = { parts: [], references: [], problems: [] };

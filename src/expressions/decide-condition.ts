@@ -4,6 +4,7 @@ import { Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
 import { truthy } from "@actions/expressions/result";
 import type { Condition } from "./condition.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
 import { type PartialScope, UNKNOWN_VALUE } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
 import type { PartialStatus } from "./functions.ts";
@@ -19,19 +20,28 @@ export interface Verdict {
 
 /**
  * Decides a condition when some contexts, fields or status may not be known: see `toPartialScope`. The outcomes `true` and `false`
- * are those of `evaluateCondition` for all unknown values, except for values for which that throws. Never throws; a condition with
- * problems has the outcome `unknown`.
+ * are those of `evaluateCondition` for all unknown values, except for values for which that throws. A condition with problems has
+ * the outcome `unknown`. Throws only `WorkUsedUp`.
  */
-export function decideCondition(condition: Condition, scope: PartialScope, status: PartialStatus): Verdict {
+export function decideCondition(
+  condition: Condition,
+  scope: PartialScope,
+  status: PartialStatus,
+  budget?: WorkBudget,
+): Verdict {
   if (condition.tree === null) {
     return { outcome: "unknown", decidedBy: condition.full, failure: condition.problems[0]?.message ?? null };
   }
-  return decideExpression(condition.tree, scope, status);
+  return verdictOf(condition.tree, new Evaluation(scope, status, budget));
 }
 
-/** As `decideCondition`, for a tree without problems. */
-export function decideExpression(tree: Expr, scope: PartialScope, status: PartialStatus): Verdict {
-  const { outcome, by, failure } = decide(tree, new Evaluation(scope, status));
+/** As `decideCondition`, for a tree without problems; `unknown` also when the evaluation costs more than `limit` characters. */
+export function decideExpression(tree: Expr, scope: PartialScope, limit: number): Verdict {
+  return verdictOf(tree, new Evaluation(scope, {}, undefined, limit));
+}
+
+function verdictOf(tree: Expr, evaluation: Evaluation): Verdict {
+  const { outcome, by, failure } = decide(tree, evaluation);
   return { outcome, decidedBy: printExpression(by), failure };
 }
 
@@ -52,6 +62,7 @@ function decide(grouped: Expr, evaluation: Evaluation): Decision {
   try {
     return { outcome: truthy(evaluation.valueOf(node)) ? "true" : "false", by: node, failure: null };
   } catch (error) {
+    if (error instanceof WorkUsedUp) throw error;
     const failure = error === UNKNOWN_VALUE ? null : error instanceof Error ? error.message : String(error);
     return { outcome: "unknown", by: node, failure };
   }

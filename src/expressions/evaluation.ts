@@ -3,6 +3,7 @@ import { data, Evaluator, type Expr } from "@actions/expressions";
 import { Binary, type ContextAccess, type FunctionCall, IndexAccess, Literal, Star } from "@actions/expressions/ast";
 import { FilteredArray } from "@actions/expressions/filtered_array";
 import { type Token, TokenType } from "@actions/expressions/lexer";
+import { EVALUATION_WORK, type WorkBudget } from "../domain/work-budget.ts";
 import { ITEM_WORK, MAX_EVALUATION_WORK } from "./bounds.ts";
 import { ExactDictionary, type PartialScope, toList, UNKNOWN_VALUE } from "./context-data.ts";
 import {
@@ -18,27 +19,34 @@ import {
 export class Evaluation {
   readonly contexts: ExactDictionary;
   readonly status: PartialStatus;
+  readonly #budget: WorkBudget | undefined;
+  readonly #limit: number;
   #work = 0;
 
-  constructor(scope: PartialScope, status: PartialStatus = {}) {
+  /** `budget` is charged for the work, too; `limit`: characters of work of this evaluation. */
+  constructor(scope: PartialScope, status: PartialStatus = {}, budget?: WorkBudget, limit = MAX_EVALUATION_WORK) {
     this.contexts = new ExactDictionary(scope);
     this.status = status;
+    this.#budget = budget;
+    this.#limit = limit;
   }
 
   /**
-   * The value of a tree. Throws what the functions throw, a RangeError beyond a bound, and `UNKNOWN_VALUE` when the value depends
-   * on a value that is not known yet.
+   * The value of a tree. Throws what the functions throw, a RangeError beyond a bound, `WorkUsedUp` beyond the budget, and
+   * `UNKNOWN_VALUE` when the value depends on a value that is not known yet.
    */
   valueOf(tree: Expr): data.ExpressionData {
+    this.#budget?.charge(EVALUATION_WORK);
     return new BoundedEvaluator(tree, this).evaluate();
   }
 
-  /** Subtracts `work` characters from the remaining work. Throws a RangeError when none is left. */
+  /** Subtracts `work` characters from the remaining work. Throws a RangeError, or `WorkUsedUp`, when none is left. */
   charge(work: number): void {
     this.#work += work;
-    if (this.#work > MAX_EVALUATION_WORK) {
-      throw new RangeError(`its evaluation reads or makes more than ${MAX_EVALUATION_WORK} characters`);
+    if (this.#work > this.#limit) {
+      throw new RangeError(`its evaluation reads or makes more than ${this.#limit} characters`);
     }
+    this.#budget?.charge(work);
   }
 }
 

@@ -2,6 +2,7 @@
 import { data, type Expr } from "@actions/expressions";
 import { Binary, FunctionCall, IndexAccess, Literal, Logical, Star, Unary } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
+import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
 import type { Condition } from "./condition.ts";
 import { fromData, type PartialScope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
@@ -13,24 +14,31 @@ import { CLOSE, OPEN, type Template } from "./template.ts";
 /**
  * A condition in full in which every part that `scope` knows is a literal; calls of status functions stay. Its outcome with the
  * other values is the outcome of the whole condition. A part whose evaluation fails stays as it is, so that it fails only if the
- * condition needs it.
+ * condition needs it. Throws only `WorkUsedUp`.
  */
-export function foldCondition(condition: Condition, scope: PartialScope): string {
+export function foldCondition(condition: Condition, scope: PartialScope, budget?: WorkBudget): string {
   if (condition.tree === null) return condition.full;
-  return printExpression(fold(condition.tree, new Evaluation(scope)));
+  return charged(printExpression(fold(condition.tree, new Evaluation(scope, {}, budget))), budget);
 }
 
 /**
  * A text in which every part of an expression that `scope` knows is a literal. A known text stays within its expression, in quotes,
  * so that it cannot become an expression itself. The value of the folded text with the other values is the value of the whole text.
+ * Throws only `WorkUsedUp`.
  */
-export function foldTemplate({ parts }: Template, scope: PartialScope): string {
-  const evaluation = new Evaluation(scope);
-  return parts
-    .map((part) =>
-      typeof part === "string" ? part : `${OPEN} ${printExpression(fold(part.tree, evaluation))} ${CLOSE}`,
-    )
-    .join("");
+export function foldTemplate({ parts }: Template, scope: PartialScope, budget?: WorkBudget): string {
+  const evaluation = new Evaluation(scope, {}, budget);
+  const texts = parts.map((part) => {
+    const text = typeof part === "string" ? part : `${OPEN} ${printExpression(fold(part.tree, evaluation))} ${CLOSE}`;
+    return charged(text, budget);
+  });
+  return texts.join("");
+}
+
+/** Known values make a folded text long, and each cell of a matrix has its own. */
+function charged(text: string, budget: WorkBudget | undefined): string {
+  budget?.charge(text.length);
+  return text;
 }
 
 function fold(grouped: Expr, evaluation: Evaluation): Expr {
@@ -51,7 +59,8 @@ function fold(grouped: Expr, evaluation: Evaluation): Expr {
 function tryLiteral(node: Expr, evaluation: Evaluation): Expr | undefined {
   try {
     return literalOf(evaluation.valueOf(node));
-  } catch {
+  } catch (error) {
+    if (error instanceof WorkUsedUp) throw error;
     // The value of the node is not known yet, or its evaluation fails. The whole expression may not need the node.
     return undefined;
   }

@@ -2,6 +2,7 @@
  * Templates: texts with `${{ ... }}` in them. The evaluator is the library `@actions/expressions`, which only this folder imports.
  * Values that are put into a text are never parsed again, so data cannot become an expression.
  */
+import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
 import { fromData, type Json, type PartialScope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
 import {
@@ -54,18 +55,28 @@ export function parseTemplate(text: string, contexts: readonly string[], options
 /**
  * The value of a text that is one expression and nothing else; for any other text, the text with the values put in. A template
  * that was parsed with `statusFunctions` needs `status`. Throws what the functions throw (such as `fromJSON` for a text that is
- * not JSON), `UNKNOWN_VALUE` for a value that is not known yet, and a RangeError beyond the bounds of `bounds.ts`.
+ * not JSON), `UNKNOWN_VALUE` for a value that is not known yet, a RangeError beyond the bounds of `bounds.ts`, and `WorkUsedUp`
+ * beyond the budget.
  */
-export function evaluateTemplate(template: Template, scope: PartialScope, status?: Status): Json {
-  const evaluation = new Evaluation(scope, status);
+export function evaluateTemplate(template: Template, scope: PartialScope, status?: Status, budget?: WorkBudget): Json {
+  const evaluation = new Evaluation(scope, status, budget);
   const [only] = template.parts;
-  if (template.parts.length === 1 && typeof only === "object") return fromData(evaluation.valueOf(only.tree));
+  if (template.parts.length === 1 && typeof only === "object") return fromData(located(only, evaluation));
   let text = "";
   for (const part of template.parts) {
-    text += typeof part === "string" ? part : evaluation.valueOf(part.tree).coerceString();
+    text += typeof part === "string" ? part : located(part, evaluation).coerceString();
     requireTextLength(text.length);
   }
   return text;
+}
+
+function located({ tree, spans }: Expression, evaluation: Evaluation): ReturnType<Evaluation["valueOf"]> {
+  try {
+    return evaluation.valueOf(tree);
+  } catch (error) {
+    if (error instanceof WorkUsedUp) error.span ??= spans.get(tree) ?? null;
+    throw error;
+  }
 }
 
 /** A value as the text of an environment variable or a script. */

@@ -6,7 +6,8 @@ import type { ClaimRequested } from "../../actors/job/messages.ts";
 import type { ReportPhase, StepReported } from "../../actors/step/messages.ts";
 import type { TakenOffer } from "../board/board.ts";
 import type { GrantedStep } from "../domain/effects.ts";
-import type { AgentId, RunId, StepRunId } from "../domain/ids.ts";
+import { MillraceError } from "../domain/errors.ts";
+import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/plan.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
@@ -24,6 +25,8 @@ const OUTPUTS_TOO_LARGE = {
 /** An agent's report about the start or the end of a step. */
 export interface StepReport {
   readonly stepRunId: StepRunId;
+  /** The run and the job that the agent says the step belongs to; empty texts and an absent value are not compared. */
+  readonly ofJob?: { readonly runId: string; readonly jobId: string };
   readonly token: number;
   readonly phase: ReportPhase;
   /** -1 without an exit code. */
@@ -59,7 +62,7 @@ export async function sendReport(
   context: GatewayPorts,
   agentId: AgentId,
   runId: RunId,
-  { stepRunId, outputs, ...report }: StepReport,
+  { stepRunId, outputs, ofJob: _ofJob, ...report }: StepReport,
 ): Promise<void> {
   const stepOutputs = { runId, stepRunId, token: report.token, values: outputs };
   const stored = outputs.length === 0 ? "none" : await context.stores.outputs.put(stepOutputs, OUTPUT_BOUNDS.runBytes);
@@ -90,7 +93,7 @@ export async function reportRefusedDispatch(context: GatewayPorts, step: Granted
 
 /**
  * Looks up the step of a report and sends it the report. `refused`: the agent does not have that grant, and nothing is
- * sent. The step answers a final report over the agent's channel.
+ * sent. The step answers a final report over the agent's channel. Throws as {@link requireJobOf} does.
  */
 export async function reportStep(
   context: GatewayPorts,
@@ -99,6 +102,22 @@ export async function reportStep(
 ): Promise<"sent" | "refused"> {
   const location = await context.stores.aggregates.findStep(report.stepRunId);
   if (location === undefined || !isGrantOf(location.actor.state as StepState, agentId, report.token)) return "refused";
+  requireJobOf(report, location);
   await sendReport(context, agentId, location.runId, report);
   return "sent";
+}
+
+/** Throws `malformed_request` for a report that names another run or job than that of its step. */
+export function requireJobOf(
+  { stepRunId, ofJob }: StepReport,
+  step: { readonly runId: RunId; readonly jobId: JobRunId },
+): void {
+  for (const field of ["runId", "jobId"] as const) {
+    const named = ofJob?.[field] ?? "";
+    if (named === "" || named === step[field]) continue;
+    const message = `names ${named}; the step ${stepRunId} belongs to ${step[field]}`;
+    throw new MillraceError("malformed_request", `the report's ${field} ${message}`, {
+      problems: [{ code: "invalid", pointer: `/report/${field}`, message }],
+    });
+  }
 }

@@ -9,10 +9,10 @@ import type { AgentCaller } from "../app/identity/access.ts";
 import { type AgentNotice, listenToAgent, supersedeStreams } from "../board/agent-notices.ts";
 import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
-import type { RunId, StepRunId } from "../domain/ids.ts";
+import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
 import { pause } from "../domain/clock.ts";
-import { reportStep, sendReport, type StepReport } from "./actor-messages.ts";
+import { reportStep, requireJobOf, sendReport, type StepReport } from "./actor-messages.ts";
 import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
 import { StoredLabels } from "./stored-labels.ts";
 import type { Claimant } from "./claim-queue.ts";
@@ -76,7 +76,10 @@ export class AgentSession implements Claimant {
   readonly #outbox: Outbox<AgentMessage>;
   readonly #closed = new AbortController();
   /** Steps that were dispatched in this session: their reports need no look-up in the store. */
-  readonly #dispatched = new Map<StepRunId, { readonly runId: RunId; readonly token: number }>();
+  readonly #dispatched = new Map<
+    StepRunId,
+    { readonly runId: RunId; readonly jobId: JobRunId; readonly token: number }
+  >();
   readonly #cleanups: (() => unknown)[] = [];
   /** This stream's own `superseded` notice has arrived. */
   #announced = false;
@@ -250,7 +253,7 @@ export class AgentSession implements Claimant {
     if (notice.type === "dispatch") {
       const { jobId, stepRunId, runId, token, requestId } = notice.order;
       this.#slots.take(jobId);
-      this.#dispatched.set(stepRunId, { runId, token });
+      this.#dispatched.set(stepRunId, { runId, jobId, token });
       this.#claims.settle(requestId);
     } else if (notice.type === "acknowledge" || notice.type === "refuse") {
       this.#dispatched.delete(notice.stepRunId);
@@ -278,12 +281,15 @@ export class AgentSession implements Claimant {
     while (!this.#closed.signal.aborted) {
       try {
         const known = this.#dispatched.get(stepRunId);
-        if (known?.token === token) await sendReport(this.#context, this.#boot.agentId, known.runId, report);
-        else if ((await reportStep(this.#context, this.#boot.agentId, report)) === "refused") {
+        if (known?.token === token) {
+          requireJobOf(report, known);
+          await sendReport(this.#context, this.#boot.agentId, known.runId, report);
+        } else if ((await reportStep(this.#context, this.#boot.agentId, report)) === "refused") {
           this.#passOn({ type: "refuse", stepRunId, token });
         }
         return;
       } catch (error) {
+        if (error instanceof MillraceError && error.reason === "malformed_request") return this.end(error);
         this.#warn(error, "a report could not be sent to its step; trying again");
         await pause(this.#context.timers, REPORT_RETRY_MS, this.#closed.signal);
       }

@@ -1,4 +1,5 @@
 /** Builds the dispatch of a granted step from the texts of the plan, the outputs of the run, and the secrets. */
+import type { ContentLimits } from "../domain/artifacts.ts";
 import { stepFacts } from "../../actors/job/facts.ts";
 import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
@@ -6,6 +7,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
+import { MAX_DISPATCH_WORK, WorkBudget } from "../domain/work-budget.ts";
 import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
@@ -59,6 +61,8 @@ export interface Dispatch {
   readonly artifacts: ResolvedStep["artifacts"];
   readonly plugin: ResolvedStep["plugin"];
   readonly logLimit: LogLimit;
+  /** Absent: the agent is not told. */
+  readonly contentLimits?: ContentLimits;
 }
 
 interface ResolvedDispatch {
@@ -76,6 +80,7 @@ export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
   readonly secrets: Pick<SecretVault, "read">;
   readonly logLimits: Pick<LogLimits, "of">;
+  readonly contentLimits?: ContentLimits;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -134,6 +139,7 @@ export class DispatchBuilder {
       this.#resolve(granted, plan, spec, stepSpec),
       this.#options.logLimits.of(plan.projectId),
     ]);
+    const { contentLimits } = this.#options;
     const name = jobName(job, { matrix });
     const dispatch: Dispatch = {
       runId,
@@ -158,6 +164,7 @@ export class DispatchBuilder {
       artifacts: step.artifacts,
       plugin: step.plugin,
       logLimit,
+      ...(contentLimits === undefined ? {} : { contentLimits }),
     };
     refuseLarge(dispatch);
     return dispatch;
@@ -178,9 +185,10 @@ export class DispatchBuilder {
     return withActors(aggregates, granted.runId, async (state) => {
       const job = state(granted.jobId) as JobState | undefined;
       if (job === undefined) throw missingPlan(`run ${granted.runId}`);
-      const resolved = await withStepOutputs(outputs, (reader) =>
-        resolveDeferred(spec, step, stepFacts(job, plan, { state, outputs: reader }), secrets),
-      );
+      const resolved = await withStepOutputs(outputs, (reader) => {
+        const work = new WorkBudget(MAX_DISPATCH_WORK);
+        return resolveDeferred(spec, step, stepFacts(job, plan, { state, outputs: reader, work }), secrets);
+      });
       return { step: resolved, matrix: job.matrix, secrets };
     });
   }

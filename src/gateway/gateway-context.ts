@@ -1,6 +1,7 @@
 /** The context of one gateway: the application context with what its sessions and calls share. */
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
+import type { ContentLimits } from "../domain/artifacts.ts";
 import { systemTimers, type Timers } from "../domain/clock.ts";
 import { reportRefusedDispatch } from "./actor-messages.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
@@ -47,6 +48,7 @@ export function gatewayContext(
       stores: context.stores,
       secrets: context.secrets,
       logLimits: new LogLimits(context),
+      contentLimits: contentLimitsOf(context),
       onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
     }),
     claimQueue: new ClaimQueue(context),
@@ -54,5 +56,18 @@ export function gatewayContext(
     heartbeatIntervalMs,
     timers: systemTimers,
     newUuid: randomUUID,
+  };
+}
+
+/** The bounds of this installation, as agents are told them. */
+function contentLimitsOf({
+  artifactRules,
+  cacheRules,
+}: Pick<AppContext, "artifactRules" | "cacheRules">): ContentLimits {
+  const { maxFileBytes, maxArtifactBytes, maxRunBytes } = artifactRules;
+  return {
+    fileBytes: maxFileBytes,
+    artifactBytes: Math.min(maxArtifactBytes, maxRunBytes),
+    cacheBytes: Math.min(cacheRules.maxEntryBytes, cacheRules.maxProjectBytes),
   };
 }

@@ -1,5 +1,6 @@
 /** Heartbeats of agents that pull: such an agent has no session, so each heartbeat is handled by itself. */
 import type { AgentNotice } from "../board/agent-notices.ts";
+import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
@@ -10,12 +11,14 @@ import { refreshAgent } from "./registration.ts";
 /**
  * Records the presence of the agent and answers the notices that it has missed. Throws `not_found` for an agent that is
  * not registered and `conflict` for a boot that a newer one has replaced. Rejects when presence or the store cannot be
- * reached.
+ * reached, and when the caller has hung up: its process may have died, and an agent that was started since must not
+ * lose its jobs to a heartbeat that took long.
  */
 export async function recordHeartbeat(
   context: SessionContext,
   agentId: AgentId,
   { bootId, sequence, holdings }: Heartbeat,
+  hungUp: AbortSignal,
 ): Promise<readonly AgentNotice[]> {
   const boot = { agentId, bootId };
   const [agent, present] = await Promise.all([
@@ -23,6 +26,7 @@ export async function recordHeartbeat(
     context.presence.read([agentId]),
   ]);
   if (agent === undefined) throw agentNotRegistered(agentId);
+  throwIfHungUp(hungUp);
   const newest = present.get(agentId)?.bootId ?? agent.bootId ?? bootId;
   // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
   if (newest !== bootId && sequence > 1n) {
@@ -30,6 +34,7 @@ export async function recordHeartbeat(
   }
   const { labels, slots } = agent;
   if (agent.bootId !== bootId) await refreshAgent(context, boot, { labels, slots, version: agent.version });
+  throwIfHungUp(hungUp);
   await context.presence.beat({
     ...boot,
     gatewayId: context.gatewayId,
@@ -40,4 +45,8 @@ export async function recordHeartbeat(
   });
   const { notices } = await reconcile(context, context.builder, boot, holdings);
   return notices;
+}
+
+function throwIfHungUp(hungUp: AbortSignal): void {
+  if (hungUp.aborted) throw new MillraceError("unavailable", "the agent has hung up during its heartbeat");
 }

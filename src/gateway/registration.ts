@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
+import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../domain/names.ts";
 import type { Labels } from "../domain/labels.ts";
 import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
 import { tellAgent } from "../board/agent-notices.ts";
@@ -13,15 +14,16 @@ import { type AgentBoot, endStreams, agentNotRegistered, removeAgent } from "../
 const MAX_LABELS = 64;
 export const MAX_SLOTS = 1_000;
 
+const plainText = (maxChars: number) => z.string().max(maxChars).regex(PLAIN_TEXT, PLAIN_TEXT_RULE);
 const labels = z
-  .record(z.string().min(1).max(128), z.string().max(256))
+  .record(plainText(128).min(1), plainText(256))
   .refine((record) => Object.keys(record).length <= MAX_LABELS, `must be at most ${MAX_LABELS}`);
 
 /** Facts that an agent reports about itself, at registration and with each hello. */
 export const agentFacts = z.object({
   labels,
   slots: z.number().int().min(1).max(MAX_SLOTS),
-  version: z.string().max(128),
+  version: plainText(128),
 });
 
 export const agentRegistration = agentFacts.extend({
@@ -111,8 +113,8 @@ export async function updateLabels(
     .pick({ labels: true })
     .safeParse({ labels: replace ? changes : { ...agent.labels, ...changes } });
   if (!changed.success) {
-    const problems = problemsOf(changed.error);
-    throw new MillraceError("malformed_request", `labels: ${problems[0]!.message}`, { problems });
+    const found = problemsOf(changed.error);
+    throw new MillraceError("malformed_request", `labels: ${found.problems[0]!.message}`, found);
   }
   await identity.putAgent({ ...agent, labels: changed.data.labels });
   await tellAgent(context, agentId, { type: "labels", labels: changed.data.labels });

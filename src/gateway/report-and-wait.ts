@@ -1,5 +1,6 @@
 /** Reports of agents without an open channel: each call is answered when the step's actor has processed the report. */
 import { isGrantOf, type StepState } from "../../actors/step/state.ts";
+import type { Timers } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { reportStep, type StepReport } from "./actor-messages.ts";
@@ -18,7 +19,7 @@ const POLL_MS = 1_000;
  * step's mailbox. Throws `unavailable` when the step has not answered within `waitMs`; safe to repeat.
  */
 export async function reportAndWait(
-  context: GatewayPorts,
+  context: GatewayPorts & { readonly timers?: Timers },
   agentId: AgentId,
   report: StepReport,
   waitMs: number,
@@ -28,7 +29,7 @@ export async function reportAndWait(
     return (await reportStep(context, agentId, report)) === "sent" ? "processed" : "refused";
   const { stepRunId, token } = report;
   const endsAt = context.clock.monotonic() + waitMs;
-  const signal = new Signal();
+  const signal = new Signal(context.timers);
   let verdict: ReportVerdict | undefined;
   const unsubscribe = await listenToAgent(context, agentId, (notice) => {
     if (notice.type !== "acknowledge" && notice.type !== "refuse") return;

@@ -4,6 +4,7 @@
  */
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import type { JobState } from "../../actors/job/state.ts";
+import type { Timers } from "../domain/clock.ts";
 import type { GrantedStep } from "../domain/effects.ts";
 import type { ClaimQueue } from "./claim-queue.ts";
 import { PendingClaims } from "./pending-claims.ts";
@@ -28,12 +29,15 @@ interface Fetch {
   callers: number;
 }
 
+/** Without timers, a fetch uses those of the process. */
+type FetcherContext = GatewayPorts & { readonly timers?: Timers };
+
 export class StepFetcher {
-  readonly #context: GatewayPorts;
+  readonly #context: FetcherContext;
   readonly #claimQueue: ClaimQueue;
   readonly #fetches = new Map<string, Fetch>();
 
-  constructor(context: GatewayPorts, claimQueue: ClaimQueue) {
+  constructor(context: FetcherContext, claimQueue: ClaimQueue) {
     this.#context = context;
     this.#claimQueue = claimQueue;
   }
@@ -73,7 +77,7 @@ export class StepFetcher {
     if (agent === undefined) throw agentNotRegistered(agentId);
     let { labels } = agent;
     const granted: GrantedStep[] = [];
-    const signal = new Signal();
+    const signal = new Signal(this.#context.timers);
     let isRevoked = false;
     const claims = new PendingClaims(this.#context, request, () => signal.raise());
     const unsubscribe = await listenToAgent(this.#context, agentId, (notice) => {

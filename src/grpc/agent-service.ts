@@ -51,10 +51,10 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       return {};
     }),
 
-    heartbeat: unary(context, async (request, { caller }) => {
+    heartbeat: unary(context, async (request, { caller, hungUp }) => {
       const agentId = callingAgent(caller);
       const { bootId } = parseMessage(bootOf, request);
-      const notices = await recordHeartbeat(context, agentId, { ...readHeartbeat(request), bootId });
+      const notices = await recordHeartbeat(context, agentId, { ...readHeartbeat(request), bootId }, hungUp);
       const missed: ConnectResponse[] = [];
       for (const notice of notices) {
         const message = await agentMessageOf(context.builder, notice);

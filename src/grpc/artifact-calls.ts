@@ -16,6 +16,7 @@ import { readContent } from "../app/content/run-artifacts.ts";
 import type { ArtifactFile } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
+import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../domain/names.ts";
 import { type Duplex, duplex, type StreamContext } from "./calls.ts";
 import { unexpectedMessage, receiveContent } from "./content-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
@@ -29,9 +30,10 @@ export const stepGrant = {
     .transform(asId<StepRunId>),
   token: z.bigint().nonnegative().max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number),
 };
+const artifactName = z.string().min(1).max(1_000).regex(PLAIN_TEXT, PLAIN_TEXT_RULE);
 const beginArtifact = z.object({
   ...stepGrant,
-  name: z.string().min(1).max(1_000),
+  name: artifactName,
   // `ArtifactIngest` checks paths, counts and hashes.
   files: z.array(
     z.object({
@@ -42,7 +44,7 @@ const beginArtifact = z.object({
     }),
   ),
 });
-const findArtifact = z.object({ ...stepGrant, name: z.string().min(1).max(1_000), job: z.string().max(1_000) });
+const findArtifact = z.object({ ...stepGrant, name: artifactName, job: z.string().max(1_000) });
 const takeFiles = z.object({
   files: z.array(z.int().nonnegative()),
   offset: z.bigint().nonnegative().transform(Number),

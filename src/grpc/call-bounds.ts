@@ -7,28 +7,46 @@ import { toStatus } from "./status.ts";
 /** A unary call whose caller sets no deadline may take this long. */
 export const UNARY_MS = 60_000;
 
-/** Takes the place of a request that could not be decoded. Without it, the library would answer INTERNAL. */
+/** Decoded maps lose an entry with this key without a word: it is the name of their prototype. */
+const RESERVED_KEY = "__proto__";
+const RESERVED_BYTES = Buffer.from(RESERVED_KEY);
+
+const CANNOT_BE_DECODED = "cannot be decoded as its message: use the proto files of this server's version";
+
+/** Takes the place of a request that could not be decoded in full. Without it, the library would answer INTERNAL. */
 class Undecodable {
+  readonly text: string;
   readonly cause: unknown;
 
-  constructor(cause: unknown) {
+  constructor(text: string, cause?: unknown) {
+    this.text = text;
     this.cause = cause;
   }
 }
 
-/** The same service with decoders that never throw. {@link refuseUndecodable} answers the requests that they cannot decode. */
+/** The same service with decoders that never throw and lose no entry of a map. {@link refuseUndecodable} answers the requests that they cannot decode. */
 export function decodable<S extends ServiceDefinition>(service: S): S {
   const methods = Object.entries(service).map(([name, method]) => {
     const requestDeserialize = (bytes: Buffer): unknown => {
       try {
-        return method.requestDeserialize(bytes);
+        const message: unknown = method.requestDeserialize(bytes);
+        const count = countReservedKeys(bytes);
+        // The key may also stand in a text, which a decoded message keeps.
+        const isLost = count > 0 && countReservedKeys(method.requestSerialize(message)) < count;
+        return isLost ? new Undecodable(`has a map with the key ${RESERVED_KEY}, which no map can have`) : message;
       } catch (error) {
-        return new Undecodable(error);
+        return new Undecodable(CANNOT_BE_DECODED, error);
       }
     };
     return [name, { ...method, requestDeserialize }];
   });
   return Object.fromEntries(methods) as S;
+}
+
+function countReservedKeys(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(RESERVED_BYTES); at >= 0; at = bytes.indexOf(RESERVED_BYTES, at + 1)) count++;
+  return count;
 }
 
 /** Answers `malformed_request` to a request that {@link decodable} could not decode. No handler sees such a request. */
@@ -39,7 +57,7 @@ export function refuseUndecodable(log: Logger): ServerInterceptor {
         next({
           onReceiveMessage(message: unknown, pass) {
             if (!(message instanceof Undecodable)) return pass(message);
-            const text = `the request cannot be decoded as a message of ${path}: use the proto files of this server's version`;
+            const text = `the request to ${path} ${message.text}`;
             const error = new MillraceError("malformed_request", text, { cause: message.cause });
             call.sendStatus(toStatus(error, path, log));
           },

@@ -7,23 +7,24 @@ import { fromPointer } from "../domain/json-pointer.ts";
 
 /** `ErrorInfo.domain`: names the system that defines the reasons. */
 const DOMAIN = "millrace";
-const RETRY_AFTER_SECONDS = 1n;
 
 /** Bytes around the violations within the status: the URL of their type and three lengths. */
 const BAD_REQUEST_FRAME_BYTES = 64;
 
 /**
  * A serialized google.rpc.Status of at most `maxBytes`; `message` must leave 400 of them free. It holds an ErrorInfo with
- * the word of the error table in upper snake case and whether to retry, a RetryInfo for `unavailable`, and a BadRequest
- * with the first problems, as many as fit.
+ * the word of the error table in upper snake case, whether to retry and the number of all problems, a RetryInfo for
+ * `unavailable` and `too_many`, and a BadRequest with the first problems, as many as fit.
  */
 export function errorDetails(error: MillraceError, message: string, maxBytes: number): Buffer {
   const { reason, problems } = error;
   const { grpc: code, retry } = ERROR_TABLE[reason];
-  const info = ErrorInfo.create({ reason: upperSnake(reason), domain: DOMAIN, metadata: { retry } });
+  // The violations below are the first problems only.
+  const counted = problems.length > 0 ? { problems: String(error.problemCount) } : {};
+  const info = ErrorInfo.create({ reason: upperSnake(reason), domain: DOMAIN, metadata: { retry, ...counted } });
   const details = [pack("ErrorInfo", ErrorInfo.encode(info).finish())];
-  if (reason === "unavailable") {
-    const delay = RetryInfo.create({ retryDelay: { seconds: RETRY_AFTER_SECONDS, nanos: 0 } });
+  if (reason === "unavailable" || reason === "too_many") {
+    const delay = RetryInfo.create({ retryDelay: { seconds: BigInt(error.retryAfterSeconds), nanos: 0 } });
     details.push(pack("RetryInfo", RetryInfo.encode(delay).finish()));
   }
   const leftBytes = maxBytes - Status.encode({ code, message, details }).finish().length - BAD_REQUEST_FRAME_BYTES;

@@ -2,9 +2,13 @@
 import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 import { MillraceError } from "../domain/errors.ts";
+import { sizeText } from "./body-bounds.ts";
 
 /** A body that is too large is read and thrown away up to this size, so that its sender can read the answer. */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
+/** The same for a body with a bound that is small because its sender needs no token, and is not to be read at length. */
+const FEW_DISCARDED_BYTES = 256 * 1024;
+const SMALL_BYTES = 16 * 1024;
 
 /**
  * Reads the body. `length` is the header `Content-Length`, "" for a request without it. Throws `payload_too_large` for a
@@ -16,9 +20,9 @@ export async function readBytes(request: IncomingMessage, length: string, limitB
   } catch (error) {
     const type = error instanceof Error && "type" in error ? error.type : undefined;
     if (type === "entity.too.large") {
-      discardRest(request);
-      const limit = `${limitBytes / (1024 * 1024)} MB`;
-      throw new MillraceError("payload_too_large", `the body is larger than ${limit}: send less at a time`);
+      discardRest(request, limitBytes <= SMALL_BYTES ? FEW_DISCARDED_BYTES : MAX_DISCARDED_BYTES);
+      const text = `the body is larger than ${sizeText(limitBytes)}: send less at a time`;
+      throw new MillraceError("payload_too_large", text);
     }
     if (type === "request.aborted" || type === "request.size.invalid") {
       throw new MillraceError("malformed_request", "the body ended early", { cause: error });
@@ -31,8 +35,8 @@ export async function readBytes(request: IncomingMessage, length: string, limitB
  * Reads the rest of a body and throws it away. While a part of the body is unread, the connection is reset when the server
  * closes it, and the answer would be lost.
  */
-export function discardRest(request: IncomingMessage): void {
-  let left = MAX_DISCARDED_BYTES;
+export function discardRest(request: IncomingMessage, atMost: number = MAX_DISCARDED_BYTES): void {
+  let left = atMost;
   request.on("data", (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.destroy();

@@ -1,10 +1,11 @@
 /** The one translator of errors into HTTP answers, and the answers to requests that match no route. */
+import type { ServerResponse } from "node:http";
 import type { RouterContext } from "@koa/router";
 import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
 import { errorEnvelope, publicError } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { RequestState } from "./state.ts";
+import type { ApiRouter, RequestState } from "./state.ts";
 
 /** Turns every thrown error into the error envelope. The text of an internal error goes to the log alone, with the request's id. */
 export function translateErrors(context: AppContext): Middleware<RequestState> {
@@ -23,19 +24,36 @@ export function translateErrors(context: AppContext): Middleware<RequestState> {
       ctx.status = envelope.code;
       ctx.body = envelope;
       if (error.reason === "unauthenticated") ctx.set("WWW-Authenticate", "Bearer");
-      if (error.reason === "unavailable") ctx.set("Retry-After", "1");
+      if (error.reason === "unavailable" || envelope.code === 429) ctx.set("Retry-After", `${error.retryAfterSeconds}`);
     }
   };
 }
 
-/** 404 for a path without a route; 405 with `Allow` for a method that the path does not accept. */
-export function refuseUnmatched(): Middleware<RequestState, Partial<Pick<RouterContext, "matched">>> {
-  return (ctx) => {
+/**
+ * 404 for a path without a route, which needs no token: the routes are documented, so it tells nothing. 405 with `Allow`
+ * for a method that the path does not accept; `authenticated` runs first where the path is one of `router`.
+ */
+export function refuseUnmatched(
+  router: ApiRouter,
+  authenticated: Middleware<RequestState>,
+): Middleware<RequestState, Partial<Pick<RouterContext, "matched">>> {
+  return async (ctx) => {
     const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
     if (methods.size === 0) throw new MillraceError("not_found", `there is nothing at ${ctx.path}`);
+    if (router.match(ctx.path, ctx.method).path.some((layer) => layer.methods.length > 0)) {
+      await authenticated(ctx, () => Promise.resolve());
+    }
     ctx.set("Allow", [...methods].join(", "));
     throw new MillraceError("method_not_allowed", `${ctx.path} accepts ${[...methods].join(", ")}, not ${ctx.method}`);
   };
+}
+
+/** The answer to a request whose target is no address, and which therefore reaches no route. */
+export function refuseTarget(response: ServerResponse, nowMs: number): void {
+  const error = new MillraceError("malformed_request", "the request line names no address of this server");
+  const envelope = errorEnvelope(error, "", nowMs);
+  response.writeHead(envelope.code, { "Content-Type": "application/json; charset=utf-8", Connection: "close" });
+  response.end(JSON.stringify(envelope));
 }
 
 function describe(error: unknown): string {

@@ -1,4 +1,5 @@
 /** Routes of users, tokens and agents. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AppContext } from "../app/context.ts";
 import { listAgents } from "../app/agents/inventory.ts";
 import {
@@ -13,19 +14,50 @@ import {
   deleteRegistrationToken,
   listRegistrationTokens,
 } from "../app/identity/registration-tokens.ts";
+import { LoginThrottle } from "../app/identity/login-throttle.ts";
 import { createUser, createUserBody, listUsers, login, loginBody } from "../app/identity/users.ts";
+import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, asId, type TokenId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
+import type { AddressOf } from "./caller-address.ts";
 import { parseBody } from "./parse.ts";
 import type { ApiRouter } from "./state.ts";
 import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
 
-export function addIdentityRoutes(router: ApiRouter, context: AppContext): void {
+/** Refusals that wait to be sent. Each keeps a connection and a few kB. */
+const MAX_HELD_REFUSALS = 5_000;
+
+/**
+ * The one route below `/api/v1` that needs no token. A refusal of too many logins is sent after `refuseAfterMs`: a caller
+ * who waits for each answer then sends so few requests that the others do not notice them.
+ */
+export function addLoginRoute(
+  router: ApiRouter,
+  context: AppContext,
+  { addressOf, refuseAfterMs }: { readonly addressOf: AddressOf; readonly refuseAfterMs: number },
+): void {
+  const throttle = new LoginThrottle();
+  let held = 0;
   router.post(
     "/auth/login",
-    answer(context, async (ctx) => login(context, await parseBody(ctx, loginBody))),
+    answer(context, async (ctx) => {
+      const address = addressOf(ctx.req);
+      try {
+        throttle.requireTry(address, context.clock.monotonic());
+        return await login(context, await parseBody(ctx, loginBody), { throttle, address });
+      } catch (error) {
+        if (error instanceof MillraceError && error.reason === "too_many" && held < MAX_HELD_REFUSALS) {
+          held++;
+          await sleep(refuseAfterMs, undefined, { ref: false });
+          held--;
+        }
+        throw error;
+      }
+    }),
   );
+}
 
+export function addIdentityRoutes(router: ApiRouter, context: AppContext): void {
   router.post(
     "/users",
     answer(context, async (ctx) => createUser(context, ctx.state.caller, await parseBody(ctx, createUserBody))),

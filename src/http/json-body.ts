@@ -1,11 +1,15 @@
 /** Strict JSON bodies: bounded, typed by their content type, and refused with the line and column of a mistake. */
 import { MillraceError } from "../domain/errors.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 import { discardRest, readBytes } from "./body-bytes.ts";
+import { bodyBoundsOf, SMALL_BODY } from "./body-bounds.ts";
 import { jsonErrorOffset } from "./json-position.ts";
+import { exceededBound } from "./json-scan.ts";
 import type { ApiContext } from "./state.ts";
 
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 64;
+/** Objects lose a member of this name without a word: it is the name of their prototype. */
+const RESERVED_KEY = "__proto__";
 
 /**
  * The body as JSON, or undefined when there is none. Throws `unsupported_media_type`, `payload_too_large` (without
@@ -19,8 +23,41 @@ export async function readJsonBody(ctx: ApiContext): Promise<unknown> {
     discardRest(ctx.req);
     throw new MillraceError("unsupported_media_type", "the body must be sent with `Content-Type: application/json`");
   }
-  const text = decode(await readBytes(ctx.req, ctx.get("content-length"), MAX_BODY_BYTES));
+  const { bytes: limit, values } = bodyBoundsOf(ctx);
+  const reading = readBytes(ctx.req, ctx.get("content-length"), limit);
+  const bytes = await (limit > SMALL_BODY.bytes ? reading : inTime(ctx, reading));
+  refuseExcess(bytes, values);
+  const text = decode(bytes);
   return text.trim() === "" ? undefined : parse(text);
+}
+
+/** Throws `malformed_request` when a small body does not arrive in time. The connection is closed behind the answer. */
+async function inTime(ctx: ApiContext, reading: Promise<Buffer>): Promise<Buffer> {
+  const ms = ctx.state.smallBodyWithinMs;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = `the body did not arrive within ${ms / 1_000} s`;
+    timer = setTimeout(() => {
+      ctx.set("Connection", "close");
+      reject(new MillraceError("malformed_request", text));
+    }, ms);
+  });
+  try {
+    return await Promise.race([reading, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A value that is nested deeper would overflow the stack of code that walks it. */
+function refuseExcess(bytes: Uint8Array, values: number): void {
+  const exceeded = exceededBound(bytes, { depth: MAX_DEPTH, values });
+  if (exceeded === undefined) return;
+  const message =
+    exceeded === "depth"
+      ? `the body is nested deeper than ${MAX_DEPTH} levels`
+      : `the body has more than ${values} members and items`;
+  throw new MillraceError("malformed_request", message, { problems: [{ code: "too_big", pointer: "", message }] });
 }
 
 function decode(bytes: Buffer): string {
@@ -36,26 +73,36 @@ function parse(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const before = text.slice(0, jsonErrorOffset(text)).split("\n");
-    const line = before.length;
-    const column = before.at(-1)!.length + 1;
+    const { line, column } = placeOf(jsonErrorOffset(text), text);
     const message = `the body is not valid JSON at line ${line}, column ${column}`;
     throw new MillraceError("malformed_request", message, {
       cause: error,
       problems: [{ code: "json", pointer: "", message, line, column }],
     });
   }
-  refuseDepth(value);
+  // Only a text with this name, or with an escaped character, can hold a key of this name.
+  if (text.includes(RESERVED_KEY) || text.includes("\\u")) refuseReservedKeys(value, []);
   return value;
 }
 
-/** A value that is nested deeper would overflow the stack of code that walks it. */
-function refuseDepth(body: unknown): void {
-  let level: unknown[] = [body];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) {
-      throw new MillraceError("malformed_request", `the body is nested deeper than ${MAX_DEPTH} levels`);
-    }
-    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
+function placeOf(offset: number, text: string): { readonly line: number; readonly column: number } {
+  let line = 1;
+  let start = 0;
+  for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) {
+    line++;
+    start = at + 1;
   }
+  return { line, column: offset - start + 1 };
+}
+
+function refuseReservedKeys(value: unknown, path: readonly PropertyKey[]): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Object.hasOwn(value, RESERVED_KEY)) {
+    const pointer = toPointer([...path, RESERVED_KEY]);
+    const message = `no key can be ${RESERVED_KEY}: use another name`;
+    throw new MillraceError("malformed_request", `the body has problems: ${pointer} ${message}`, {
+      problems: [{ code: "reserved_key", pointer, message }],
+    });
+  }
+  for (const [key, item] of Object.entries(value)) refuseReservedKeys(item, [...path, key]);
 }

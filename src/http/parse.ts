@@ -30,9 +30,8 @@ export function parseQuery<T extends z.ZodType>(ctx: ApiContext, shape: T): z.ou
 function parse<T extends z.ZodType>(shape: T, value: unknown, part: "body" | "query"): z.output<T> {
   const result = shape.safeParse(value, { reportInput: false });
   if (result.success) return result.data;
-  const problems = problemsOf(result.error);
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  throw new MillraceError("malformed_request", `the ${part} has problems: ${problemText(problems[0]!)}${more}`, {
-    problems,
-  });
+  const found = problemsOf(result.error);
+  const more = found.problemCount > 1 ? ` (and ${found.problemCount - 1} more)` : "";
+  const message = `the ${part} has problems: ${problemText(found.problems[0]!)}${more}`;
+  throw new MillraceError("malformed_request", message, found);
 }

@@ -10,8 +10,8 @@ import {
   pushPluginQuery,
 } from "../app/catalogue/plugins.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { PLUGIN_BOUNDS } from "../domain/plugins.ts";
 import { answer } from "./answer.ts";
+import { bodyBoundsOf } from "./body-bounds.ts";
 import { discardRest, readBytes } from "./body-bytes.ts";
 import { parseQuery } from "./parse.ts";
 import type { ApiContext, ApiRouter, RouteContext } from "./state.ts";
@@ -49,5 +49,5 @@ function readPackageBody(ctx: ApiContext): Promise<Uint8Array> {
     discardRest(ctx.req);
     throw new MillraceError("unsupported_media_type", "the package must be sent with `Content-Type: application/gzip`");
   }
-  return readBytes(ctx.req, ctx.get("content-length"), PLUGIN_BOUNDS.packedBytes);
+  return readBytes(ctx.req, ctx.get("content-length"), bodyBoundsOf(ctx).bytes);
 }

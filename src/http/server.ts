@@ -1,27 +1,29 @@
 /** The HTTP edge: one Koa application over the use cases of `src/app`. */
 import type { Server } from "node:http";
 import Router from "@koa/router";
-import Koa, { type Middleware } from "koa";
+import Koa from "koa";
 import type { Registry } from "prom-client";
-import { authenticate } from "../app/identity/access.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
-import type { AppContext } from "../app/context.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { addArtifactRoutes } from "./artifact-routes.ts";
+import { requireBearer } from "./authentication.ts";
 import { addCacheRoutes } from "./cache-routes.ts";
+import { addressReader, type Network } from "./caller-address.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
-import { refuseUnmatched, translateErrors } from "./errors.ts";
+import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
-import { addIdentityRoutes } from "./identity-routes.ts";
+import { addIdentityRoutes, addLoginRoute } from "./identity-routes.ts";
 import { createListener } from "./listener.ts";
 import { addLogLimitRoutes } from "./log-limit-routes.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
 import { addPluginRoutes } from "./plugin-routes.ts";
+import { boundQuery } from "./query-bounds.ts";
+import { originForm } from "./request-target.ts";
 import { addRetentionRoutes } from "./retention-routes.ts";
 import { addRunRoutes } from "./run-routes.ts";
 import { addSecretRoutes } from "./secret-routes.ts";
@@ -33,6 +35,12 @@ export interface HttpServerOptions {
   readonly readiness: ReadinessChecks;
   /** Null, the default, means plaintext. */
   readonly tls?: TlsSource | null;
+  /** Networks of proxies that are believed when they name a caller; none is believed by default. */
+  readonly trustedProxies?: readonly Network[] | undefined;
+  /** Milliseconds within which headers, and then a small body, must arrive; default 15,000. */
+  readonly headWithinMs?: number | undefined;
+  /** Milliseconds until too many logins are refused; default 5,000. */
+  readonly refuseAfterMs?: number | undefined;
   /** Milliseconds between two checks of the tokens of answers that are still being sent. */
   readonly sessionCheckMs?: number;
 }
@@ -45,19 +53,31 @@ export interface HttpEdge {
 }
 
 const API = "/api/v1";
-const PUBLIC_PATHS: readonly string[] = [`${API}/auth/login`];
+/** Paths of another case are other paths: what one spelling needs, another must not go around. */
+const EXACT = { sensitive: true } as const;
 /** Within this time a whole request must have arrived. */
 const RECEIVE_WITHIN_MS = 60_000;
-/** Within this time the headers of a request must have arrived. */
-const HEADERS_WITHIN_MS = 15_000;
+/** Within this time the headers of a request must have arrived, and then a small body. */
+const HEAD_WITHIN_MS = 15_000;
+/** After this time the refusal of too many logins is sent. */
+const REFUSE_AFTER_MS = 5_000;
+/** Between two looks for connections that are too slow; the library's own choice is 30 s. */
+const CHECK_MS = 1_000;
 
 export function createHttpServer(context: ClusterContext, options: HttpServerOptions): HttpEdge {
   const app = new Koa<RequestState>();
   app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
 
-  const health = new Router<RequestState>();
+  const { headWithinMs = HEAD_WITHIN_MS, refuseAfterMs = REFUSE_AFTER_MS } = options;
+  const health = new Router<RequestState>(EXACT);
+  health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
-  const api = new Router<RequestState>({ prefix: API });
+  const open = new Router<RequestState>({ ...EXACT, prefix: API });
+  open.use(boundQuery());
+  addLoginRoute(open, context, { addressOf: addressReader(options.trustedProxies), refuseAfterMs });
+  const api = new Router<RequestState>({ ...EXACT, prefix: API });
+  const authenticated = requireBearer(context, new OpenSessions(context, options.sessionCheckMs));
+  api.use(boundQuery(), authenticated);
   addIdentityRoutes(api, context);
   addRunRoutes(api, context);
   addApprovalRoutes(api, context);
@@ -77,34 +97,29 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(secureAnswers());
   app.use(translateErrors(context));
   app.use(boundRequests());
+  app.use((ctx, next) => {
+    ctx.state.smallBodyWithinMs = headWithinMs;
+    return next();
+  });
   app.use(health.routes());
-  app.use(requireBearer(context, new OpenSessions(context, options.sessionCheckMs)));
+  app.use(open.routes());
   app.use(api.routes());
-  app.use(refuseUnmatched());
+  app.use(refuseUnmatched(api, authenticated));
 
   const handle = app.callback();
-  const timeouts = { requestTimeout: RECEIVE_WITHIN_MS, headersTimeout: HEADERS_WITHIN_MS };
+  const timeouts = {
+    requestTimeout: RECEIVE_WITHIN_MS,
+    headersTimeout: headWithinMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, headWithinMs / 4),
+  };
   const server = createListener(options.tls ?? null, timeouts, (request, response) => {
+    const target = originForm(request.url ?? "");
+    if (target === undefined) {
+      refuseTarget(response, context.clock.now());
+      return;
+    }
+    request.url = target;
     void handle(request, response);
   });
   return { server, app };
-}
-
-/**
- * Runs before any route below `/api/v1`, so that a caller without a token cannot learn which paths exist. A download whose
- * token is revoked is cut off: its status is sent already, and its length shows the caller that the rest is missing.
- */
-function requireBearer(context: AppContext, sessions: OpenSessions): Middleware<RequestState> {
-  return async (ctx, next) => {
-    const needsToken = (ctx.path === API || ctx.path.startsWith(`${API}/`)) && !PUBLIC_PATHS.includes(ctx.path);
-    if (needsToken) {
-      const bearer = /^Bearer +(\S+) *$/i.exec(ctx.get("authorization"))?.[1] ?? "";
-      const caller = await authenticate(context, bearer);
-      ctx.state.caller = caller;
-      const leave = sessions.enter({ bearer, caller }, () => ctx.res.destroy());
-      if (ctx.res.closed) leave();
-      else ctx.res.once("close", leave);
-    }
-    await next();
-  };
 }

@@ -6,6 +6,8 @@ import type { Caller } from "../app/identity/access.ts";
 export interface RequestState {
   /** Echoed as `x-request-id`; names the request in the log. */
   requestId: string;
+  /** Milliseconds within which a small body must arrive after its headers. */
+  smallBodyWithinMs: number;
   /** Set for every route below `/api/v1` that needs a bearer. */
   caller: Caller;
 }

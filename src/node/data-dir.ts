@@ -21,6 +21,11 @@ export function storeFile(dataDir: string): string {
   return join(dataDir, "millrace.db");
 }
 
+/** The data directory of the agent of a local installation. */
+export function agentDataDir(dataDir: string): string {
+  return join(dataDir, "agent");
+}
+
 /** The socket on which the agent of a local installation waits for the next start; null when its path is too long. */
 export function agentSocket(dataDir: string): string | null {
   const socket = join(dataDir, "agent.sock");
@@ -69,7 +74,8 @@ export async function claimDataDir(dataDir: string): Promise<() => void> {
     const owner = await readFile(join(dataDir, OWNER_FILE), "utf8").catch(() => "unknown");
     throw new MillraceError("conflict", `already running (pid ${owner.trim()}) on ${dataDir}`);
   }
-  await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`);
+  // The file only helps to find the owner. On a full disk it stays empty.
+  await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`).catch(() => {});
   return () => lock.close();
 }
 

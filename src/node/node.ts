@@ -7,6 +7,8 @@ import { Registry } from "prom-client";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import { NodeRegistry } from "../../queues/node-registry.ts";
+import { DefinitionWork } from "../definition-work/definition-work.ts";
+import { Threads } from "../definition-work/threads.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
@@ -23,6 +25,7 @@ import { startEmbeddedRedis } from "../redis/embedded.ts";
 import { SecretVault } from "../secrets/vault.ts";
 import { SchemaSwitch } from "../stores/format/schema-switch.ts";
 import { STORED_FORMAT, type StoredFormat } from "../stores/format/stored-format.ts";
+import { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import { killAtExit } from "./kill-at-exit.ts";
 import { endWithThisProcess } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
@@ -93,12 +96,13 @@ async function startParts(
   };
   const has = (role: (typeof config.roles)[number]) => config.roles.includes(role);
 
-  const adapters = await openStores(config, dataDir);
+  const disk = config.mongodb === null || config.redis === null ? startReserve(dataDir, log, teardown) : undefined;
+  const adapters = await openStores(config, dataDir, disk);
   teardown.add("the store", () => adapters.close());
   const shardCount = await agreeOnShards(adapters.shards, config.shards);
   ready("store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
 
-  const target = config.redis ?? (await startRedis(dataDir, log, teardown));
+  const target = config.redis ?? (await startRedis(dataDir, disk, log, teardown));
   const redis = connectRedis(target, { role: "edge", log });
   teardown.add("the connection to Redis", () => redis.disconnect());
   await checkRedis(redis, log);
@@ -128,6 +132,8 @@ async function startParts(
   const presence = new RedisPresence(redis);
   const registry = new Registry();
   const onTurnSaved = registerStartMetrics(registry);
+  const threads = new Threads(log);
+  teardown.add("the threads for definitions", () => threads.close());
   const context: ClusterContext = {
     stores,
     feed,
@@ -136,6 +142,7 @@ async function startParts(
     presence,
     nodes,
     inspection,
+    definitions: new DefinitionWork(threads),
     clock,
     log,
     onRunBegun: (actors) => onTurnSaved(actors, new Map()),
@@ -194,8 +201,23 @@ async function signingKeyOf({ signingKey, mongodb }: NodeConfig, dataDir: string
   return mongodb === null ? readOrMakeSigningKey(dataDir) : randomBytes(32);
 }
 
-async function startRedis(dataDir: string, log: Logger, teardown: Teardown): Promise<RedisTarget> {
-  const server = await startEmbeddedRedis({ dataDir, log });
+/** Throws `unavailable` when the disk of the data directory is so full that nothing can start. */
+function startReserve(dataDir: string, log: Logger, teardown: Teardown): DiskReserve {
+  const disk = new DiskReserve({ folder: dataDir, log });
+  disk.start();
+  teardown.add("the reserve of the disk", () => disk.stop());
+  disk.requireLeast();
+  return disk;
+}
+
+async function startRedis(
+  dataDir: string,
+  disk: DiskReserve | undefined,
+  log: Logger,
+  teardown: Teardown,
+): Promise<RedisTarget> {
+  const server = await startEmbeddedRedis({ dataDir, log, isDurable: disk?.isFull !== true });
+  disk?.onChange((isFull) => void server.setDurable(!isFull));
   const releases = [killAtExit(server.pid), endWithThisProcess(server.pid)];
   teardown.add("Redis", async () => {
     await server.stop();

@@ -4,19 +4,23 @@
  */
 import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
-import { openMongoStores } from "../stores/mongo/open.ts";
-import { openSqliteStores } from "../stores/sqlite/open.ts";
+import type { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { versionedInspection } from "../stores/format/versioned-inspection.ts";
 import { versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
 import { storeFile } from "./data-dir.ts";
 
-/** Rejects with `unavailable` when the store cannot be used. */
-export function openStores(config: NodeConfig, dataDir: string): Promise<Stores> {
-  return config.mongodb === null
-    ? openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit })
-    : openMongoStores(config.mongodb);
+/** Rejects with `unavailable` when the store cannot be used. `disk` is the reserve of the data directory, if it has one. */
+export async function openStores(config: NodeConfig, dataDir: string, disk?: DiskReserve): Promise<Stores> {
+  // A driver is a tenth of the time in which a node starts, so only the one that the node uses is loaded.
+  if (config.mongodb === null) {
+    const { openSqliteStores } = await import("../stores/sqlite/open.ts");
+    const reserve = disk === undefined ? {} : { disk };
+    return openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit, ...reserve });
+  }
+  const { openMongoStores } = await import("../stores/mongo/open.ts");
+  return openMongoStores(config.mongodb);
 }
 
 /** The same stores, which answer everything in the newest shape and store it with the schema that `writes` names. */

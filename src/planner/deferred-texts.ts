@@ -4,9 +4,10 @@ import { toPointer } from "../domain/json-pointer.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
 import type { JobSpec, Pairs, StepSpec } from "../domain/plan.ts";
+import { WorkUsedUp } from "../domain/work-budget.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";
 import { asText, evaluateTemplate, parseTemplate } from "../expressions/template.ts";
-import { type Facts, factsOf } from "./gate.ts";
+import { type Facts, factsOf, withinBudget } from "./gate.ts";
 
 /** Options for parsing a folded text: the values in it may make it long, and the plan as a whole has a bound. */
 export const UNBOUNDED = { maxChars: Infinity, maxSteps: Infinity };
@@ -24,11 +25,20 @@ export interface ResolvedStep extends StepSpec {
 export type SecretValues = Readonly<Record<string, string>>;
 
 /** A step with all texts evaluated; `facts` are those of its job. Throws {@link DeferredTextError}, `MissingOutputs`. */
-export function resolveDeferred(
+export function resolveDeferred(spec: JobSpec, step: StepSpec, facts: Facts, secrets: SecretValues = {}): ResolvedStep {
+  try {
+    return resolveTexts(spec, step, facts, secrets);
+  } catch (error) {
+    if (!(error instanceof WorkUsedUp)) throw error;
+    throw new DeferredTextError(`the texts of the step cannot be evaluated: ${error.message}`);
+  }
+}
+
+function resolveTexts(
   { env, late: deferred }: JobSpec,
   step: StepSpec,
   facts: Facts,
-  secrets: SecretValues = {},
+  secrets: SecretValues,
 ): ResolvedStep {
   const jobEnv = env.map(([name, text]): readonly [string, string] => [
     name,
@@ -64,19 +74,26 @@ export function resolveDeferred(
   return { ...step, env: stepEnv, args, jobEnv };
 }
 
-/** The value of an output of a job; null when it cannot be evaluated. Throws `MissingOutputs`. */
+/** The value of an output of a job; null when it cannot be evaluated. Throws `MissingOutputs`, and `WorkUsedUp`. */
 export function resolveOutput(text: string, facts: Facts): Json {
-  try {
-    return resolve(text, facts, { env: {}, secrets: {} }, "");
-  } catch (error) {
-    if (error instanceof DeferredTextError) return null;
-    throw error;
-  }
+  return withinBudget(facts, "text", text, () => {
+    try {
+      return resolve(text, facts, { env: {}, secrets: {} }, "");
+    } catch (error) {
+      if (error instanceof DeferredTextError) return null;
+      throw error;
+    }
+  });
 }
 
 /** The text of a message; empty when an expression in it cannot be evaluated. Throws `MissingOutputs`. */
 export function resolveMessage(text: string, facts: Facts): string {
-  return asText(resolveOutput(text, facts));
+  try {
+    return asText(resolveOutput(text, facts));
+  } catch (error) {
+    if (error instanceof WorkUsedUp) return "";
+    throw error;
+  }
 }
 
 /** The contexts that only the texts of a step read. */
@@ -87,13 +104,14 @@ interface StepContexts {
 
 /** `what` is the subject of the message when the text cannot be evaluated. */
 function resolve(text: string, facts: Facts, contexts: StepContexts, what: string): Json {
-  const template = parseTemplate(text, CONTEXTS, UNBOUNDED);
-  const scope = toScope({ ...factsOf(text, template.references, facts), ...contexts });
   let value: Json;
   try {
-    value = evaluateTemplate(template, scope);
+    facts.budget?.charge(text.length);
+    const template = parseTemplate(text, CONTEXTS, UNBOUNDED);
+    const scope = toScope({ ...factsOf(text, template.references, facts), ...contexts });
+    value = evaluateTemplate(template, scope, undefined, facts.budget);
   } catch (error) {
-    if (error instanceof MissingOutputs) throw error;
+    if (error instanceof MissingOutputs || error instanceof WorkUsedUp) throw error;
     throw new DeferredTextError(
       `${what} cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`,
     );

@@ -2,14 +2,14 @@
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import { cellName, type JobSpec, type Pairs, type Scalar } from "../domain/plan.ts";
-import { toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
+import { type Scope, toScope, UNKNOWN } from "../expressions/context-data.ts";
+import { findTooLarge } from "./definition-size.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
-import { planApproval } from "./plan-gates.ts";
+import { PlanBudget } from "./plan-budget.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
-import { planContexts, type Subject } from "./plan-contexts.ts";
+import { type PlanContexts, planContexts, type Subject } from "./plan-contexts.ts";
 import { pinPlugins } from "./plan-plugins.ts";
-import { linkCells, type PlanRefusal } from "./plan-run.ts";
-import { sizedCell, snapshotBytes, snapshotLimitMessage } from "./snapshot-size.ts";
+import type { PlanRefusal } from "./plan-run.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface DryStep {
@@ -64,18 +64,35 @@ export type DryRunResult = { readonly ok: true; readonly plan: DryRun } | PlanRe
  * Plans without a run; the same input gives the same answer. Parts of the language that this version does not run yet are planned
  * as a later version will run them. All other problems are those with which a trigger would be refused.
  */
-export function dryRun(input: Subject): DryRunResult {
+export function dryRun(input: Subject, budget = new PlanBudget()): DryRunResult {
   const { contexts, problems: unfit } = planContexts(input);
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
-  const { definition, trigger } = input;
   const base = toScope({ ...contexts, run: { id: RUN_ID, attempt: 1 } });
-  const resolver = new TextResolver(definition.source, base, { deferred: "keep", repoUrl: input.repoUrl });
-  const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
-  const judge = new Judge(definition, { ...contexts, run: { id: UNKNOWN, attempt: 1 } });
+  const { source } = input.definition;
+  const resolver = new TextResolver(source, base, { deferred: "keep", repoUrl: input.repoUrl, budget });
+  try {
+    return planWith(resolver, input, base, contexts, budget);
+  } catch (error) {
+    resolver.refuseWork(error);
+    return { ok: false, fault: "definition", problems: resolver.problems };
+  }
+}
+
+/** Throws `WorkUsedUp`. */
+function planWith(
+  resolver: TextResolver,
+  input: Subject,
+  base: Scope,
+  contexts: PlanContexts["contexts"],
+  budget: PlanBudget,
+): DryRunResult {
+  const { definition, trigger } = input;
+  const cells = planCells(definition, base, budget, (code, path, message) => resolver.refuse(code, path, message));
+  const judge = new Judge(definition, { ...contexts, run: { id: UNKNOWN, attempt: 1 } }, budget);
   const stages: DryStage[] = [];
   const secrets = new Set<string>();
   for (const [index, stage] of definition.stages.entries()) {
-    const verdict = judge.stage(stage.when);
+    const verdict = judge.stage(stage);
     const jobs: DryJob[] = [];
     for (const cell of cells) {
       if (cell.stage !== index) continue;
@@ -92,7 +109,9 @@ export function dryRun(input: Subject): DryRunResult {
       jobs,
     });
   }
-  refuseLargeSnapshot(input, cells, resolver);
+  const limit = input.snapshotBytes ?? null;
+  const large = limit === null ? undefined : findTooLarge(definition, cells, input.variables, limit, budget);
+  if (large !== undefined) resolver.refuse("snapshot-limit", large.path, large.message);
   const { problems, warnings } = resolver;
   if (problems.length > 0) return { ok: false, fault: "definition", problems };
   return {
@@ -108,23 +127,6 @@ export function dryRun(input: Subject): DryRunResult {
   };
 }
 
-/** Refuses what the planning of a run refuses for its size in the store. */
-function refuseLargeSnapshot(input: Subject, cells: readonly PlannedCell[], resolver: TextResolver): void {
-  const limit = input.snapshotBytes ?? null;
-  if (limit === null) return;
-  const { stages, source } = input.definition;
-  const links = linkCells(cells);
-  // All cells of a matrix have one approval.
-  const approvals = stages.flatMap(({ approval, jobs }) => [approval, ...jobs.map((job) => job.approval)]);
-  const noValues = toPartialScope({ jobs: UNKNOWN });
-  const bytes = snapshotBytes(
-    cells.map((cell, at) => sizedCell(cell, links[at]!.needs.length)),
-    approvals.flatMap((approval) => planApproval(approval, noValues, source.parsed) ?? []),
-    input.variables,
-  );
-  if (bytes > limit) resolver.refuse("snapshot-limit", [], snapshotLimitMessage(bytes, limit));
-}
-
 /** In texts, this id takes the place of the id that a run will get. */
 const RUN_ID = "run_0";
 
@@ -134,7 +136,7 @@ function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge
   const env = knownEnv(spec.env, spec.late);
   const ended: string[] = [];
   const steps = defined.steps.map((step, index): DryStep => {
-    const judged = judge.step(step, { cell, env, ended }, verdict);
+    const judged = judge.step(step, index, { cell, env, ended }, verdict);
     if (step.id !== "") ended.push(step.id);
     return { name: spec.steps[index]!.name, id: step.id, uses: spec.steps[index]!.uses, ...judged };
   });

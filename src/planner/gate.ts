@@ -1,6 +1,7 @@
 /** Decides whether a stage, a job or a step runs, when everything before it has ended. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
 import type { Reference } from "../expressions/template.ts";
 import { type Condition, evaluateCondition, parseCondition } from "../expressions/condition.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";
@@ -9,15 +10,30 @@ import type { Status } from "../expressions/functions.ts";
 
 /**
  * The decision about a stage, a job or a step. `open`: it runs. `condition`: its condition is false. `upstream_failed`: it does
- * not run because something before it failed. `condition_failed`: its condition cannot be evaluated.
+ * not run because something before it failed. `condition_failed`: its condition cannot be evaluated. `expression_limit`: the
+ * budget of work was used up before its condition was evaluated.
  */
-export type Gate = "open" | "condition" | "upstream_failed" | "condition_failed";
+export type Gate = "open" | "condition" | "upstream_failed" | "condition_failed" | "expression_limit";
 
 /**
  * Answers what expressions read of a job or a step that has ended, by context and name: its result alone, or its outputs too. For
- * the context `matrix`, which has no names, it answers the cell. Throws `MissingOutputs`.
+ * the context `matrix`, which has no names, it answers the cell. Throws `MissingOutputs`, and `WorkUsedUp`.
  */
-export type Facts = (context: string, name: string, part: "all" | "result") => Json;
+export interface Facts {
+  (context: string, name: string, part: "all" | "result"): Json;
+  /** Is charged for the expressions that read these facts. Absent: no bound. */
+  readonly budget?: WorkBudget | undefined;
+  /** The run or the job whose expressions read these facts. */
+  readonly owner?: string;
+}
+
+/**
+ * Evaluates `text` under the budget of `facts`, once for each decision. `variant`: what its value depends on besides the facts.
+ * Throws `WorkUsedUp`.
+ */
+export function withinBudget<T>({ budget, owner = "" }: Facts, variant: string, text: string, evaluate: () => T): T {
+  return budget === undefined ? evaluate() : budget.once(`${owner} ${variant}`, text, evaluate);
+}
 
 /** Parsed conditions are kept, since all cells of a matrix and all runs of a revision have the same ones. */
 const MAX_KEPT_CONDITIONS = 1_000;
@@ -26,14 +42,24 @@ const keptConditions = new Map<string, Condition>();
 /** `when` is null for no condition, which means `success()`. Throws `MissingOutputs`. */
 export function decideGate(when: PlannedCondition | null, facts: Facts, status: Status): Gate {
   if (when === null) return status.success ? "open" : "upstream_failed";
-  const condition = parse(when.folded);
   try {
-    if (evaluateCondition(condition, toScope(factsOf(when.folded, condition.references, facts)), status)) return "open";
+    const holds = withinBudget(facts, variantOf(when.folded, status), when.folded, () => {
+      const condition = parse(when.folded);
+      const scope = toScope(factsOf(when.folded, condition.references, facts));
+      return evaluateCondition(condition, scope, status, facts.budget);
+    });
+    if (holds) return "open";
   } catch (error) {
     if (error instanceof MissingOutputs) throw error;
+    if (error instanceof WorkUsedUp) return "expression_limit";
     return "condition_failed";
   }
   return status.success ? "condition" : "upstream_failed";
+}
+
+/** Which status a condition sees. Whether a need was cancelled is read only for a condition that asks. */
+function variantOf(folded: string, status: Status): string {
+  return `${status.success} ${status.failure} ${/cancelled/i.test(folded) && status.cancelled}`;
 }
 
 /** The values of the contexts `jobs`, `steps` and `matrix` that these references in `text` read. Throws `MissingOutputs`. */

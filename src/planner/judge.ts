@@ -1,9 +1,11 @@
 /** Decides the conditions of stages, jobs and steps in a dry run, as if everything that runs before them succeeded. */
-import type { DefinedStep, Definition } from "../definition/definition.ts";
+import type { DefinedStage, DefinedStep, Definition } from "../definition/definition.ts";
+import type { Path } from "../definition/text/source.ts";
 import type { Pairs } from "../domain/plan.ts";
 import { type PartialJson, type PartialScope, toPartialScope, UNKNOWN } from "../expressions/context-data.ts";
 import { decideCondition } from "../expressions/decide-condition.ts";
 import type { PartialStatus } from "../expressions/functions.ts";
+import type { PlanBudget } from "./plan-budget.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 import type { KnownEnv } from "./text-resolver.ts";
 
@@ -44,9 +46,12 @@ interface Scopes {
 /** Judges the conditions of one dry run. */
 export class Judge {
   readonly #base: Scopes;
+  readonly #budget: PlanBudget;
   readonly #parsed: Definition["source"]["parsed"];
 
-  constructor(definition: Definition, contexts: Readonly<Record<string, PartialJson>>) {
+  /** The methods throw `WorkUsedUp` once `budget` is used up. */
+  constructor(definition: Definition, contexts: Readonly<Record<string, PartialJson>>, budget: PlanBudget) {
+    this.#budget = budget;
     this.#parsed = definition.source.parsed;
     const jobs = definition.stages.flatMap((stage) => stage.jobs);
     const ended = (result: PartialJson): PartialJson =>
@@ -57,20 +62,23 @@ export class Judge {
     };
   }
 
-  stage(when: string): Judgement {
-    return this.#judge(when, this.#base);
+  stage({ path, when }: DefinedStage): Judgement {
+    return this.#judge(when, [...path, "when"], this.#base);
   }
 
   /** The judgement of one cell of a job, or of the whole job when its cells are deferred; `stage` is the verdict of its stage. */
   job(cell: PlannedCell, stage: Verdict): Judgement {
-    return this.#judge(cell.defined.when, this.#with({ matrix: matrixOf(cell) }, {}), stage);
+    const { when, path } = cell.defined;
+    return this.#judge(when, [...path, "when"], this.#with({ matrix: matrixOf(cell) }, {}), stage);
   }
 
-  step({ when }: DefinedStep, { cell, env, ended }: StepSurroundings, job: Verdict): Judgement {
+  /** `index`: the position of the step in its job. */
+  step({ when }: DefinedStep, index: number, { cell, env, ended }: StepSurroundings, job: Verdict): Judgement {
     const steps = (result: PartialJson): PartialJson =>
       Object.fromEntries(ended.map((id) => [id, { result, outputs: UNKNOWN }]));
     const known: Readonly<Record<string, PartialJson>> = { matrix: matrixOf(cell), env };
-    return this.#judge(when, this.#with({ ...known, steps: steps("success") }, { steps: steps(UNKNOWN) }), job);
+    const scopes = this.#with({ ...known, steps: steps("success") }, { steps: steps(UNKNOWN) });
+    return this.#judge(when, [...cell.defined.path, "steps", index, "when"], scopes, job);
   }
 
   #with(assumed: Readonly<Record<string, PartialJson>>, open: Readonly<Record<string, PartialJson>>): Scopes {
@@ -80,13 +88,14 @@ export class Judge {
     };
   }
 
-  #judge(when: string, { assumed, open }: Scopes, whole?: Verdict): Judgement {
+  #judge(when: string, path: Path, { assumed, open }: Scopes, whole?: Verdict): Judgement {
     const condition = this.#parsed.condition(when);
     const { full } = condition;
     // The conditions within a skipped stage or job are not evaluated.
     if (whole?.outcome === "skipped") return { when: full, verdict: whole };
-    const likely = decideCondition(condition, assumed, ALL_SUCCEEDED);
-    const sure = decideCondition(condition, open, UNKNOWN_STATUS);
+    const budget = this.#budget.at(path, when);
+    const likely = decideCondition(condition, assumed, ALL_SUCCEEDED, budget);
+    const sure = decideCondition(condition, open, UNKNOWN_STATUS, budget);
     const certain = likely.outcome === sure.outcome && likely.outcome !== "unknown";
     const outcome = OUTCOMES[likely.outcome];
     if (whole?.outcome === "unknown" && outcome === "runs") return { when: full, verdict: whole };

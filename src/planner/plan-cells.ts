@@ -6,9 +6,11 @@ import { LIMITS } from "../definition/schema/limits.ts";
 import { type Cells, countCells, expandMatrix, knownCells, type Matrix } from "../definition/matrix.ts";
 import type { Path } from "../definition/text/source.ts";
 import { cellName, type Pairs, type Scalar } from "../domain/plan.ts";
+import { WorkUsedUp } from "../domain/work-budget.ts";
 import { type PartialJson, type Scope, UNKNOWN } from "../expressions/context-data.ts";
 import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { toAxis } from "./axis.ts";
+import type { PlanBudget } from "./plan-budget.ts";
 
 export interface PlannedCell {
   readonly defined: DefinedJob;
@@ -29,14 +31,22 @@ export function matrixOf({ matrix, cellsFrom }: PlannedCell): PartialJson {
 
 type Refuse = (code: DiagnosticCode, path: Path, message: string) => void;
 
-/** The jobs of a run in the order of the definition. A problem of a matrix goes to `refuse`, and its job is left out. */
-export function planCells(definition: Definition, scope: Scope, refuse: Refuse): readonly PlannedCell[] {
+/**
+ * The jobs of a run in the order of the definition. A problem of a matrix goes to `refuse`, and its job is left out. Throws
+ * `WorkUsedUp`.
+ */
+export function planCells(
+  definition: Definition,
+  scope: Scope,
+  budget: PlanBudget,
+  refuse: Refuse,
+): readonly PlannedCell[] {
   const cells: PlannedCell[] = [];
   const names = new Set<string>();
   let steps = 0;
   for (const [stage, { jobs }] of definition.stages.entries()) {
     for (const defined of jobs) {
-      for (const cell of cellsOf(defined, scope, refuse)) {
+      for (const cell of cellsOf(defined, scope, budget, refuse)) {
         const name = cellName(defined.name, cell.matrix);
         if (names.has(name))
           refuse("duplicate-name", [...defined.path, "matrix"], `two jobs would have the name "${name}"`);
@@ -60,10 +70,11 @@ export function planCells(definition: Definition, scope: Scope, refuse: Refuse):
 function cellsOf(
   { matrix, path }: DefinedJob,
   scope: Scope,
+  budget: PlanBudget,
   refuse: Refuse,
 ): readonly Pick<PlannedCell, "matrix" | "cellsFrom">[] {
   if (matrix === null) return [{ matrix: [], cellsFrom: null }];
-  const known = knownCells(matrix) ?? evaluateAxes(matrix, [...path, "matrix", "axes"], scope, refuse);
+  const known = knownCells(matrix) ?? evaluateAxes(matrix, [...path, "matrix", "axes"], scope, budget, refuse);
   if (known === undefined) return [];
   if (typeof known === "string") return [{ matrix: [], cellsFrom: known }];
   const count = countCells(known);
@@ -75,7 +86,13 @@ function cellsOf(
 }
 
 /** The matrix with its axes as lists; the expression of the first deferred axis; undefined when an axis has a problem. */
-function evaluateAxes(matrix: Matrix, path: Path, scope: Scope, refuse: Refuse): Cells | string | undefined {
+function evaluateAxes(
+  matrix: Matrix,
+  path: Path,
+  scope: Scope,
+  budget: PlanBudget,
+  refuse: Refuse,
+): Cells | string | undefined {
   const axes: [string, readonly Scalar[]][] = [];
   for (const [name, written] of matrix.axes) {
     if (typeof written !== "string") {
@@ -84,7 +101,9 @@ function evaluateAxes(matrix: Matrix, path: Path, scope: Scope, refuse: Refuse):
     }
     const template = parseTemplate(written, CONTEXTS);
     if (template.references.some(({ context }) => context === "jobs")) return written.trim();
-    const values = evaluateAxis(() => evaluateTemplate(template, scope));
+    const values = evaluateAxis(() =>
+      evaluateTemplate(template, scope, undefined, budget.at([...path, name], written)),
+    );
     if ("code" in values) {
       refuse(values.code, [...path, name], values.message);
       return undefined;
@@ -104,6 +123,7 @@ function evaluateAxis(evaluate: () => unknown): readonly Scalar[] | AxisProblem 
     const axis = toAxis(evaluate());
     return typeof axis === "string" ? { code: "invalid-matrix", message: axis } : axis;
   } catch (error) {
+    if (error instanceof WorkUsedUp) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     return { code: "evaluation-failed", message: `this expression cannot be evaluated: ${reason}` };
   }

@@ -5,6 +5,7 @@ import { parseDuration } from "../domain/durations.ts";
 import type { PlannedApproval, PlannedGroup } from "../domain/plan.ts";
 import type { Role } from "../domain/roles.ts";
 import { groupNameOf } from "../domain/groups.ts";
+import { type WorkBudget, WorkUsedUp } from "../domain/work-budget.ts";
 import type { PartialScope, Scope } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { evaluateTemplate } from "../expressions/template.ts";
@@ -19,6 +20,7 @@ export function planApproval(
   raw: RawApproval | null,
   scope: PartialScope,
   parsed: ParsedTexts,
+  budget: WorkBudget,
 ): PlannedApproval | null {
   if (raw === null) return null;
   const required = [...new Set(raw.requiredApprovers)];
@@ -29,7 +31,7 @@ export function planApproval(
     roles: raw.allowed === undefined ? OPERATORS : (raw.allowed.roles ?? []),
     timeoutMs: parseDuration(raw.timeout ?? DEFAULT_TIMEOUT)!,
     preventSelf: raw.preventSelfApproval ?? false,
-    message: foldTemplate(parsed.template(raw.message ?? ""), scope),
+    message: foldTemplate(parsed.template(raw.message ?? ""), scope, budget),
   };
 }
 
@@ -39,12 +41,14 @@ export function planRunGroup(
   scope: Scope,
   parsed: ParsedTexts,
   definedBy: string,
+  budget: WorkBudget,
 ): PlannedGroup | string | null {
   if (raw === null) return null;
   let value: unknown;
   try {
-    value = evaluateTemplate(parsed.template(raw.group), scope);
+    value = evaluateTemplate(parsed.template(raw.group), scope, undefined, budget);
   } catch (error) {
+    if (error instanceof WorkUsedUp) throw error;
     return `this expression cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`;
   }
   const name = groupNameOf(value);
@@ -61,9 +65,10 @@ export function planGroup(
   scope: PartialScope,
   parsed: ParsedTexts,
   definedBy: string,
+  budget: WorkBudget,
 ): PlannedGroup | null {
   if (raw === null) return null;
-  return { ...settingsOf(raw, definedBy), name: foldTemplate(parsed.template(raw.group), scope) };
+  return { ...settingsOf(raw, definedBy), name: foldTemplate(parsed.template(raw.group), scope, budget) };
 }
 
 function settingsOf({ limit, onConflict }: RawConcurrency, definedBy: string): Omit<PlannedGroup, "name"> {

@@ -10,14 +10,17 @@ import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import { cellName, type JobSpec, type DeferredCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";
 import { foldTemplate } from "../expressions/fold.ts";
-import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
+import { type PartialScope, type Scope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import type { Reference } from "../expressions/template.ts";
+import { tooLarge } from "./definition-size.ts";
+import { linkCells } from "./link-cells.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
+import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
-import { snapshotBytesOf, snapshotLimitMessage } from "./snapshot-size.ts";
+import { snapshotBytesOf } from "./snapshot-size.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface PlanInput extends Subject {
@@ -46,20 +49,35 @@ export interface PlanRefusal {
 
 /**
  * Plans a run; the same input gives the same plan. A value that cannot be evaluated is a problem. An absent value becomes empty,
- * with a warning. A plan that would be larger than the bounds of `limits.ts` is a problem.
+ * with a warning. A plan that would be larger than the bounds of `limits.ts`, or would cost more than `budget`, is a problem.
  */
-export function planRun(input: PlanInput): PlanResult {
+export function planRun(input: PlanInput, budget = new PlanBudget()): PlanResult {
   const { definition, runId, attempt } = input;
   const { contexts, problems: unfit } = planContexts(input);
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
   const base = toScope({ ...contexts, run: { id: runId, attempt } });
-  const resolver = new TextResolver(definition.source, base, { deferred: "fold", repoUrl: input.repoUrl });
+  const resolver = new TextResolver(definition.source, base, {
+    deferred: "fold",
+    repoUrl: input.repoUrl,
+    budget,
+  });
+  try {
+    return planWith(resolver, input, base, budget);
+  } catch (error) {
+    resolver.refuseWork(error);
+    return { ok: false, fault: "definition", problems: resolver.problems };
+  }
+}
+
+/** Throws `WorkUsedUp`. */
+function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget: PlanBudget): PlanResult {
+  const { definition } = input;
   const refused = (): PlanRefusal => ({ ok: false, fault: "definition", problems: resolver.problems });
   for (const { path, message, refused: isRefused } of findNotRunYet(definition)) {
     if (isRefused) resolver.refuse("not-run-yet", path, message);
   }
   if (resolver.problems.length > 0) return refused();
-  const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
+  const cells = planCells(definition, base, budget, (code, path, message) => resolver.refuse(code, path, message));
   const known = toPartialScope({ jobs: UNKNOWN, steps: UNKNOWN }, base);
   const { parsed } = definition.source;
   const jobs: JobSpec[] = [];
@@ -69,11 +87,17 @@ export function planRun(input: PlanInput): PlanResult {
     const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
     jobs.push(spec);
     refuseDeferredEnv(cell.defined, spec, resolver, parsed);
-    planned.push({ ...planJob(cell, spec, input, known), index, ...links[index]! });
+    planned.push({ ...planJob(cell, spec, input, known, budget), index, ...links[index]! });
     // The remaining jobs of a plan that is too large are never made.
     if (resolver.isFull) return refused();
   }
-  const group = planRunGroup(definition.concurrency, base, parsed, input.revisionId);
+  const group = planRunGroup(
+    definition.concurrency,
+    base,
+    parsed,
+    input.revisionId,
+    budget.at(["concurrency", "group"], definition.concurrency?.group),
+  );
   if (typeof group === "string") resolver.refuse("evaluation-failed", ["concurrency", "group"], group);
   const plan: RunPlan = {
     pipelineId: input.pipelineId,
@@ -81,10 +105,10 @@ export function planRun(input: PlanInput): PlanResult {
     namespace: definition.namespace,
     timeoutMs: definition.timeoutMs,
     group: typeof group === "string" ? null : group,
-    stages: definition.stages.map(({ name, when, approval }) => ({
+    stages: definition.stages.map(({ name, path, when, approval }) => ({
       name,
-      when: planCondition(when, known, parsed),
-      approval: planApproval(approval, known, parsed),
+      when: planCondition(when, known, parsed, budget.at([...path, "when"], when)),
+      approval: planApproval(approval, known, parsed, budget.at([...path, "approval"])),
     })),
     jobs: planned,
   };
@@ -95,27 +119,14 @@ export function planRun(input: PlanInput): PlanResult {
   const limit = input.snapshotBytes ?? null;
   const bytes = limit === null ? 0 : snapshotBytesOf(plan, input.variables);
   const late = planned.filter((job) => job.cells !== null).length;
-  if (limit !== null && bytes > limit) resolver.refuse("snapshot-limit", [], snapshotLimitMessage(bytes, limit));
+  if (limit !== null && bytes > limit) {
+    const { path, message } = tooLarge(bytes, limit, cells);
+    resolver.refuse("snapshot-limit", path, message);
+  }
   const { problems, warnings } = resolver;
   if (problems.length > 0) return refused();
   const bounded = limit === null || late === 0 ? plan : { ...plan, lateBytes: Math.floor((limit - bytes) / late) };
   return { ok: true, plan: bounded, jobs, warnings };
-}
-
-/** The needs and the dependents of each cell, as positions in `cells`. */
-export function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "needs" | "dependents">[] {
-  const indices = new Map<string, number[]>();
-  cells.forEach(({ defined }, index) => {
-    const found = indices.get(defined.name);
-    if (found === undefined) indices.set(defined.name, [index]);
-    else found.push(index);
-  });
-  const needs = cells.map(({ defined }) => [...new Set(defined.needs)].flatMap((name) => indices.get(name) ?? []));
-  const dependents = cells.map((): number[] => []);
-  needs.forEach((list, index) => {
-    for (const need of list) dependents[need]!.push(index);
-  });
-  return cells.map((_, index) => ({ needs: needs[index]!, dependents: dependents[index]! }));
 }
 
 function planJob(
@@ -123,22 +134,24 @@ function planJob(
   spec: JobSpec,
   { definition, revisionId }: PlanInput,
   known: PartialScope,
+  budget: PlanBudget,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
   const { defined, stage, matrix, cellsFrom } = cell;
   const { parsed } = definition.source;
   const ofJob = toPartialScope({ matrix: matrixOf(cell) }, known);
   const ofSteps = toPartialScope({ env: knownEnv(spec.env, spec.late) }, ofJob);
+  const at = (key: string, text?: string): PlanBudget => budget.at([...defined.path, key], text);
   return {
     name: cellName(defined.name, matrix),
     baseName: defined.name,
     stage,
     matrix,
-    cells: cellsFrom === null ? null : deferredCells(defined.matrix!, known, parsed),
+    cells: cellsFrom === null ? null : deferredCells(defined.matrix!, known, parsed, at("matrix")),
     failFast: defined.matrix?.failFast ?? false,
     maxParallel: defined.matrix?.maxParallel ?? null,
-    when: planCondition(defined.when, ofJob, parsed),
-    approval: planApproval(defined.approval, known, parsed),
-    group: planGroup(defined.concurrency, ofJob, parsed, revisionId),
+    when: planCondition(defined.when, ofJob, parsed, at("when", defined.when)),
+    approval: planApproval(defined.approval, known, parsed, at("approval")),
+    group: planGroup(defined.concurrency, ofJob, parsed, revisionId, at("concurrency")),
     continueOnError: defined.continueOnError,
     timeoutMs: defined.timeoutMs,
     queueTimeoutMs: defined.queueTimeoutMs,
@@ -147,11 +160,14 @@ function planJob(
     priority: defined.priority,
     retry: defined.retry,
     selector: defined.selector,
-    outputs: defined.outputs.map(([name, text]) => [name, foldTemplate(parsed.template(text), ofSteps)]),
-    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, at) => ({
-      name: spec.steps[at]!.name,
+    outputs: defined.outputs.map(([name, text]) => [
+      name,
+      foldTemplate(parsed.template(text), ofSteps, budget.at([...defined.path, "outputs", name], text)),
+    ]),
+    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, index) => ({
+      name: spec.steps[index]!.name,
       id,
-      when: planCondition(when, ofSteps, parsed),
+      when: planCondition(when, ofSteps, parsed, budget.at([...defined.path, "steps", index, "when"], when)),
       continueOnError,
       timeoutMs,
       retry: retry.attempts > 1 ? retry : null,
@@ -185,11 +201,16 @@ function refuseDeferredEnv(
   }
 }
 
-function deferredCells({ axes, include, exclude }: Matrix, known: PartialScope, parsed: ParsedTexts): DeferredCells {
+function deferredCells(
+  { axes, include, exclude }: Matrix,
+  known: PartialScope,
+  parsed: ParsedTexts,
+  budget: PlanBudget,
+): DeferredCells {
   return {
     axes: axes.map(([name, values]) => [
       name,
-      typeof values === "string" ? foldTemplate(parsed.template(values), known) : values,
+      typeof values === "string" ? foldTemplate(parsed.template(values), known, budget) : values,
     ]),
     include,
     exclude,

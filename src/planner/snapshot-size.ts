@@ -84,8 +84,8 @@ export function snapshotLimitMessage(bytes: number, limit: number): string {
   return `with every attempt used up, the jobs and steps of this run may take ${bytes} bytes, and the store holds runs of up to ${limit} bytes`;
 }
 
-/** The cells of a late matrix are bounded by what the rest of the run leaves them. */
-function bytesOfJob({ attempts, stepAttempts, needs, hasGroup, selectorBytes, isLate }: SizedJob): number {
+/** The greatest size of one job. The cells of a late matrix are bounded by what the rest of the run leaves them. */
+export function bytesOfJob({ attempts, stepAttempts, needs, hasGroup, selectorBytes, isLate }: SizedJob): number {
   const place = hasGroup ? PLACE : 0;
   const once = needs * ENTRY.need + 2 * selectorBytes + ENTRY.attempt;
   if (isLate) return once + ACTOR.job + place;

@@ -4,12 +4,14 @@ import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { Diagnostic, DiagnosticCode } from "../definition/text/diagnostics.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
-import type { Path } from "../definition/text/source.ts";
+import type { Path, Spot } from "../definition/text/source.ts";
 import { spotIn } from "../definition/checks/texts.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
 import type { ArtifactRule } from "../domain/artifacts.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";
+import { NOT_IN_NAMES } from "../domain/names.ts";
+import { WorkUsedUp } from "../domain/work-budget.ts";
 import type { JobSpec, Pairs, Scalar, StepSpec } from "../domain/plan.ts";
 import {
   type Json,
@@ -25,9 +27,15 @@ import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "..
 import { completeCheckout } from "./checkout-args.ts";
 import { UNBOUNDED } from "./deferred-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
+import type { PlanBudget } from "./plan-budget.ts";
 
 /** How many characters a value counts for, besides its own characters. */
 const VALUE_CHARS = 8;
+
+const UNFIT = new RegExp(`[${NOT_IN_NAMES}]`, "gu");
+/** The work of planning a step besides that of its texts, and of a variable that the expressions of a step can read. */
+const STEP_WORK = 2_048;
+const VARIABLE_WORK = 16;
 
 interface ResolvedEnv {
   readonly env: Pairs<string>;
@@ -49,6 +57,8 @@ interface ResolverOptions {
   readonly deferred: "fold" | "keep";
   /** The repository of the pipeline; empty when it has none, null when it is not known. */
   readonly repoUrl: string | null;
+  /** Is charged for all texts. Once it is used up, the methods throw `WorkUsedUp`. */
+  readonly budget: PlanBudget;
 }
 
 /** Resolves the texts of all jobs of one run. */
@@ -59,17 +69,19 @@ export class TextResolver {
   readonly #base: Scope;
   readonly #whenDeferred: ResolverOptions["deferred"];
   readonly #repoUrl: ResolverOptions["repoUrl"];
+  readonly #budget: PlanBudget;
   readonly #warned = new Set<string>();
   /** The deferred texts that were found since this list was last emptied: before each `env`, and before the arguments of a step. */
   #deferred: DeferredText[] = [];
   #chars = 0;
 
   /** `base` has all known contexts except `matrix`. */
-  constructor(source: Definition["source"], base: Scope, { deferred, repoUrl }: ResolverOptions) {
+  constructor(source: Definition["source"], base: Scope, { deferred, repoUrl, budget }: ResolverOptions) {
     this.#source = source;
     this.#base = base;
     this.#whenDeferred = deferred;
     this.#repoUrl = repoUrl;
+    this.#budget = budget;
   }
 
   /** True when the texts have more characters than a run may have. That is a problem, and no more texts are resolved. */
@@ -78,11 +90,18 @@ export class TextResolver {
   }
 
   /** Adds a problem, once for each place and code: the cells of a matrix share their texts and so their problems. */
-  refuse(code: DiagnosticCode, path: Path, message: string): void {
+  refuse(code: DiagnosticCode, path: Path, message: string, spot?: Spot): void {
     if (this.problems.length >= LIMITS.diagnostics) return;
-    const { pointer, line, column } = this.#source.locate(code, "error", path, message);
+    const { pointer, line, column } = this.#source.locate(code, "error", path, message, spot);
     if (this.problems.some((known) => known.pointer === pointer && known.code === code)) return;
     this.problems.push({ code, pointer, message, line, column });
+  }
+
+  /** As {@link refuse}, for an evaluation that has used up the budget. Throws every other error. */
+  refuseWork(error: unknown): void {
+    if (!(error instanceof WorkUsedUp)) throw error;
+    const { path, message, spot } = this.#budget.refusal(error, this.#source);
+    this.refuse("plan-limit", path, message, spot);
   }
 
   /** Adds a warning, once for each message. */
@@ -118,13 +137,17 @@ export class TextResolver {
     outer: ResolvedEnv,
   ): StepSpec {
     const path = [...jobPath, "steps", index];
-    const name = asText(this.#resolveText(step.name, [...path, "name"], cell)).slice(0, LIMITS.nameChars);
+    this.#budget.at(path).charge(STEP_WORK);
+    const written = asText(this.#resolveText(step.name, [...path, "name"], cell));
+    // A value from outside may hold what no name can have.
+    const name = written.replaceAll(UNFIT, " ").slice(0, LIMITS.nameChars);
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
+    this.#budget.charge((2 * outer.env.length + own.env.length) * VARIABLE_WORK);
     const inner = withEnv(cell, outer, own);
     this.#deferred = [];
     const builtin = builtinOf(step.uses);
-    const written = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
-    const resolved = this.#resolve(written as Json, [...path, "args"], inner, builtin === "shell");
+    const given = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
+    const resolved = this.#resolve(given as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));
     const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#deferred.map((text) => text.secrets)];
@@ -206,11 +229,12 @@ export class TextResolver {
       this.warnings.push(this.#source.locate("undefined-value", "warning", path, message, spotIn(text, span)));
     }
     try {
-      return evaluateTemplate(template, scope);
+      return evaluateTemplate(template, scope, undefined, this.#budget.at(path, text));
     } catch (error) {
+      if (error instanceof WorkUsedUp) throw error;
       if (error === UNKNOWN_VALUE) {
         this.#deferred.push({ path, secrets: this.#secretsOf(template, path, scope) });
-        return this.#whenDeferred === "fold" ? foldTemplate(template, scope) : text;
+        return this.#whenDeferred === "fold" ? foldTemplate(template, scope, this.#budget) : text;
       }
       const message = error instanceof Error ? error.message : String(error);
       this.refuse("evaluation-failed", path, `this expression cannot be evaluated: ${message}`);
@@ -221,7 +245,7 @@ export class TextResolver {
   /** The names of the secrets that a template reads. A step receives no other secrets, so the names must be known before the run. */
   #secretsOf(template: Template, path: Path, scope: PartialScope): readonly string[] {
     if (!template.references.some(({ context }) => context === "secrets")) return [];
-    const left = parseTemplate(foldTemplate(template, scope), CONTEXTS, UNBOUNDED).references;
+    const left = parseTemplate(foldTemplate(template, scope, this.#budget), CONTEXTS, UNBOUNDED).references;
     const names = left.flatMap(({ context, field }) => (context === "secrets" ? [field] : []));
     const known = names.filter((name) => name !== null);
     if (known.length < names.length) {
@@ -234,6 +258,7 @@ export class TextResolver {
   #charge(chars: number): void {
     const wasFull = this.isFull;
     this.#chars += chars;
+    this.#budget.charge(chars);
     if (!this.isFull || wasFull) return;
     const message = `the texts of a run may have ${LIMITS.planTextChars} characters; with all matrix cells, these have more`;
     this.refuse("plan-limit", [], message);

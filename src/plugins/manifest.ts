@@ -1,12 +1,12 @@
 /** Reads `plugin.yaml`: from its text to a manifest, or to all of its problems with lines and columns. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { z } from "zod";
-import { findDuplicateKeys } from "../definition/text/node-checks.ts";
+import { findDuplicateKeys, findReservedKeys } from "../definition/text/node-checks.ts";
 import { readText } from "../definition/text/read-text.ts";
-import { MillraceError, type Problem } from "../domain/errors.ts";
+import { MAX_LISTED_PROBLEMS, MillraceError, type Problem } from "../domain/errors.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { isVersion } from "../domain/plugin-versions.ts";
-import { type JsonSchema, MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest } from "../domain/plugins.ts";
+import { type JsonSchema, MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest, reservedPart } from "../domain/plugins.ts";
 import { didYouMean } from "../expressions/nearest.ts";
 import { compileSchema } from "./args-check.ts";
 
@@ -15,6 +15,9 @@ const LIST_ITEMS = 256;
 const description = z.string().max(10_000).default("");
 const identifier = z.string().regex(/^[A-Za-z_][\w-]{0,63}$/, {
   error: "must begin with a letter or `_`, followed by at most 63 letters, digits, `_` or `-`",
+});
+const actionName = identifier.refine((name) => reservedPart(name) === undefined, {
+  error: "must not be a reserved name such as `constructor`",
 });
 
 const action = z.strictObject({
@@ -40,13 +43,19 @@ const manifestSchema = z.strictObject({
     // The URL of a release has `versions` between the name of the plugin and its version.
     .regex(/^(?!(?:.*\/)?versions(?:\/|$))[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/, {
       error: "must be names of letters, digits, `_`, `-` and `.`, separated by `/`; no name can be `versions`",
+    })
+    .superRefine((name, check) => {
+      const part = reservedPart(name);
+      // The pattern above reports names of dots.
+      if (part !== undefined && !part.startsWith("."))
+        check.addIssue(`must not contain the reserved name ${JSON.stringify(part)}`);
     }),
   version: z.string({ error: "must be a string: put it in quotes" }).refine(isVersion, {
     error: "must be a version such as 1.2.3 or 1.2.3-rc.1",
   }),
   description,
   actions: z
-    .record(identifier, action)
+    .record(actionName, action)
     .refine((actions) => Object.keys(actions).length > 0, { error: "must have at least one action" }),
   defaultAction: z.string().optional(),
   platforms: z
@@ -75,7 +84,8 @@ export function readManifest(text: string): ManifestResult {
     return { problems };
   }
   const { root, value, findings } = readText(text, "yaml", lines);
-  for (const { range, path, message } of [...findings, ...findDuplicateKeys(root)]) refuse(range[0], path, message);
+  for (const { range, path, message } of [...findings, ...findDuplicateKeys(root), ...findReservedKeys(root)])
+    refuse(range[0], path, message);
   if (problems.length > 0) return { problems };
 
   const { data, error } = manifestSchema.safeParse(value, { reportInput: true });
@@ -96,7 +106,9 @@ export function parseManifest(text: string): PluginManifest {
 
 /** The error for a manifest with these problems. */
 export function manifestRefused(problems: readonly Problem[]): MillraceError {
-  const all = problems.map(({ message }) => message).join("\n  ");
+  const listed = problems.slice(0, MAX_LISTED_PROBLEMS).map(({ message }) => message);
+  const unlisted = problems.length - listed.length;
+  const all = [...listed, ...(unlisted > 0 ? [`and ${unlisted} more`] : [])].join("\n  ");
   return new MillraceError("malformed_request", `the plugin's manifest has problems:\n  ${all}`, { problems });
 }
 

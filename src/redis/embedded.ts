@@ -11,6 +11,7 @@ import { provideRedisBinary } from "./binary.ts";
 import { parseRedisUrl, type RedisAddress } from "./connect.ts";
 import {
   askServer,
+  APPEND_ONLY_FOLDER,
   launchServer,
   OWNER_NAME,
   possibleAddresses,
@@ -26,6 +27,12 @@ export interface EmbeddedRedis {
   readonly connection: RedisAddress;
   /** The process id of the server. It changes when the server dies and is started again. */
   readonly pid: number;
+  /**
+   * Whether the server writes its data to the disk. While it does not, because the disk is full, the server serves from
+   * memory, and after its death it would be empty; a server that cannot write would refuse every write instead. Never
+   * rejects.
+   */
+  setDurable(isDurable: boolean): Promise<void>;
   /** Saves the data, ends the server and resolves when it has ended; kills the server after ten seconds. Idempotent. */
   stop(): Promise<void>;
 }
@@ -46,14 +53,17 @@ const POLL_MS = 20;
 export async function startEmbeddedRedis(options: {
   readonly dataDir: string;
   readonly log: Logger;
+  /** As {@link EmbeddedRedis.setDurable}, from the start; default true. */
+  readonly isDurable?: boolean;
 }): Promise<EmbeddedRedis> {
   const { log } = options;
+  let isDurable = options.isDurable ?? true;
   const binary = await provideRedisBinary();
   const created = join(options.dataDir, "redis");
   await mkdir(created, { recursive: true, mode: 0o700 });
   const folder = await realpath(created);
 
-  let { pid, address } = (await adopt(folder)) ?? (await launchAnywhere(binary, folder));
+  let { pid, address } = (await adopt(folder)) ?? (await launchAnywhere(binary, folder, isDurable));
   await writeRecord(folder, { pid, address });
   log.info({ pid, folder }, "embedded Redis runs");
 
@@ -67,7 +77,23 @@ export async function startEmbeddedRedis(options: {
   });
   owner.on("error", () => {}); // A "close" event follows each error, and is handled below.
   owner.on("close", () => void restartIfDead());
-  await owner.ping();
+  await applyDurability();
+  let changing: Promise<void> = Promise.resolve();
+
+  /** The files of a server that does not write would be stale when it starts again, so they are removed. */
+  async function applyDurability(): Promise<void> {
+    await owner.config("SET", "appendonly", isDurable ? "yes" : "no");
+    if (!isDurable) await rm(join(folder, APPEND_ONLY_FOLDER), { recursive: true, force: true });
+  }
+
+  /** One change after the other, so that no removal of old files meets new ones. */
+  function setDurable(next: boolean): Promise<void> {
+    isDurable = next;
+    changing = changing.then(applyDurability).catch((error: Error) => {
+      log.warn({ isDurable, error: error.message }, "the embedded Redis did not take a setting");
+    });
+    return changing;
+  }
 
   async function restartIfDead(): Promise<void> {
     if (stopping || restarting) return;
@@ -75,7 +101,7 @@ export async function startEmbeddedRedis(options: {
     try {
       if (await runsIn(pid, folder)) return;
       log.error({ pid }, "the embedded Redis has died; the node starts it again");
-      pid = await launchServer(binary, folder, address);
+      pid = await launchServer(binary, folder, address, isDurable);
       await writeRecord(folder, { pid, address });
     } catch (error) {
       log.error(
@@ -105,6 +131,7 @@ export async function startEmbeddedRedis(options: {
     get pid() {
       return pid;
     },
+    setDurable,
     stop: () => (stopping ??= stop()),
   };
 }
@@ -146,11 +173,11 @@ async function adopt(folder: string): Promise<ServerRecord | undefined> {
   }
 }
 
-async function launchAnywhere(binary: string, folder: string): Promise<ServerRecord> {
+async function launchAnywhere(binary: string, folder: string, isDurable: boolean): Promise<ServerRecord> {
   let refusal: unknown;
   for (const address of await possibleAddresses(folder)) {
     try {
-      return { pid: await launchServer(binary, folder, address), address };
+      return { pid: await launchServer(binary, folder, address, isDurable), address };
     } catch (error) {
       refusal = error;
     }

@@ -17,6 +17,9 @@ export type ServerAddress =
 /** The name of the connection that a millrace process keeps open to the server that it started or adopted. */
 export const OWNER_NAME = "millrace-owner";
 
+/** The folder of the files to which the server appends its data, within its folder. */
+export const APPEND_ONLY_FOLDER = "appendonlydir";
+
 /** The longest path of a socket: `sun_path` has 104 bytes on macOS and 108 on Linux, including the final zero. */
 const SOCKET_PATH_BYTES = 103;
 const POLL_MS = 20;
@@ -46,14 +49,19 @@ export function serverUrl(address: ServerAddress): string {
  * session of its own, so that Ctrl-C in the terminal does not end it before this process does. Rejects with
  * `unavailable`, and quotes the end of the server's log.
  */
-export async function launchServer(binary: string, folder: string, address: ServerAddress): Promise<number> {
+export async function launchServer(
+  binary: string,
+  folder: string,
+  address: ServerAddress,
+  isDurable: boolean,
+): Promise<number> {
   const child = spawn(binary, ["-"], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   let failure: string | undefined;
   child.once("error", (error) => (failure = error.message));
   child.once("exit", (code, signal) => (failure ??= `it ended with ${signal ?? `code ${code}`}`));
   child.stdin.on("error", () => {}); // The exit of the server reports a server that ends before it has read all.
   // The configuration goes through standard input: a command line would show the password to every user of the machine.
-  child.stdin.end(configuration(folder, address));
+  child.stdin.end(configuration(folder, address, isDurable));
   child.unref();
   while (failure === undefined) {
     const answer = await askServer(address);
@@ -134,7 +142,7 @@ export function logFile(folder: string): string {
   return join(folder, "redis.log");
 }
 
-function configuration(folder: string, address: ServerAddress): string {
+function configuration(folder: string, address: ServerAddress, isDurable: boolean): string {
   const listen =
     "socket" in address
       ? ["port 0", `unixsocket ${quoted(address.socket)}`, "unixsocketperm 700"]
@@ -145,7 +153,8 @@ function configuration(folder: string, address: ServerAddress): string {
     "daemonize no",
     `dir ${quoted(folder)}`,
     `logfile ${quoted(logFile(folder))}`,
-    "appendonly yes",
+    `appenddirname ${APPEND_ONLY_FOLDER}`,
+    `appendonly ${isDurable ? "yes" : "no"}`,
     "appendfsync everysec",
     'save ""',
     "maxmemory-policy noeviction",

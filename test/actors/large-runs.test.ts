@@ -11,6 +11,11 @@ import { WorkMeter } from "../support/work-meter.ts";
  */
 const WORK_OF_ONE = 24;
 
+interface TurnCounts {
+  readonly decided: number;
+  readonly read: number;
+}
+
 describe("a run at the limits of a definition", function () {
   this.timeout(60_000);
 
@@ -40,4 +45,29 @@ describe("a run at the limits of a definition", function () {
       expect(run.run.state).to.equal(end);
     });
   }
+
+  /** The most that `of` answers for a turn of this shape. */
+  function most(name: string, needs: number, of: (turn: TurnCounts) => number): number {
+    const shape = largeShapes({ steps: 1_250, needs }).find((found) => found.name === name)!;
+    let highest = 0;
+    const run = new LargeRun(shape.plan(), (_, turn) => {
+      const result = turn();
+      const { decided, read } = result as Partial<TurnCounts>;
+      if (decided !== undefined && read !== undefined) highest = Math.max(highest, of({ decided, read }));
+      return result;
+    });
+    shape.play(run);
+    return highest;
+  }
+
+  it("reads a need once in a turn, however many jobs ask whether it was cancelled", () => {
+    expect(most("many needs, all fail", 40_000, ({ decided, read }) => read / decided)).to.be.below(2);
+  });
+
+  it("takes no other message in a turn that has decided 2,000", () => {
+    // One message more costs another few decisions.
+    for (const name of ["wide stage, all retried", "wide stage, all fail"]) {
+      expect(most(name, 0, ({ decided }) => decided)).to.be.within(1_500, 2_010);
+    }
+  });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { DiskGuard, type DiskSpace } from "../../src/agent/disk-guard.ts";
+import { DiskGuard } from "../../src/agent/disk-guard.ts";
+import type { DiskSpace } from "../../src/domain/disk-space.ts";
 
 const GIB = 2 ** 30;
 

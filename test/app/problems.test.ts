@@ -12,7 +12,8 @@ const shape = z.strictObject({
 const GOOD = { name: "n", count: 1, env: {}, kind: "a", nested: { on: true } };
 
 describe("the problems of a request", () => {
-  const codesOf = (value: unknown) => problemsOf(shape.safeParse(value).error!).map((p) => [p.code, p.pointer]);
+  const codesOf = (value: unknown) =>
+    problemsOf(shape.safeParse(value).error!).problems.map((p) => [p.code, p.pointer]);
 
   it("have one code for each kind of mistake", () => {
     expect(codesOf({ ...GOOD, name: "" })).to.deep.equal([["too_small", "/name"]]);
@@ -23,7 +24,7 @@ describe("the problems of a request", () => {
 
   it("say of a missing field that it is required", () => {
     const { name, ...rest } = GOOD;
-    expect(problemsOf(shape.safeParse(rest).error!)).to.deep.equal([
+    expect(problemsOf(shape.safeParse(rest).error!).problems).to.deep.equal([
       { code: "required", pointer: "/name", message: "is required" },
     ]);
     expect(name).to.equal("n");
@@ -35,6 +36,13 @@ describe("the problems of a request", () => {
       ["unknown_key", "/c"],
       ["unknown_key", "/nested/off"],
     ]);
+  });
+
+  it("are listed up to 20, with the number of all", () => {
+    const unknown = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`k${index}`, 1]));
+    const found = problemsOf(shape.safeParse({ ...GOOD, ...unknown, count: 0, env: unknown }).error!);
+    expect(found.problems).to.have.length(20);
+    expect(found.problemCount).to.equal(1 + 400 + 400);
   });
 
   it("are all found at once", () => {

@@ -12,6 +12,7 @@ import { stopTestMongo } from "../support/mongo.ts";
 import { readReport, type Report, reportOf, type ScenarioReport, tableOf, writeReport } from "./report.ts";
 import { playScenario } from "./run-scenario.ts";
 import { type Scenario, SCENARIOS, SHORT_SCENARIOS } from "./scenarios.ts";
+import { ProcessorBound } from "./world/processor-bound.ts";
 
 const USAGE = `npm run chaos -- [options]
 
@@ -20,6 +21,7 @@ const USAGE = `npm run chaos -- [options]
   --seed N                 repeats an earlier order of faults; default: a random seed, which is shown
   --json FILE              writes the results to FILE after every scenario
   --from NAME              starts with this scenario; with --json and the same --seed, earlier results in FILE are kept
+  --cores N                holds each process to this share of a core, such as 0.5 (Linux with control groups, as root)
   --background FILE        continues in the background and writes all output to FILE
 
 Scenarios:
@@ -32,6 +34,7 @@ interface Settings {
   readonly runs: number;
   readonly json: string | null;
   readonly from: string | null;
+  readonly cores: number | null;
 }
 
 process.exitCode = await main(process.argv.slice(2));
@@ -47,6 +50,7 @@ async function main(argv: readonly string[]): Promise<number> {
         seed: { type: "string" },
         json: { type: "string" },
         from: { type: "string" },
+        cores: { type: "string" },
         background: { type: "string" },
         help: { type: "boolean", default: false },
       },
@@ -64,7 +68,8 @@ async function main(argv: readonly string[]): Promise<number> {
   return playAll(settings);
 }
 
-async function playAll({ scenarios, seed, runs, json, from }: Settings): Promise<number> {
+async function playAll({ scenarios, seed, runs, json, from, cores }: Settings): Promise<number> {
+  const bound = cores === null ? null : await ProcessorBound.start(cores);
   const begin = from === null ? 0 : scenarios.findIndex(({ name }) => name === from);
   const before = new Set(scenarios.slice(0, begin).map(({ name }) => name));
   const kept = json === null ? [] : (await readReport(json, seed)).filter(({ name }) => before.has(name));
@@ -78,6 +83,7 @@ async function playAll({ scenarios, seed, runs, json, from }: Settings): Promise
     if (outcome.violations.length > 0) say(`  the logs of all processes are in ${join(logFolder, scenario.name)}`);
     if (json !== null) await writeReport(json, report);
   }
+  if (bound !== null) say(await bound.end());
   await stopTestMongo();
   process.stdout.write(`\n${tableOf(report)}\n`);
   const broken = report.scenarios.filter(({ violations }) => violations.length > 0);
@@ -110,6 +116,7 @@ function readSettings(values: {
   readonly seed?: string;
   readonly json?: string;
   readonly from?: string;
+  readonly cores?: string;
 }): Settings {
   const known = [...SCENARIOS, ...SHORT_SCENARIOS];
   const names = values.scenario === "all" ? SCENARIOS.map(({ name }) => name) : values.scenario.split(",");
@@ -120,9 +127,12 @@ function readSettings(values: {
   });
   const from = values.from ?? null;
   if (from !== null && !names.includes(from)) throw new Error(`--from ${from} is not one of the chosen scenarios`);
+  const cores = values.cores === undefined ? null : Number(values.cores);
+  if (cores !== null && !(cores > 0)) throw new Error("--cores must be a number above 0");
   return {
     scenarios,
     from,
+    cores,
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber("--seed", values.seed),
     runs: wholeNumber("--runs", values.runs),
     json: values.json ?? null,

@@ -3,6 +3,7 @@ import { killAmongWaitingRuns, addWaitingRuns, compareWorkerCounts } from "./fau
 import type { Fault } from "./faults/fault.ts";
 import { fullStore } from "./faults/full-store.ts";
 import { freezeCreator, freezeGateway, freezeGatewayLong, freezeRedis } from "./faults/frozen.ts";
+import { filledDisk } from "./faults/filled-disk.ts";
 import { fullDisk } from "./faults/full-disk.ts";
 import { nextRelease, wrongClock } from "./faults/guests.ts";
 import { partFromRedis, partFromStore } from "./faults/links.ts";
@@ -151,7 +152,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "waiting",
     about: "20,000 runs wait while a worker dies",
-    shape: { engine: "shared", workers: 2, gateways: 1, edges: 2, agents: 1 },
+    shape: { engine: "shared", workers: 2, gateways: 1, edges: 2, agents: 1, areWorkersInspected: true },
     isQuiet: true,
     faults: always([addWaitingRuns, killAmongWaitingRuns, killAmongWaitingRuns]),
   },
@@ -203,6 +204,12 @@ export const SCENARIOS: readonly Scenario[] = [
     about: "the journal of an agent cannot grow",
     shape: TWO_WORKERS,
     faults: always(times(3, fullDisk)),
+  },
+  {
+    name: "filled-disk",
+    about: "another program fills the disk of an embedded node (needs root), which dies afterwards",
+    shape: { ...EMBEDDED, diskMebibytes: 250 },
+    faults: always([filledDisk, killEmbeddedNode, filledDisk]),
   },
   {
     name: "releases",

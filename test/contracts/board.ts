@@ -101,6 +101,16 @@ export function boardContract({ open, later }: BoardHarness): void {
     expect(await board.size()).to.equal(0);
   });
 
+  it("drops an offer that comes after its withdrawal, and takes the next offer of the job", async () => {
+    const withdrawn = offerOf("again", { queuedAt: 20 });
+    await board.withdraw(job("again"), 20);
+    await board.offer(withdrawn);
+    expect(await board.size()).to.equal(0);
+    await board.offer({ ...withdrawn, queuedAt: 21 });
+    await board.withdraw(job("again"), 20);
+    expect(await board.find([job("again")])).to.deep.equal([{ ...withdrawn, queuedAt: 21 }]);
+  });
+
   it("gives several offers at once in the same order as one by one", async () => {
     for (let n = 0; n < 5; n++) await board.offer(offerOf(`job${n}`, { queuedAt: n, priority: n === 4 ? 1 : 0 }));
     const idsOf = async (count: number) => (await board.take(LINUX, HOLD_MS, count)).map(({ jobId }) => `${jobId}`);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { blocksOf, type CodeBlock, PAGES, readPage, ROOT } from "../support/pages.ts";
-import { ProcessWorld, TSX } from "../support/processes.ts";
+import { ProcessWorld, PROGRAM } from "../support/processes.ts";
 
 /** The blocks that do not run: the page, the beginning of the first line, and the reason. */
 const NOT_RUN: readonly (readonly [page: string, firstLine: string, reason: string])[] = [
@@ -67,8 +67,7 @@ describe("the shell blocks of the pages", function () {
 
     const bin = join(world.folder, "bin");
     await mkdir(bin);
-    const main = join(ROOT, "src/main.ts");
-    await writeFile(join(bin, "millrace"), `#!/bin/sh\nexec '${process.execPath}' --import '${TSX}' '${main}' "$@"\n`);
+    await writeFile(join(bin, "millrace"), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
     await chmod(join(bin, "millrace"), 0o755);
 
     const { PATH = "", REDIS_BINARY } = process.env;

@@ -1,9 +1,11 @@
 /**
- * Real work in a real installation: a run checks this project out of a Git repository, builds, tests and releases it.
+ * Real work in a real installation: a run checks a project out of a Git repository, builds, tests and releases it. With
+ * `RELEASE_EXAMPLE=whole` (`npm run test:release`) the project is this one with its history; otherwise it is a small
+ * part of this one, because the whole takes minutes.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFile, readlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -53,7 +55,8 @@ describe("the release example", function () {
     repository = join(world.folder, "millrace.git");
     // Git refuses a repository of another user by default; another user may have checked this project out.
     await writeFile(join(world.folder, ".gitconfig"), "[safe]\n\tdirectory = *\n");
-    git(world.folder, "clone", "--quiet", "--bare", ROOT, repository);
+    const project = process.env["RELEASE_EXAMPLE"] === "whole" ? ROOT : await smallProject(join(world.folder, "small"));
+    git(world.folder, "clone", "--quiet", "--bare", project, repository);
     commit = git(repository, "rev-parse", "HEAD");
     // `main` is the commit that is checked out here.
     git(repository, "update-ref", "refs/heads/main", commit);
@@ -169,3 +172,34 @@ describe("the release example", function () {
     );
   });
 });
+
+/** Makes a repository with a part of this project whose build and tests take seconds, and answers its folder. */
+async function smallProject(folder: string): Promise<string> {
+  const read = async (file: string) => JSON.parse(await readFile(join(ROOT, file), "utf8"));
+  const [manifest, lock] = await Promise.all([read("package.json"), read("package-lock.json")]);
+  const { dependencies, devDependencies } = manifest;
+  const small = {
+    name: manifest.name,
+    version: manifest.version,
+    type: "module",
+    scripts: { build: "mkdir -p dist && cp -R src dist" },
+    dependencies: { ulid: dependencies.ulid },
+    devDependencies: Object.fromEntries(
+      ["chai", "fast-check", "mocha", "tsx"].map((name) => [name, devDependencies[name]]),
+    ),
+  };
+  // npm takes the versions from the lock file, and installs only what the manifest needs.
+  lock.packages[""] = { ...lock.packages[""], ...small, scripts: undefined };
+  await mkdir(join(folder, "src"), { recursive: true });
+  await Promise.all([
+    cp(join(ROOT, "src/domain"), join(folder, "src/domain"), { recursive: true }),
+    cp(join(ROOT, "test/domain"), join(folder, "test/domain"), { recursive: true }),
+    writeFile(join(folder, "src/main.js"), 'console.log("millrace");\n'),
+    writeFile(join(folder, "package.json"), JSON.stringify(small, null, 2)),
+    writeFile(join(folder, "package-lock.json"), JSON.stringify(lock, null, 2)),
+  ]);
+  git(folder, "init", "--quiet");
+  git(folder, "add", ".");
+  git(folder, "commit", "--quiet", "--message", "A part of millrace");
+  return folder;
+}

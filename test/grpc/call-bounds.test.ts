@@ -2,6 +2,7 @@ import { Client, credentials, type ServiceError, status, type StatusObject } fro
 import { expect } from "chai";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
+import { PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { until } from "../support/until.ts";
 import { Gateway, invoke, reasonOf, refusal, Stream, type TestAgent } from "./gateway.ts";
 
@@ -58,6 +59,35 @@ describe("every call", () => {
     stream.write(RUBBISH);
     const received = await ended;
     expect([received.code, reasonOf(received)]).to.deep.equal([status.INVALID_ARGUMENT, "malformed_request"]);
+  });
+
+  it("that has a map with the key __proto__ is INVALID_ARGUMENT, instead of losing the entry", async () => {
+    const labels = (key: string) => Object.fromEntries([[key, "x"]]);
+    const update = (key: string) => AgentService.updateLabels.requestSerialize({ labels: labels(key), replace: true });
+    const error = (await send(AgentService.updateLabels.path, update("__proto__")))!;
+    expect([error.code, reasonOf(error)]).to.deep.equal([status.INVALID_ARGUMENT, "malformed_request"]);
+    expect(error.details).to.include("has a map with the key __proto__");
+    // A client of this library loses the key itself, so the bytes are changed behind it.
+    const spec = {
+      pipelineId: "pl_x",
+      spec: { jobs: [{ env: { _PROTO___: "x" } }] },
+      format: "SPEC_FORMAT_YAML",
+    } as const;
+    const text = PipelineService.validateSpec.requestSerialize(spec).toString("latin1");
+    const bytes = Buffer.from(text.replace("_PROTO___", "__proto__"), "latin1");
+    expect((await send(PipelineService.validateSpec.path, bytes))?.code).to.equal(status.INVALID_ARGUMENT);
+    for (const key of ["__proto__x", "constructor", "prototype", "toString"]) {
+      expect(await send(AgentService.updateLabels.path, update(key)), key).to.equal(null);
+      const { labels: stored } = await invoke(
+        gateway.agents(),
+        "updateLabels",
+        { labels: {}, replace: false },
+        agent.metadata,
+      );
+      expect(stored).to.deep.equal(labels(key));
+    }
+    const asText = AgentService.updateLabels.requestSerialize({ labels: { a: "__proto__" }, replace: true });
+    expect(await send(AgentService.updateLabels.path, asText), "as a text").to.equal(null);
   });
 
   it("may carry messages of 4 MiB, and the refusal of a larger one names the bound", async () => {

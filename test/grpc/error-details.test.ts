@@ -58,6 +58,13 @@ describe("the details of an error", () => {
     expect(retry?.retryDelay).to.deep.equal({ seconds: 1n, nanos: 0 });
   });
 
+  it("list 20 problems at most, and hold the number of all", () => {
+    const problems = Array.from({ length: 40 }, (_, n) => ({ code: "unknown_key", pointer: `/k${n}`, message: "x" }));
+    const { sent, info } = detailsOf(new MillraceError("malformed_request", "text", { problems, problemCount: 400 }));
+    expect(info?.metadata).to.deep.equal({ retry: "never", problems: "400" });
+    expect(JSON.parse(String(sent.metadata.get("problems-bin")[0]))).to.have.length(20);
+  });
+
   it("name the field of each problem by its path", () => {
     const problems: Problem[] = [
       { code: "malformed", pointer: "/name", message: "is required" },

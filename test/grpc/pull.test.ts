@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { FetchStepRunRequest } from "../../proto/generated/agent/v1/agent.ts";
 import { until } from "../support/until.ts";
-import { Gateway, invoke, reasonOf, refusal, type TestAgent } from "./gateway.ts";
+import { Channel, Gateway, invoke, reasonOf, refusal, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
 
 const FETCH: FetchStepRunRequest = { bootId: "boot-1", requestId: "req-1", freeSlots: 1, waitMs: 5_000n };
@@ -202,6 +202,31 @@ describe("an agent that pulls", () => {
       const stale = await report("STEP_PHASE_FAILED", { token: 0n });
       expect([stolen.verdict, stale.verdict]).to.deep.equal(["REPORT_VERDICT_REFUSED", "REPORT_VERDICT_REFUSED"]);
       expect(gateway.sentMessages).to.deep.equal([]);
+    });
+
+    it("that name another run or job are malformed and reach no actor", async () => {
+      for (const wrong of [{ runId: "run_other" }, { jobId: "job_other" }]) {
+        const [field] = Object.keys(wrong);
+        for (const phase of ["STEP_PHASE_STARTED", "STEP_PHASE_FAILED"] as const) {
+          const error = await refusal(report(phase, { runId: run.runId, jobId: run.jobId(), ...wrong }));
+          expect([error.code, reasonOf(error)]).to.deep.equal([status.INVALID_ARGUMENT, "malformed_request"]);
+          expect(error.details).to.include(`the report's ${field} names`);
+        }
+      }
+      expect(gateway.sentMessages).to.deep.equal([]);
+      const right = await report("STEP_PHASE_STARTED", { runId: run.runId, jobId: run.jobId() });
+      expect(right.verdict).to.equal("REPORT_VERDICT_PROCESSED");
+    });
+
+    it("that name another run or job end the channel of an agent that is connected", async () => {
+      for (const wrong of [{ runId: "run_other" }, { jobId: "job_other" }]) {
+        const channel = await Channel.open(gateway, agent);
+        const ids = { runId: run.runId, jobId: run.jobId(), stepRunId: run.stepRunId(), ...wrong };
+        const value = { ...REPORT, ...ids, phase: "STEP_PHASE_SUCCEEDED" } as const;
+        channel.send({ message: { $case: "report", value } });
+        expect((await channel.ended()).code).to.equal(status.INVALID_ARGUMENT);
+      }
+      expect(gateway.messages("reported")).to.deep.equal([]);
     });
 
     it("without a phase, with a negative token or without a report are malformed", async () => {

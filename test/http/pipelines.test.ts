@@ -246,6 +246,24 @@ describe("pipelines over HTTP", () => {
       expect(answers.filter(({ status }) => status === 409)).to.have.length(7);
     });
 
+    it("are all saved when 100 come at once and expect no head", async function () {
+      this.timeout(30_000);
+      const pipelineId = await newDefinedPipeline();
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, n) =>
+          edge.call("POST", at(pipelineId, "/spec/save"), { body: { spec: { ...SPEC, version: `v${n}` } } }),
+        ),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(
+        statuses.filter((status) => status === 200),
+        statuses.join(" "),
+      ).to.have.length(100);
+      expect(new Set(answers.map(({ body }) => body.detail.headCommitSha)).size).to.equal(100);
+      const head = (await edge.call("GET", at(pipelineId))).body.detail.headCommitSha;
+      expect(answers.map(({ body }) => body.detail.headCommitSha)).to.include(head);
+    });
+
     it("get the first answer for a repeated requestId, also after a later save, and 409 for another body", async () => {
       const pipelineId = await newPipeline();
       const save = (body: object) => edge.call("POST", at(pipelineId, "/spec/save"), { body });

@@ -13,6 +13,7 @@ import type { AgentId, ProjectId, UserId } from "../../src/domain/ids.ts";
 import { asId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { reasonChars, REASON_CHARS } from "../../src/planner/plan-index.ts";
+import { findTooLargeForAll } from "../../src/planner/definition-size.ts";
 import {
   APPROVAL_MESSAGE_CHARS,
   bytesOfCells,
@@ -238,6 +239,31 @@ describe("the plan of a run that the store may not hold", () => {
     }
     expect(planRun(subject(text(100, 1), bytes - 1)).ok).to.equal(false);
     expect(dryRun(subject(text(100, 1), bytes - 1)).ok).to.equal(false);
+  });
+
+  it("is refused when its definition is saved, unless a trigger might make it smaller", () => {
+    const of = (definition: string) => parseDefinition(definition, "yaml").definition!;
+    const bytesOf = (definition: string) =>
+      snapshotBytesOf((planRun(subject(definition, null)) as { plan: RunPlan }).plan, []);
+    const matrix = (axes: string, more = "") => `, matrix: { axes: { ${axes} }${more} }`;
+    const variables = "variables: { list: '[1,2,3]', one: '[4]' }\n";
+    for (const known of [
+      text(100, 2),
+      text(10, 2, matrix("n: [1, 2, 3]")),
+      text(2, 2, ", concurrency: { group: g }"),
+    ]) {
+      const bytes = bytesOf(known);
+      expect(findTooLargeForAll(of(known), bytes)).to.equal(undefined);
+      expect(findTooLargeForAll(of(known), bytes - 1)!.message).to.include(`may take ${bytes} bytes`);
+      expect(findTooLargeForAll(of(known), bytes - 1)!.path).to.deep.equal(["jobs", 0]);
+    }
+    // Another trigger may give a list of one value.
+    const byTrigger = variables + text(10, 2, matrix("m: [1, 2], n: '${{ fromJSON(variables.list) }}'"));
+    const least = variables + text(10, 2, matrix("m: [1, 2], n: '${{ fromJSON(variables.one) }}'"));
+    expect(findTooLargeForAll(of(byTrigger), bytesOf(least))).to.equal(undefined);
+    expect(findTooLargeForAll(of(byTrigger), bytesOf(least) - 1)).to.not.equal(undefined);
+    const excluding = variables + text(10, 2, matrix("n: '${{ fromJSON(variables.list) }}'", ", exclude: [{ n: 1 }]"));
+    expect(findTooLargeForAll(of(excluding), bytesOf(text(1, 2)))).to.equal(undefined);
   });
 
   it("leaves the cells of a late matrix as much as the rest of the run does not need", () => {

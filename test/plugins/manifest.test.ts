@@ -49,6 +49,17 @@ describe("a plugin's manifest", () => {
     expect(actionOf(manifest, "constructor")).to.equal(undefined);
   });
 
+  it("may not have the name of a part of every object, or of dots alone", () => {
+    for (const name of ["__proto__", "constructor", "team/toString", "hasOwnProperty", "..", "a/../b", "a/."]) {
+      expect(problemsIn(GOOD.replace("util/json-patch", name)), name).to.have.length.of.at.least(1);
+    }
+    expect(problemsIn(GOOD.replace("util/json-patch", "__proto__"))).to.deep.equal([
+      'plugin.yaml:1:1: `name` must not contain the reserved name "__proto__"',
+    ]);
+    expect(problemsIn(GOOD.replace("apply:", "constructor:"))).to.have.length(1);
+    expect(problemsIn(GOOD.replace("util/json-patch", "protocol/constructors"))).to.deep.equal([]);
+  });
+
   it("gets every problem with its line and column", () => {
     const text = lines(
       "name: ../elsewhere",

@@ -44,6 +44,32 @@ describe("the embedded Redis", () => {
     expect(await client(server).get("kept")).to.equal("yes");
   });
 
+  it("serves from memory while the disk takes nothing, and keeps its data again afterwards", async () => {
+    server = await startEmbeddedRedis({ dataDir, log: silent });
+    const files = join(dataDir, "redis", "appendonlydir");
+    await client(server).set("before", "yes");
+    await server.setDurable(false);
+    expect(await readdir(files).catch(() => [])).to.deep.equal([]);
+    await client(server).set("meanwhile", "yes");
+    await server.setDurable(true);
+    const isWritten = async () =>
+      !/aof_rewrite_(?:in_progress|scheduled):1/.test(await client(server!).info("persistence"));
+    await until("the data is written again", isWritten);
+    await server.stop();
+    server = await startEmbeddedRedis({ dataDir, log: silent });
+    expect(await client(server).mget("before", "meanwhile")).to.deep.equal(["yes", "yes"]);
+  });
+
+  it("is empty after its death while it served from memory: older data would be wrong", async () => {
+    server = await startEmbeddedRedis({ dataDir, log: silent });
+    await client(server).set("old", "yes");
+    await server.setDurable(false);
+    const { pid } = server;
+    process.kill(pid, "SIGKILL");
+    await until("another server runs", () => server!.pid !== pid);
+    expect(await client(server).get("old")).to.equal(null);
+  });
+
   it("listens on no network port when its folder can hold a socket", async () => {
     server = await startEmbeddedRedis({ dataDir, log: silent });
     expect(server.connection).to.have.keys("path");

@@ -15,6 +15,8 @@ export interface FleetSize {
   readonly edges: number;
   readonly agents: number;
   readonly slots: number;
+  /** Which agents pull, by their numbers. */
+  readonly pulling: ReadonlySet<number>;
   /** Probability that an agent cannot start a step. */
   readonly unable: number;
 }
@@ -45,6 +47,7 @@ export class Fleet {
         slots: size.slots,
         gateways: () => this.gateways,
         unable: size.unable,
+        pulls: size.pulling.has(nth),
       });
       this.agents.push(agent);
       this.#startAgain(agent);

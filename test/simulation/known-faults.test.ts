@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { JobState } from "../../actors/job/state.ts";
+import type { Fate } from "./engine/service.ts";
 import type { Triggered } from "./load/clients.ts";
 import type { Worker } from "./parts/worker.ts";
 import { Stage } from "./stage.ts";
@@ -208,6 +209,117 @@ describe("the simulated control plane", () => {
     await stage.pass(wakesAt - 20 - stage.world.now);
     stage.world.redis.empty();
     await stage.until("the former gateway wakes up", () => !former.process.isFrozen);
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+    const jobs = [...stage.world.store.rows.job.values()].map(({ actor }) => actor.state as JobState);
+    expect(jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
+  });
+
+  /** From now on the worker neither beats nor renews its leases; its other calls succeed until its leases are over. */
+  const becomeZombie = ({ process }: Worker): void => {
+    stage.world.redis.service.fateOf = (caller, what) => {
+      return caller === process && /^(identity|beat)/.test(what) ? "callLost" : undefined;
+    };
+  };
+  const onSave = (worker: Worker, does: () => Fate): void => {
+    stage.world.storeService.fateOf = (process, what) => {
+      return process === worker.process && what.startsWith("save v") ? does() : undefined;
+    };
+  };
+
+  it("sees what an earlier owner has saved, also when nothing that comes changes what the owner has in memory", async () => {
+    const zombie = await owner();
+    const agent = stage.agent();
+    const run = stage.trigger("long");
+    let isSaving = false;
+    onSave(zombie, () => {
+      if (isSaving) return undefined;
+      isSaving = true;
+      return { delayMs: 2_000 };
+    });
+    await stage.until("the first owner saves a grant", () => isSaving);
+    const { redis } = stage.world;
+    becomeZombie(zombie);
+    redis.empty();
+    await owner();
+    await stage.pass(1_700);
+    redis.mailboxes.add(0, { rootId: run.runId, to: null, message: null });
+    await stage.until("the grant is saved", isIn(run, "running"));
+    agent.process.kill();
+    await stage.pass(100);
+    agent.start();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("keeps no place for a job whose end an earlier owner saved after the shard was opened", async () => {
+    const zombie = await owner();
+    stage.agent(1);
+    const run = stage.trigger("long");
+    const ends = (): number => stage.executions.marks.filter(({ word }) => word === "end").length;
+    // The two jobs run one after the other. Meanwhile the run leaves the memory of its owner and owes nothing.
+    await stage.until("both steps have ended", () => ends() === 2);
+    let isEnding = false;
+    becomeZombie(zombie);
+    onSave(zombie, () => {
+      isEnding = true;
+      return { delayMs: 1_000 };
+    });
+    await stage.until("the first owner saves the end of the job", () => isEnding);
+    stage.world.redis.empty();
+    await owner();
+    await stage.until("the run is settled", () => stage.world.store.documents.get(run.runId)!.head.settled);
+    await stage.pass(8_000);
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("offers no job again for a creator whose offer comes after the job has left the queue", async () => {
+    await owner();
+    stage.agent();
+    stage.meet({ of: stage.edges[0]!.process, call: "offer", fate: { delayMs: 4_000 } });
+    const run = stage.trigger("single");
+    await stage.until("the job has ended", isIn(run, "success"));
+    stage.beQuiet();
+    // The only agent is gone: no agent takes an offer that stands on the board for nothing.
+    for (const gateway of stage.gateways) gateway.process.kill();
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("repeats no offer that the creator has made when the shard is handed over right after the creation", async () => {
+    const former = await owner();
+    stage.agent(1);
+    const run = stage.trigger("long");
+    await stage.until("a job is bound", isIn(run, "running"));
+    expect(isOffered(run)).to.equal(true);
+    const successor = stage.worker();
+    former.leave();
+    await stage.until("the successor owns the shard", () => successor.owns(0));
+    stage.beQuiet();
+    expect(await stage.end()).to.deep.equal([]);
+    expect([...stage.effects.counts].filter(([, times]) => times > 1)).to.deep.equal([]);
+  });
+
+  it("stores the first events of a run that ends within the grace of its creator by a save whose answer is lost", async () => {
+    const { process } = await owner();
+    stage.meet(
+      { of: stage.edges[0]!.process, call: "create", fate: "answerLost" },
+      { of: process, call: "save v2 run_", fate: "answerLost" },
+    );
+    const run = stage.trigger("single");
+    await stage.until("the run is acknowledged", () => run.isAcknowledged);
+    stage.clients.control(run, "stop");
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("takes no job away from an agent that pulls, for a first heartbeat whose sender has died since", async () => {
+    await owner();
+    stage.meet({ of: stage.gateways[0]!.process, call: "agent agt_0", fate: { delayMs: 4_000 } });
+    const agent = stage.agent(2, true);
+    await stage.pass(100);
+    agent.process.kill();
+    agent.start();
+    const run = stage.trigger("long");
+    await stage.until("the job is bound", isIn(run, "running"));
     stage.beQuiet();
     expect(await stage.end()).to.deep.equal([]);
     const jobs = [...stage.world.store.rows.job.values()].map(({ actor }) => actor.state as JobState);

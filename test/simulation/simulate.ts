@@ -66,6 +66,7 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
     agents: plan.between(1, 3),
     slots: plan.between(1, 3),
     unable: plan.chance(0.2) ? 0.1 : 0,
+    pulling: new Set([0, 1, 2].filter(() => plan.chance(0.3))),
   };
   const fleet = new Fleet(world, size, executions, effects);
   const faults = drawFaults(plan);
@@ -89,7 +90,7 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
   load.calm();
   // Calls that are under way may still be slow, and processes that died are not yet back.
   await passes(faults.slowMs + 8_000);
-  const quiet = new QuietWatch(world, effects, canBeLate(faults));
+  const quiet = new QuietWatch(world, effects, faults.redisEmptied + faults.redisRestarted > 0);
   const deadline = scheduler.now + END_MS;
   const isOver = (): boolean => {
     if (scheduler.now >= deadline) return true;
@@ -110,10 +111,4 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
     traceHash: world.trace.hash,
     trace: world.trace.lines,
   };
-}
-
-/** True when an owner can have acted on what it knew long before. */
-function canBeLate({ slow, workerFreezes, redisEmptied, redisRestarted, ...faults }: Faults): boolean {
-  const { redisOutages, storeOutages, cutOffs } = faults;
-  return slow + workerFreezes + redisEmptied + redisRestarted + redisOutages + storeOutages + cutOffs > 0;
 }

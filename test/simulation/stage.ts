@@ -53,11 +53,20 @@ export class Stage {
     return gateway;
   }
 
-  agent(): Agent {
+  agent(slots = 2, pulls = false): Agent {
     const { world, executions } = this;
     const agentId = asId<AgentId>(`agt_${this.#agents++}`);
-    world.store.agents.set(agentId, { agentId, name: agentId, labels: {}, slots: 2, version: "", createdAt: 0 });
-    return new Agent({ world, executions, agentId, labels: {}, slots: 2, gateways: () => this.gateways, unable: 0 });
+    world.store.agents.set(agentId, { agentId, name: agentId, labels: {}, slots, version: "", createdAt: 0 });
+    return new Agent({
+      world,
+      executions,
+      agentId,
+      labels: {},
+      slots,
+      gateways: () => this.gateways,
+      unable: 0,
+      pulls,
+    });
   }
 
   trigger(shape: string): Triggered {

@@ -87,7 +87,8 @@ describe("an embedded store that is full", function () {
     expect((await installation.call("GET", `/pipelines/${ballast}`)).status).to.equal(200);
     expect(await statuses(runIds)).to.include("running");
     expect((await stat(join(dataDir, "millrace.db"))).size).to.be.at.most(2e6);
-    expect((await stat(join(dataDir, "millrace.db-wal"))).size).to.be.below(8e6);
+    // The log begins with the blocks that are kept for a full disk.
+    expect((await stat(join(dataDir, "millrace.db-wal"))).size).to.be.below(25e6);
 
     expect((await installation.call("DELETE", `/pipelines/${ballast}`)).status).to.equal(200);
     await haveSucceeded(runIds);

@@ -14,7 +14,7 @@ import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { UNBOUNDED } from "../../src/domain/retention-text.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
-import { createHttpServer } from "../../src/http/server.ts";
+import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketEndpoint, type WebSocketEndpointOptions } from "../../src/ws/endpoint.ts";
@@ -69,7 +69,11 @@ const SHARDS = 16;
 const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
 
 export async function openTestEdge(
-  limits: Pick<WebSocketEndpointOptions, "pingMs" | "stallMs" | "sessionCheckMs" | "limits" | "outgoing"> = {},
+  limits: Pick<WebSocketEndpointOptions, "pingMs" | "stallMs" | "sessionCheckMs" | "limits" | "outgoing"> & {
+    headWithinMs?: number;
+    refuseAfterMs?: number;
+    trustedProxies?: HttpServerOptions["trustedProxies"];
+  } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
   const store = await openTestSqlite();
@@ -120,6 +124,9 @@ export async function openTestEdge(
   const { server, app } = createHttpServer(context, {
     registry,
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
+    headWithinMs: limits.headWithinMs,
+    refuseAfterMs: limits.refuseAfterMs,
+    ...(limits.trustedProxies === undefined ? {} : { trustedProxies: limits.trustedProxies }),
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },

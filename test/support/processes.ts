@@ -44,6 +44,8 @@ export interface StartOptions {
   readonly cwd?: string;
   /** Text that the process reads from its standard input; nothing when absent. */
   readonly input?: string;
+  /** What the command line begins with: a program that starts the given command. Default: nothing. */
+  readonly through?: readonly string[];
   /** A TypeScript file of the tests, relative to the root, that runs instead of the program. */
   readonly program?: string;
 }
@@ -164,9 +166,14 @@ export class ProcessWorld {
   }
 
   /** Starts the program with these arguments. */
-  start(args: readonly string[], { env = {}, cwd = ROOT, input, program }: StartOptions = {}): StartedProcess {
+  start(
+    args: readonly string[],
+    { env = {}, cwd = ROOT, input, program, through = [] }: StartOptions = {},
+  ): StartedProcess {
     const { PATH = "", HOME = "", REDIS_BINARY } = process.env;
-    const child = spawn(process.execPath, [...(program === undefined ? [PROGRAM] : sourcesOf(program)), ...args], {
+    const file = program === undefined ? [PROGRAM] : sourcesOf(program);
+    const [command = "", ...rest] = [...through, process.execPath, ...file, ...args];
+    const child = spawn(command, rest, {
       cwd,
       env: {
         PATH,

@@ -1,17 +1,28 @@
 /** A wait on a condition with a deadline, for integration tests. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Resolves with the first truthy answer of `condition`. Rejects after `deadlineMs` with an error that names `what`. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 50;
+const LONGEST_BACK_OFF_MS = 1_000;
+
+/**
+ * Resolves with the first truthy answer of `condition`. Rejects after `deadlineMs` with an error that names `what`. The
+ * condition is asked every 10 ms at first and every 50 ms after a second. A condition that takes longer than the pause
+ * is asked less often, because the processes that it waits for, and other tests, need the processor.
+ */
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
   deadlineMs = 10_000,
 ): Promise<Exclude<T, false | null | undefined>> {
-  const end = performance.now() + deadlineMs;
+  const begin = performance.now();
   for (;;) {
+    const asked = performance.now();
     const answer = await condition();
     if (answer) return answer as Exclude<T, false | null | undefined>;
-    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);
-    await sleep(10);
+    const now = performance.now();
+    if (now > begin + deadlineMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    const pause = Math.min(FIRST_PAUSE_MS + (now - begin) / 25, LONGEST_PAUSE_MS);
+    await sleep(Math.max(pause, Math.min(2 * (now - asked), LONGEST_BACK_OFF_MS)));
   }
 }

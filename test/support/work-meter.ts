@@ -16,6 +16,25 @@ export class WorkMeter {
 
   /** Counts every hash that `body` computes. */
   countHashes<T>(body: () => T): T {
+    const restore = this.#replaceHashes();
+    try {
+      return body();
+    } finally {
+      restore();
+    }
+  }
+
+  /** Counts every hash that the process computes until `body` has resolved. */
+  async countHashesUntil<T>(body: () => Promise<T>): Promise<T> {
+    const restore = this.#replaceHashes();
+    try {
+      return await body();
+    } finally {
+      restore();
+    }
+  }
+
+  #replaceHashes(): () => void {
     const { hash, createHash } = crypto;
     const counted = <F extends (...args: never[]) => unknown>(call: F): F =>
       ((...args: Parameters<F>) => {
@@ -24,12 +43,10 @@ export class WorkMeter {
       }) as F;
     Object.assign(crypto, { hash: counted(hash), createHash: counted(createHash) });
     syncBuiltinESMExports();
-    try {
-      return body();
-    } finally {
+    return () => {
       Object.assign(crypto, { hash, createHash });
       syncBuiltinESMExports();
-    }
+    };
   }
 
   /** The same plan; each read of one of its jobs counts. */

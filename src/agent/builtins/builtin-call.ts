@@ -3,7 +3,12 @@ import type { AfterJobWork } from "../after-job.ts";
 import type { GatewayAccess } from "../connection/gateway-call.ts";
 
 export interface BuiltinCall {
-  readonly step: { readonly stepRunId: string; readonly token: bigint };
+  readonly step: {
+    readonly stepRunId: string;
+    readonly token: bigint;
+    /** Absent when the control plane did not tell it. */
+    readonly contentLimits?: { readonly cacheBytes: bigint } | undefined;
+  };
   /** The arguments of the step, which the agent has not validated. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly workspace: string;

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { openAgentClock } from "./agent-clock.ts";
+import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { signalMarked } from "./leftover-processes.ts";
 import { SupervisedProcess } from "./supervisor.ts";
@@ -39,6 +40,8 @@ let isHolding = false;
 let hasStarted = false;
 let spares: SupervisedProcess[] = [];
 let made = 0;
+
+closeInheritedDescriptors();
 
 process.on("message", (request: LauncherRequest) => {
   switch (request.type) {

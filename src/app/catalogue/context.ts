@@ -2,7 +2,15 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of pipelines, definitions, plugins and secrets work with. */
-export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards" | "secrets"> &
+export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards" | "secrets" | "definitions"> &
   WithStores<
-    "aggregates" | "inbox" | "blobs" | "plugins" | "pipelines" | "pipelineDeletions" | "secrets" | "idempotency"
+    | "aggregates"
+    | "inbox"
+    | "blobs"
+    | "plugins"
+    | "pipelines"
+    | "pipelineDeletions"
+    | "secrets"
+    | "snapshotBytes"
+    | "idempotency"
   >;

@@ -3,10 +3,8 @@
  * store.
  */
 import { z } from "zod";
-import { countJobs, countSteps } from "../../definition/count.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
-import type { Definition } from "../../definition/definition.ts";
-import { textToSpec } from "../../definition/edit/render.ts";
+import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
 import type { Revision } from "../../stores/ports/pipelines.ts";
@@ -15,13 +13,18 @@ import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { rememberDefinition } from "./known-definitions.ts";
-import { parseWithPlugins } from "./plugin-lookup.ts";
+import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
-import { requireDefinition, requireParsed } from "./required-definition.ts";
+import { requireKnown } from "./required-definition.ts";
 import { rfc3339 } from "../times.ts";
+import { Turns } from "../turns.ts";
 
-/** How often a save starts again because another save moved the head. */
-const MAX_SAVE_TRIES = 5;
+/** For how long a save starts again because another save moved the head: a call is answered within 30 s. */
+const SAVE_WITHIN_MS = 20_000;
+/** Saves of one pipeline on one edge that may wait for each other. */
+const MAX_WAITING_SAVES = 200;
+/** Saves of one pipeline take turns on an edge, so that a save meets another edge's saves only. */
+const saves = new Turns<PipelineId>(MAX_WAITING_SAVES);
 
 const spec = z.record(z.string(), z.unknown(), { error: "must be the structured definition, an object" });
 const format = z
@@ -70,15 +73,16 @@ export async function getSpec(
   caller: Caller,
   input: { readonly pipelineId: PipelineId },
 ): Promise<SpecView> {
-  authoriseUser(caller, "readPipelines");
+  const { userId } = authoriseUser(caller, "readPipelines");
   const { headRevisionId } = await findPipeline(context, input.pipelineId);
   const revision = headRevisionId === null ? undefined : await context.stores.pipelines.findRevision(headRevisionId);
   if (revision === undefined) {
     throw new MillraceError("not_found", "the pipeline has no definition yet: save one with POST .../spec/save");
   }
+  const asking = askingFor(context, userId);
   return {
     pipelineId: input.pipelineId,
-    spec: textToSpec(revision.text, revision.format),
+    spec: await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
     text: revision.text,
     format: revision.format,
     headCommitSha: revision.revisionId,
@@ -97,22 +101,18 @@ export async function validateSpec(
   caller: Caller,
   input: z.output<typeof validateBody> & { readonly pipelineId: PipelineId },
 ): Promise<ValidationView> {
-  authoriseUser(caller, "validateDefinition");
-  const { text } = await draftOn(context, await findPipeline(context, input.pipelineId), input);
-  const { definition, diagnostics } = await parseWithPlugins(context.stores, text, input.format);
-  return {
-    valid: definition !== undefined,
-    diagnostics,
-    jobsCount: definition === undefined ? 0 : countJobs(definition),
-    stepsCount: definition === undefined ? 0 : countSteps(definition),
-  };
+  const asking = askingFor(context, authoriseUser(caller, "validateDefinition").userId);
+  const { text } = await draftOn(context, asking, await findPipeline(context, input.pipelineId), input);
+  const { size, diagnostics } = await checkWithPlugins(context.stores, asking, text, input.format);
+  return { valid: size !== null, diagnostics, jobsCount: size?.jobsCount ?? 0, stepsCount: size?.stepsCount ?? 0 };
 }
 
 /**
  * Makes the definition the head. Its text is that of the present head, edited where the definition differs. A save that
  * changes nothing answers the head's id and makes no revision, even with another commit message. Throws
  * `invalid_definition` with every problem, `head_moved` with the current head when `expectedHeadCommitSha` is another
- * revision, `request_id_reused`, and `unavailable` when other saves win every race. A repeat of a `requestId` answers
+ * revision, `request_id_reused`, `too_many` when too many saves of the pipeline wait, and `unavailable` when other saves
+ * win every race. A repeat of a `requestId` answers
  * as the first call did, even when the head has moved on since.
  */
 export async function saveSpec(
@@ -124,8 +124,9 @@ export async function saveSpec(
   const editor = claimedIdentity(user, input.editor, "editor");
   const { pipelineId } = input;
   const expected = input.expectedHeadCommitSha ?? "";
-  const draft = await draftOn(context, await findPipeline(context, pipelineId), input);
-  const definition = requireParsed(await parseWithPlugins(context.stores, draft.text, input.format));
+  const asking = askingFor(context, user.userId);
+  const draft = await draftOn(context, asking, await findPipeline(context, pipelineId), input);
+  const definition = requireKnown(await checkWithPlugins(context.stores, asking, draft.text, input.format));
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 
   const { id, repeated } = await claimRequest(context, {
@@ -137,19 +138,21 @@ export async function saveSpec(
   });
   const answer: SaveView = { pipelineId, headCommitSha: id, format: input.format };
   if (id === unchangedHead || (repeated && (await wasHead(context, pipelineId, id)))) return answer;
-  await moveHead(
-    context,
-    {
-      revisionId: id,
-      pipelineId,
-      format: input.format,
-      message: input.commitMessage ?? "",
-      editor,
-      actor: user.name,
-      createdAt: context.clock.now(),
-    },
-    { spec: input.spec, expected, draft, definition },
-  );
+  const save = () =>
+    moveHead(
+      context,
+      {
+        revisionId: id,
+        pipelineId,
+        format: input.format,
+        message: input.commitMessage ?? "",
+        editor,
+        actor: user.name,
+        createdAt: context.clock.now(),
+      },
+      { asking, spec: input.spec, expected, draft, definition },
+    );
+  await saves.take(pipelineId, save);
   return answer;
 }
 
@@ -164,30 +167,33 @@ async function wasHead(context: CatalogueContext, pipelineId: PipelineId, revisi
 }
 
 interface Move {
+  readonly asking: Asking;
   readonly spec: unknown;
   /** Empty: any head. */
   readonly expected: string;
   readonly draft: Draft;
   /** The definition in the text of `draft`. */
-  readonly definition: Definition;
+  readonly definition: KnownDefinition;
 }
 
 async function moveHead(context: CatalogueContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
   const { pipelineId, format } = revision;
   let { draft, definition } = move;
-  for (let tries = 0; tries < MAX_SAVE_TRIES; tries++) {
+  const endsAt = context.clock.monotonic() + SAVE_WITHIN_MS;
+  do {
     const pipeline = await findPipeline(context, pipelineId);
     const { headRevisionId } = pipeline;
     if (!isExpected(move.expected, headRevisionId)) throw headMoved(headRevisionId, move.expected);
     if (headRevisionId !== draft.headRevisionId) {
-      draft = await draftOn(context, pipeline, { spec: move.spec, format });
+      const { work, caller } = move.asking;
+      draft = await draftOn(context, move.asking, pipeline, { spec: move.spec, format });
       // Edited into the text of another head, the definition may exceed the bound on its size.
-      definition = requireDefinition(draft.text, format);
+      definition = requireKnown(await work.check(caller, { text: draft.text, format, plugins: null }));
     }
     const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
     if (outcome === "saved") return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
     if (outcome === "missing") throw noPipeline(pipelineId);
-  }
+  } while (context.clock.monotonic() < endsAt);
   throw new MillraceError("unavailable", "other users are saving this definition at the same time: try again");
 }
 

@@ -1,39 +1,49 @@
-/** Parsed definitions of revisions, kept in memory: a revision never changes, so it need not be parsed for each run. */
-import type { Definition } from "../../definition/definition.ts";
+/** Definitions of revisions, kept in memory: a revision never changes, so it need not be checked for each run. */
+import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import type { RevisionId } from "../../domain/ids.ts";
 import type { PipelineStore } from "../../stores/ports/pipelines.ts";
-import { requireDefinition } from "./required-definition.ts";
+import type { Asking } from "./plugin-lookup.ts";
+import { requireKnown } from "./required-definition.ts";
 import { RecentlyRead } from "../recently-read.ts";
 
 /** Definitions in memory. Few, since each may have 1 MB of text. */
 const REMEMBERED = 64;
 
-const known = new WeakMap<PipelineStore, RecentlyRead<Definition | undefined>>();
+const known = new WeakMap<PipelineStore, RecentlyRead<KnownDefinition | undefined>>();
 
 /**
  * The definition of a revision; undefined for an unknown revision. Throws `invalid_definition` when its text does not
- * validate.
+ * validate, and rejects as `Threads.run` does.
  */
 export function definitionOfRevision(
   pipelines: PipelineStore,
+  { work, caller }: Asking,
   revisionId: RevisionId,
-): Promise<Definition | undefined> {
-  return memoryOf(pipelines).read(revisionId);
+): Promise<KnownDefinition | undefined> {
+  return memoryOf(pipelines).read(revisionId, async () => {
+    const revision = await pipelines.findRevision(revisionId);
+    if (revision === undefined) return undefined;
+    const { text, format } = revision;
+    return requireKnown(await work.check(caller, { text, format, plugins: null }));
+  });
 }
 
 /** Adds the definition of a revision that was just saved, which is likely to be triggered next. */
-export function rememberDefinition(pipelines: PipelineStore, revisionId: RevisionId, definition: Definition): void {
+export function rememberDefinition(
+  pipelines: PipelineStore,
+  revisionId: RevisionId,
+  definition: KnownDefinition,
+): void {
   memoryOf(pipelines).remember(revisionId, definition);
 }
 
-function memoryOf(pipelines: PipelineStore): RecentlyRead<Definition | undefined> {
+function memoryOf(pipelines: PipelineStore): RecentlyRead<KnownDefinition | undefined> {
   let memory = known.get(pipelines);
-  if (memory === undefined) {
-    memory = new RecentlyRead(REMEMBERED, async (id) => {
-      const revision = await pipelines.findRevision(id as RevisionId);
-      return revision && requireDefinition(revision.text, revision.format);
-    });
-    known.set(pipelines, memory);
-  }
+  if (memory === undefined) known.set(pipelines, (memory = new RecentlyRead(REMEMBERED, notLoaded)));
   return memory;
+}
+
+/** Every read says how to load. */
+function notLoaded(): Promise<undefined> {
+  return Promise.resolve(undefined);
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
+import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
@@ -17,10 +18,8 @@ export const DEFAULT_PROJECT: ProjectId = asId<ProjectId>("default");
 const SCAN_SIZE = 100;
 
 const text = (maxChars: number) => z.string().max(maxChars);
-const pipelineName = z
-  .string()
-  .regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, "must not be blank or hold control characters")
-  .max(200);
+const plainText = (maxChars: number) => text(maxChars).regex(PLAIN_TEXT, PLAIN_TEXT_RULE);
+const pipelineName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(200);
 
 /** The pipeline record of SPEC "Resources"; `name` is required to create one. */
 export const updatePipelineBody = z.strictObject({
@@ -28,11 +27,11 @@ export const updatePipelineBody = z.strictObject({
   name: pipelineName.optional(),
   description: text(10_000).optional(),
   repoUrl: text(2_000).optional(),
-  defaultBranch: text(255).optional(),
-  pipelineFilePath: text(1_000).optional(),
+  defaultBranch: plainText(255).optional(),
+  pipelineFilePath: plainText(1_000).optional(),
   saveMode: z.enum(["direct", "pr"]).optional(),
-  prTargetBranch: text(255).optional(),
-  metadata: z.record(text(200), text(10_000)).optional(),
+  prTargetBranch: plainText(255).optional(),
+  metadata: z.record(plainText(200), text(10_000)).optional(),
   createdBy: text(200).optional(),
 });
 export const createPipelineBody = updatePipelineBody.extend({ name: pipelineName });

@@ -1,28 +1,50 @@
 /** Looks up in the registry the plugins that a definition names, before the definition is checked or planned. */
-import type { Definition } from "../../definition/definition.ts";
-import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
-import { pluginsOf } from "../../definition/checks/plugin-checks.ts";
+import {
+  type CheckedDefinition,
+  type DefinitionWork,
+  type KnownDefinition,
+  WORK_AT_ONCE,
+} from "../../definition-work/definition-work.ts";
+import type { KnownPlugin, KnownPlugins } from "../../definition-work/tasks.ts";
 import type { Format } from "../../definition/text/read-text.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { compareVersions, newestMatching } from "../../domain/plugin-versions.ts";
-import { type FoundPlugin, type PluginLookup, splitReference } from "../../domain/plugins.ts";
-import { checkArgs } from "../../plugins/args-check.ts";
+import { splitReference } from "../../domain/plugins.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import { manifestOf } from "./plugins.ts";
 
 type Ports = Pick<Stores, "plugins">;
 
-/** {@link parseDefinition} that also checks steps against the plugins of the registry. */
-export async function parseWithPlugins(stores: Ports, text: string, format: Format): Promise<ParsedDefinition> {
-  const parsed = parseDefinition(text, format);
-  if (parsed.plugins.length === 0) return parsed;
-  return parseDefinition(text, format, await lookUpPlugins(stores, parsed.plugins));
+/** Who asks for work on definitions, and where it is done. */
+export interface Asking {
+  readonly work: DefinitionWork;
+  /** Each caller has a share of the threads. */
+  readonly caller: string;
+}
+
+export function askingFor(context: { readonly definitions?: DefinitionWork }, userId: string): Asking {
+  return { work: context.definitions ?? WORK_AT_ONCE, caller: userId };
+}
+
+/**
+ * Checks a text, its steps against the plugins of the registry, and the size of a run against what the store holds. Rejects as `Threads.run` does. */
+export async function checkWithPlugins(
+  stores: Ports & Pick<Stores, "snapshotBytes">,
+  { work, caller }: Asking,
+  text: string,
+  format: Format,
+): Promise<CheckedDefinition> {
+  const { snapshotBytes } = stores;
+  const checked = await work.check(caller, { text, format, plugins: null, snapshotBytes });
+  if (checked.plugins.length === 0) return checked;
+  const plugins = await lookUpPlugins(stores, checked.plugins);
+  return work.check(caller, { text, format, plugins, snapshotBytes });
 }
 
 /** The plugins for a new run of the definition. */
-export function pluginsForRun(stores: Ports, definition: Definition): Promise<PluginLookup> {
-  return lookUpPlugins(stores, pluginsOf(definition));
+export function pluginsForRun(stores: Ports, { plugins }: Pick<KnownDefinition, "plugins">): Promise<KnownPlugins> {
+  return lookUpPlugins(stores, plugins);
 }
 
 /**
@@ -31,10 +53,9 @@ export function pluginsForRun(stores: Ports, definition: Definition): Promise<Pl
  */
 export async function pluginsForRerun(
   stores: Pick<Stores, "plugins" | "plans">,
-  definition: Definition,
+  { plugins: references }: KnownDefinition,
   { runId, plan }: { readonly runId: RunId; readonly plan: RunPlan },
-): Promise<PluginLookup> {
-  const references = pluginsOf(definition);
+): Promise<KnownPlugins> {
   const had = new Set<string>();
   for (const { index } of references.length === 0 ? [] : plan.jobs) {
     const spec = await stores.plans.loadJob(runId, index);
@@ -47,14 +68,13 @@ async function lookUpPlugins(
   stores: Ports,
   references: readonly string[],
   preferred: readonly string[] = [],
-): Promise<PluginLookup> {
-  const found = new Map<string, FoundPlugin>();
-  for (const uses of references) found.set(uses, await lookUp(stores, uses, preferred));
-  // Every plugin that the definition names was looked up; any other is unknown.
-  return (uses) => found.get(uses) ?? { found: "nothing", names: [] };
+): Promise<KnownPlugins> {
+  const found: [string, KnownPlugin][] = [];
+  for (const uses of references) found.push([uses, await lookUp(stores, uses, preferred)]);
+  return found;
 }
 
-async function lookUp({ plugins }: Ports, uses: string, preferred: readonly string[]): Promise<FoundPlugin> {
+async function lookUp({ plugins }: Ports, uses: string, preferred: readonly string[]): Promise<KnownPlugin> {
   const { name, version: range } = splitReference(uses);
   const versions = (await plugins.versionsOf(name)).map(({ version }) => version);
   if (versions.length === 0) return { found: "nothing", names: await plugins.names() };
@@ -71,9 +91,5 @@ async function lookUp({ plugins }: Ports, uses: string, preferred: readonly stri
     return { found: "otherVersions", versions: versions.toSorted(compareVersions).toReversed() };
   }
   const { sha256, sizeBytes } = record;
-  return {
-    found: "release",
-    release: { manifest: manifestOf(record), sha256, sizeBytes },
-    checkArgs: ({ args: schema }, args, isDeferred) => checkArgs(schema, args, isDeferred),
-  };
+  return { found: "release", release: { manifest: manifestOf(record), sha256, sizeBytes } };
 }

@@ -2,6 +2,7 @@
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type AgentId, type TokenId, type UserId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
+import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
 import { OPEN_AFTER_EXPIRY_SECONDS, verifyAccessToken } from "./access-tokens.ts";
 import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
@@ -155,11 +156,17 @@ export function roleReaches(role: Role, needed: Role): boolean {
 
 /**
  * The name that an operation is recorded under: the caller's name when `claimed` is empty or absent; `claimed` when it
- * is the caller's id or name, or the caller has the scope `act-as`. Else throws `forbidden`; `field` is the field of
+ * is the caller's id or name, or the caller has the scope `act-as`. Else throws `forbidden`, and `malformed_request` for
+ * what no name can hold; `field` is the field of
  * the request that the error names.
  */
 export function claimedIdentity(caller: UserCaller, claimed: string | undefined, field: string): string {
   if (claimed === undefined || claimed === "") return caller.name;
+  if (!PLAIN_TEXT.test(claimed)) {
+    throw new MillraceError("malformed_request", `/${field} ${PLAIN_TEXT_RULE}`, {
+      problems: [{ code: "invalid_format", pointer: `/${field}`, message: PLAIN_TEXT_RULE }],
+    });
+  }
   if (claimed === caller.name || claimed === caller.userId || caller.scopes.includes(ACT_AS)) return claimed;
   throw new MillraceError(
     "forbidden",

@@ -1,7 +1,8 @@
 /**
  * Hashes of passwords (argon2id), made and verified on a thread of their own, one at a time. The library's own
  * asynchronous calls work in the pool of threads in which the store's files are synced too: 16 users who log in at once
- * would delay every commit.
+ * would delay every commit. The thread has the priority of the others: a thread of lower priority that holds a lock of the
+ * process would hold up all of it on a busy machine.
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
@@ -23,8 +24,8 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Calls that may wait; a hash takes about 20 ms. */
-const MAX_WAITING = 100;
+/** Calls that may be in hand or wait. A hash takes about 20 ms, so the last of them waits for less than a second. */
+const MAX_WAITING = 32;
 
 /** The program of the thread, as text, because a file of TypeScript cannot be the program of a thread. */
 const PROGRAM = `
@@ -44,7 +45,7 @@ const waiting = new Map<number, Waiting>();
 let thread: Worker | null = null;
 let lastId = 0;
 
-/** Rejects with `unavailable` when too many calls wait already. */
+/** Rejects with `too_many` when too many calls wait already. */
 export async function hashPassword(password: string): Promise<string> {
   return (await ask(password, null)) as string;
 }
@@ -56,7 +57,7 @@ export async function verifyPassword(stored: string, password: string): Promise<
 
 function ask(password: string, stored: string | null): Promise<string | boolean> {
   if (waiting.size >= MAX_WAITING) {
-    return Promise.reject(new MillraceError("unavailable", "too many users log in at once: try again"));
+    return Promise.reject(new MillraceError("too_many", "too many users log in at once: try again"));
   }
   thread ??= startThread();
   // The thread keeps the process alive only while a call waits for it.

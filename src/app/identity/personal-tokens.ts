@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type TokenId, type UserId } from "../../domain/ids.ts";
+import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token } from "../../stores/ports/identity.ts";
 import { ACT_AS, authoriseUser, type Caller, roleReaches, SCOPES, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
@@ -21,7 +22,7 @@ export const lifetime = z.string().transform((text, check): number => {
   }
   return ms;
 });
-export const tokenName = z.string().min(1, "must not be empty").max(200);
+export const tokenName = z.string().min(1, "must not be empty").max(200).regex(PLAIN_TEXT, PLAIN_TEXT_RULE);
 
 export const createTokenBody = z.strictObject({
   name: tokenName,

@@ -7,6 +7,7 @@ import { type Role, ROLES } from "../../domain/roles.ts";
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
 import { authoriseUser, type Caller, roleReaches } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
+import type { LoginThrottle } from "./login-throttle.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -69,8 +70,33 @@ export async function listUsers(
   return { list, total: list.length };
 }
 
-/** Answers an access token; throws `unauthenticated` without saying whether name or password is wrong. */
-export async function login(context: IdentityContext, input: z.output<typeof loginBody>): Promise<LoginView> {
+/** Where logins come from, and how often each has tried. */
+export interface LoginOrigin {
+  readonly throttle: LoginThrottle;
+  readonly address: string;
+}
+
+/**
+ * Answers an access token. Throws `unauthenticated` without saying whether name or password is wrong, and `too_many` for
+ * an address or a name with too many wrong logins and while too many logins wait.
+ */
+export async function login(
+  context: IdentityContext,
+  input: z.output<typeof loginBody>,
+  { throttle, address }: LoginOrigin,
+): Promise<LoginView> {
+  const attempt = throttle.take(address, input.name, context.clock.monotonic());
+  try {
+    const view = await compare(context, input);
+    attempt.giveBack();
+    return view;
+  } catch (error) {
+    if (!(error instanceof MillraceError && error.reason === "unauthenticated")) attempt.giveNameBack();
+    throw error;
+  }
+}
+
+async function compare(context: IdentityContext, input: z.output<typeof loginBody>): Promise<LoginView> {
   const user = await context.stores.identity.findUserByName(input.name);
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
   // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names
@@ -86,7 +112,10 @@ export async function login(context: IdentityContext, input: z.output<typeof log
 
 let decoy: Promise<string> | undefined;
 function decoyHash(): Promise<string> {
-  decoy ??= hashPassword("the password of no user");
+  decoy ??= hashPassword("the password of no user").catch((error: unknown) => {
+    decoy = undefined;
+    throw error;
+  });
   return decoy;
 }
 

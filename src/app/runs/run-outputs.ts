@@ -4,6 +4,7 @@ import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts"
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
 import type { JobStatus } from "../../domain/status.ts";
+import { MAX_TURN_WORK, WorkBudget, WorkUsedUp } from "../../domain/work-budget.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
@@ -43,7 +44,10 @@ export async function readRunOutputs(
     .filter(({ index }) => plan.jobs[index]!.outputs.length > 0)
     .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0));
   const made = await withStepOutputs(outputs, (reader) =>
-    outputsOfJobs(ended, plan, { state: (id) => states.get(id), outputs: reader }),
+    outputsWithin(runId, () => {
+      const work = new WorkBudget(MAX_TURN_WORK);
+      return outputsOfJobs(ended, plan, { state: (id) => states.get(id), outputs: reader, work });
+    }),
   );
   const jobs = ended.map((job, at) => ({
     jobId: job.jobId,
@@ -58,4 +62,14 @@ export async function readRunOutputs(
     );
   }
   return { runId, jobs };
+}
+
+function outputsWithin<T>(runId: RunId, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof WorkUsedUp)) throw error;
+    const message = `the outputs of run ${runId} cannot be made: ${error.message} (read them in a job of their own)`;
+    throw new MillraceError("too_large", message, { cause: error });
+  }
 }

@@ -3,7 +3,6 @@
  * checked and planned like any other. The run of an ad-hoc step can be deleted once it has ended.
  */
 import { z } from "zod";
-import { renderSpec } from "../../definition/edit/render.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import {
   adHocRevisionId,
@@ -17,12 +16,12 @@ import {
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
-import { planNewRun, storeNewRun } from "./create-run.ts";
+import { planKnownRun, storeNewRun } from "./create-run.ts";
 import { findDeletion, recordDeletion } from "./deleted-runs.ts";
 import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { finishRemoval, isRunRemoved, removeRun } from "../runs/remove-run.ts";
-import { parseWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
-import { requireParsed } from "../catalogue/required-definition.ts";
+import { askingFor, checkWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { requireKnown } from "../catalogue/required-definition.ts";
 import { claimRequest } from "../request-ids.ts";
 import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
@@ -60,9 +59,10 @@ export async function createStepRun(
   const { pipelineId, step, agentSelector } = input;
   const pipeline = await findPipelineToRun(context, pipelineId);
   const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
-  const text = renderSpec({ jobs: [job] }, "json");
-  const parsed = await parseWithPlugins(context.stores, text, "json");
-  const definition = withStepPointers(() => requireParsed(parsed));
+  const asking = askingFor(context, user.userId);
+  const text = await asking.work.draft(asking.caller, { head: null, spec: { jobs: [job] }, format: "json" });
+  const checked = await checkWithPlugins(context.stores, asking, text, "json");
+  const definition = await withStepPointers(() => requireKnown(checked));
   const { id: runId, repeated } = await claimRequest(context, {
     caller: user,
     scope: `step-run/${pipelineId}`,
@@ -78,9 +78,10 @@ export async function createStepRun(
     }
     const revisionId = adHocRevisionId(runId);
     const plugins = await pluginsForRun(context.stores, definition);
-    const planned = withStepPointers(() =>
-      planNewRun(
+    const planned = await withStepPointers(() =>
+      planKnownRun(
         context,
+        asking,
         definition,
         {
           runId,
@@ -166,16 +167,16 @@ async function refuseDeletion(context: TriggeringContext, id: StepRunId, head: A
 }
 
 /** Calls `make`, and turns the pointers of its errors from the definition around the step into the caller's request. */
-function withStepPointers<T>(make: () => T): T {
+async function withStepPointers<T>(make: () => T | Promise<T>): Promise<T> {
   try {
-    return make();
+    return await make();
   } catch (error) {
     if (!(error instanceof MillraceError)) throw error;
     const problems = error.problems.map(({ code, pointer, message }): Problem => {
       const inRequest = pointer.replace(/^\/jobs\/0(?:\/steps\/0)?/, "/spec");
       return { code, pointer: inRequest, message };
     });
-    throw new MillraceError(error.reason, error.message, { problems });
+    throw new MillraceError(error.reason, error.message, { problems, problemCount: error.problemCount });
   }
 }
 

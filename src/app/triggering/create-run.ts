@@ -6,16 +6,19 @@ import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../../actors/run/create.ts";
 import type { Beginning } from "../../../actors/run/reuse.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
+import type { KnownDefinition } from "../../definition-work/definition-work.ts";
+import type { KnownPlugins } from "../../definition-work/tasks.ts";
 import type { Definition } from "../../definition/definition.ts";
 import type { RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
-import { planRun } from "../../planner/plan-run.ts";
+import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { TriggeringContext } from "./context.ts";
 import { requireNoDeletion } from "../catalogue/pipeline-deletion.ts";
+import type { Asking } from "../catalogue/plugin-lookup.ts";
 import { ringDoorbell } from "../commands/commands.ts";
 import { planRefused } from "./plan-refused.ts";
 
@@ -40,9 +43,25 @@ export function planNewRun(
   run: NewRun,
   plugins: PluginLookup,
 ): PlannedRun {
-  const { runId, origin, pipeline } = run;
-  const outcome = planRun({
-    definition,
+  return plannedOf(run, planRun({ ...inputOf(run, stores.snapshotBytes), definition, plugins }));
+}
+
+/** As {@link planNewRun}, off the event loop where the plan is large. Rejects as `Threads.run` does, too. */
+export async function planKnownRun(
+  { stores }: Pick<TriggeringContext, "stores">,
+  { work, caller }: Asking,
+  known: KnownDefinition,
+  run: NewRun,
+  plugins: KnownPlugins,
+): Promise<PlannedRun> {
+  return plannedOf(run, await work.plan(caller, known, { input: inputOf(run, stores.snapshotBytes), plugins }));
+}
+
+function inputOf(
+  { runId, origin, pipeline }: NewRun,
+  snapshotBytes: number | null,
+): Omit<PlanInput, "definition" | "plugins"> {
+  return {
     runId,
     attempt: origin.attempt,
     revisionId: origin.revisionId,
@@ -52,9 +71,11 @@ export function planNewRun(
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
-    plugins,
-    snapshotBytes: stores.snapshotBytes,
-  });
+    snapshotBytes,
+  };
+}
+
+function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
   if (!outcome.ok) throw planRefused(outcome);
   return { ...run, plan: outcome.plan, jobs: outcome.jobs };
 }

@@ -3,22 +3,21 @@
  * jobs.
  */
 import { z } from "zod";
-import type { Definition } from "../../definition/definition.ts";
+import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId } from "../../domain/ids.ts";
-import { dryRun } from "../../planner/dry-run.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { validateBody } from "../catalogue/definitions.ts";
-import { requireDefinition } from "../catalogue/required-definition.ts";
+import { requireKnown } from "../catalogue/required-definition.ts";
 import { draftOn } from "../catalogue/draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { listAgents } from "../agents/inventory.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
-import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { askingFor, type Asking, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { triggerBody } from "./trigger.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
@@ -50,23 +49,24 @@ export async function planPipeline(
   caller: Caller,
   input: z.output<typeof planBody> & { readonly pipelineId: PipelineId },
 ): Promise<PlanView> {
-  authoriseUser(caller, "validateDefinition");
+  const asking = askingFor(context, authoriseUser(caller, "validateDefinition").userId);
   const { kind, ref, payload } = input.trigger;
   limitTriggerInput("variables", input.variables);
   limitTriggerInput("payload", payload);
   const pipeline = await findPipeline(context, input.pipelineId);
   const variables = Object.entries(input.variables);
-  const definition = await requestedDefinition(context, pipeline, input);
-  const outcome = dryRun({
-    definition,
+  const definition = await requestedDefinition(context, asking, pipeline, input);
+  const outcome = await asking.work.dryRun(asking.caller, definition, {
     plugins: await pluginsForRun(context.stores, definition),
-    trigger: { kind, ref: ref ?? defaultRef(variables, pipeline), payload },
-    variables,
-    pipelineId: pipeline.pipelineId,
-    pipelineName: pipeline.name,
-    projectId: pipeline.projectId,
-    repoUrl: pipeline.repoUrl,
-    snapshotBytes: context.stores.snapshotBytes,
+    input: {
+      trigger: { kind, ref: ref ?? defaultRef(variables, pipeline), payload },
+      variables,
+      pipelineId: pipeline.pipelineId,
+      pipelineName: pipeline.name,
+      projectId: pipeline.projectId,
+      repoUrl: pipeline.repoUrl,
+      snapshotBytes: context.stores.snapshotBytes,
+    },
   });
   if (!outcome.ok) throw planRefused(outcome);
   const { list: agents } = await listAgents(context, caller);
@@ -94,18 +94,19 @@ function refuseLarge({ stages }: PlanView): void {
 
 async function requestedDefinition(
   context: TriggeringContext,
+  asking: Asking,
   pipeline: Pipeline,
   { spec, format }: z.output<typeof planBody>,
-): Promise<Definition> {
+): Promise<KnownDefinition> {
   if (spec !== undefined) {
-    const { text } = await draftOn(context, pipeline, { spec, format });
-    return requireDefinition(text, format);
+    const { text } = await draftOn(context, asking, pipeline, { spec, format });
+    return requireKnown(await asking.work.check(asking.caller, { text, format, plugins: null }));
   }
   const { pipelineId, headRevisionId } = pipeline;
   if (headRevisionId === null) {
     throw new MillraceError("conflict", "the pipeline has no definition: send one in `spec`, or save one first");
   }
-  const definition = await definitionOfRevision(context.stores.pipelines, headRevisionId);
+  const definition = await definitionOfRevision(context.stores.pipelines, asking, headRevisionId);
   if (definition === undefined) throw noPipeline(pipelineId);
   return definition;
 }

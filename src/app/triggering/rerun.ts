@@ -8,11 +8,11 @@ import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
-import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
+import { type PlannedRun, planKnownRun, storeNewRun } from "./create-run.ts";
 import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { findRunHead, noPlan, noRun } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
-import { pluginsForRerun } from "../catalogue/plugin-lookup.ts";
+import { askingFor, type Asking, pluginsForRerun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import { reserveGroupPlace } from "./group-place.ts";
@@ -63,18 +63,19 @@ export async function rerunRun(
     body: { scope: input.scope, stepRunId: input.stepRunId, triggeredBy: input.triggeredBy },
     freshId: () => freshRunId,
   });
+  const asking = askingFor(context, user.userId);
   const { scope, stepRunId = "" } = input;
   const candidate: Successor = { runId, scope, stepRunId, triggeredBy, actor: user.name };
   let successor = await findSuccessor(context, head);
   let prepared: PreparedRun | undefined;
   if (successor === undefined) {
     // Before the claim: a rerun that cannot be planned must not take the succession.
-    prepared = await prepare(context, head, candidate);
+    prepared = await prepare(context, asking, head, candidate);
     await reserveGroupPlace(context, prepared.planned);
     successor = await claimSuccessor(context, head, candidate);
   }
   const isOwn = successor.runId === runId;
-  await finishCreation(context, head, successor, isOwn ? prepared : undefined);
+  await finishCreation(context, asking, head, successor, isOwn ? prepared : undefined);
   if (!isOwn) {
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}: run that one again`);
   }
@@ -96,6 +97,7 @@ interface PreparedRun {
 /** Stores the run of a claimed successor unless it is stored already. `prepared`: its plan, when this call made it. */
 async function finishCreation(
   context: TriggeringContext,
+  asking: Asking,
   head: AggregateHead,
   successor: Successor,
   prepared: PreparedRun | undefined,
@@ -105,23 +107,29 @@ async function finishCreation(
   if (prepared === undefined && (await isRunRemoved(context, successor.runId))) {
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}, which was deleted since`);
   }
-  const { planned, beginning } = prepared ?? (await prepare(context, head, successor));
+  const { planned, beginning } = prepared ?? (await prepare(context, asking, head, successor));
   await storeNewRun(context, planned, beginning);
 }
 
 /** Plans the run of a successor. Deterministic: any later call for the same successor makes the same plan. */
-async function prepare(context: TriggeringContext, head: AggregateHead, successor: Successor): Promise<PreparedRun> {
+async function prepare(
+  context: TriggeringContext,
+  asking: Asking,
+  head: AggregateHead,
+  successor: Successor,
+): Promise<PreparedRun> {
   const { rootId, summary, origin } = head;
   const { runId, scope, triggeredBy, actor } = successor;
   const pipeline = await findPipelineToRun(context, summary.pipelineId);
-  const definition = await definitionOfRevision(context.stores.pipelines, asId<RevisionId>(origin.revisionId));
+  const definition = await definitionOfRevision(context.stores.pipelines, asking, asId<RevisionId>(origin.revisionId));
   if (definition === undefined) {
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
   }
   const ended = await readEndedRun(context, rootId);
   const plugins = await pluginsForRerun(context.stores, definition, ended);
-  const planned = planNewRun(
+  const planned = await planKnownRun(
     context,
+    asking,
     definition,
     {
       runId,

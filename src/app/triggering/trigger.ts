@@ -5,11 +5,11 @@ import { newId, type PipelineId, type RevisionId, type RunId } from "../../domai
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
-import { planNewRun, storeNewRun } from "./create-run.ts";
-import { noPipeline } from "../lookups.ts";
+import { planKnownRun, storeNewRun } from "./create-run.ts";
 import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
+import { noPipeline } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
-import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { askingFor, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import { reserveGroupPlace } from "./group-place.ts";
@@ -67,7 +67,8 @@ export async function triggerRun(
         `run ${runId}, which this requestId has made, was removed: choose a new requestId for a new run`,
       );
     }
-    const definition = await definitionOfRevision(context.stores.pipelines, revisionId);
+    const asking = askingFor(context, user.userId);
+    const definition = await definitionOfRevision(context.stores.pipelines, asking, revisionId);
     if (definition === undefined) throw noPipeline(input.pipelineId);
     const variables = Object.entries(input.variables);
     const origin = {
@@ -82,7 +83,7 @@ export async function triggerRun(
       firstRunId: null,
     } as const;
     const plugins = await pluginsForRun(context.stores, definition);
-    const planned = planNewRun(context, definition, { runId, origin, pipeline }, plugins);
+    const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline }, plugins);
     await reserveGroupPlace(context, planned);
     await storeNewRun(context, planned);
   }

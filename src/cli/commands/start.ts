@@ -1,8 +1,9 @@
 /** `millrace start`: a whole installation on this machine, with a sample pipeline. */
 import { join, resolve } from "node:path";
 import { readNodeConfig } from "../../config.ts";
+import { clearAfterDeadAgent } from "../../agent/data-dir.ts";
 import { readSettings } from "../command-line.ts";
-import { claimDataDir, defaultDataDir } from "../../node/data-dir.ts";
+import { agentDataDir, claimDataDir, defaultDataDir } from "../../node/data-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import { aborted } from "../interruption.ts";
 import { type LocalInstallation, startLocalInstallation } from "../local-installation.ts";
@@ -27,6 +28,8 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
     // The log goes to a file, so that it does not disturb the live view, unless LOG_LEVEL asks for a log.
     const logFile = config.logLevel === null ? join(dataDir, "control-plane.log") : undefined;
     const log = createLogger(config.logLevel ?? "warn", logFile);
+    // What a dead agent left may be what fills the disk, so it goes before the node asks how much is free.
+    await clearAfterDeadAgent(agentDataDir(dataDir), log);
     screen.print(screen.paint("bold", `millrace ${packageVersion()}`));
     const local = await startLocalInstallation({
       config,

@@ -3,13 +3,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Caller } from "../../app/identity/access.ts";
 import type { AppContext } from "../../app/context.ts";
-import { planNewRun, storeNewRun } from "../../app/triggering/create-run.ts";
+import { planKnownRun, storeNewRun } from "../../app/triggering/create-run.ts";
 import { createPipeline, createPipelineBody } from "../../app/catalogue/pipelines.ts";
-import { pluginsForRun } from "../../app/catalogue/plugin-lookup.ts";
+import { askingFor, pluginsForRun } from "../../app/catalogue/plugin-lookup.ts";
 import { stopRun } from "../../app/commands/run-commands.ts";
 import type { RunDetail } from "../../app/runs/run-view.ts";
 import { getRun } from "../../app/runs/runs.ts";
-import { parseDefinition } from "../../definition/parse.ts";
 import { type AgentId, newId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { AgentCommand } from "./agent-command.ts";
@@ -32,7 +31,7 @@ export function check(holds: boolean, expected: string): asserts holds {
 
 export type StepDetail = RunDetail["jobs"][number]["steps"][number];
 type JobText = Readonly<Record<string, unknown>>;
-type Planned = ReturnType<typeof planNewRun>;
+type Planned = Awaited<ReturnType<typeof planKnownRun>>;
 
 export interface BenchParts {
   readonly context: AppContext;
@@ -100,9 +99,14 @@ export class Bench {
   /** Starts a run of these jobs; `alter` changes the plan before it is stored. */
   async run(jobs: readonly JobText[], alter: (planned: Planned) => Planned = (planned) => planned): Promise<RunId> {
     const { context, caller } = this;
-    const { definition, diagnostics } = parseDefinition(JSON.stringify({ jobs }), "json");
-    if (definition === undefined)
-      throw new Error(`the definition of a case is not valid: ${JSON.stringify(diagnostics)}`);
+    const asking = askingFor(context, "conformance");
+    const checked = await asking.work.check(asking.caller, {
+      text: JSON.stringify({ jobs }),
+      format: "json",
+      plugins: null,
+    });
+    const { known, diagnostics } = checked;
+    if (known === null) throw new Error(`the definition of a case is not valid: ${JSON.stringify(diagnostics)}`);
     this.#pipelineId ??= (
       await createPipeline(context, caller, createPipelineBody.parse({ name: "conformance" }))
     ).pipelineId;
@@ -119,8 +123,9 @@ export class Bench {
       retryOf: null,
       firstRunId: null,
     } as const;
-    const plugins = await pluginsForRun(context.stores, definition);
-    await storeNewRun(context, alter(planNewRun(context, definition, { runId, origin, pipeline: pipeline! }, plugins)));
+    const plugins = await pluginsForRun(context.stores, known);
+    const planned = await planKnownRun(context, asking, known, { runId, origin, pipeline: pipeline! }, plugins);
+    await storeNewRun(context, alter(planned));
     this.#live.add(runId);
     return runId;
   }

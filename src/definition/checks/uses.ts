@@ -1,6 +1,7 @@
 /** Checks of `uses`, `action` and the arguments of builtins. */
 import type { z } from "zod";
 import { isInnerPattern } from "../../domain/caches.ts";
+import { reservedPart, splitReference } from "../../domain/plugins.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { checkCheckout, checkHttp } from "./builtin-checks.ts";
 import { asMap, type Located, type Raw } from "../text/raw.ts";
@@ -39,6 +40,9 @@ export function checkUses(source: Source, { value: step, path }: Located): void 
       source.report("invalid-args", [...path, "action"], `\`${builtin}\` has no actions`);
     }
     if (step["args"] !== undefined || !hasMisplacedArgs(step, path)) checkArgs(source, builtin, step, path);
+  } else if (PLUGIN.test(uses) && reservedOf(uses) !== undefined) {
+    const message = `"${clip(uses)}" names no plugin: "${clip(reservedOf(uses)!)}" is reserved`;
+    source.report("invalid-uses", [...path, "uses"], message);
   } else if (!PLUGIN.test(uses)) {
     const name = uses.replace(/@.*$/, "");
     const isBuiltin = BUILTIN_ARGS.has(name);
@@ -50,6 +54,11 @@ export function checkUses(source: Source, { value: step, path }: Located): void 
     const message = `there is no ${clip(uses)}: the version of all builtins is @v1`;
     source.report("invalid-uses", [...path, "uses"], message);
   }
+}
+
+function reservedOf(uses: string): string | undefined {
+  const { name, version } = splitReference(uses);
+  return reservedPart(name) ?? reservedPart(version);
 }
 
 /** Whether the step has a misspelt `args` or `uses`: that is reported as an unknown key, and missing arguments are not reported. */

@@ -1,9 +1,10 @@
 /** The blocks of a pipeline and its jobs: source, approval, target, notify and concurrency. */
 import { z } from "zod";
+import { NOT_IN_NAMES } from "../../domain/names.ts";
 import { ON_CONFLICT } from "../../domain/plan.ts";
 import { ROLES } from "../../domain/roles.ts";
 import { LIMITS } from "./limits.ts";
-import { duration, json, name, text, variableName } from "./values.ts";
+import { duration, json, name, plainText, text, variableName } from "./values.ts";
 
 export const sourceSchema = z
   .strictObject({
@@ -24,7 +25,9 @@ export const sourceSchema = z
     description: "The repository from which the `checkout` builtin takes the code.",
   });
 
-const person = z.string().regex(/^[^\s\p{Cc}]{1,200}$/u, { error: "must be the name or the id of a user" });
+const person = z
+  .string()
+  .regex(new RegExp(`^[^\\s${NOT_IN_NAMES}]{1,200}$`, "u"), { error: "must be the name or the id of a user" });
 
 export const approvalSchema = z
   .strictObject({
@@ -126,7 +129,7 @@ export const notifySchema = z
 
 export const concurrencySchema = z
   .strictObject({
-    group: text.describe("Name of the group within the project; may have expressions."),
+    group: plainText.describe("Name of the group within the project; may have expressions."),
     limit: z
       .int()
       .min(1)

@@ -1,20 +1,21 @@
 /** The schema of a job, the unit of work for one agent, and of the maps in it. */
 import { z } from "zod";
 import { LABEL_OPERATORS } from "../../domain/labels.ts";
+import { NOT_IN_NAMES } from "../../domain/names.ts";
 import { LIMITS } from "./limits.ts";
 import { approvalSchema, concurrencySchema, notifySchema, sourceSchema, targetSchema } from "./blocks.ts";
 import { retryFields, stepSchema } from "./step.ts";
-import { block, condition, duration, env, identifier, name, scalar, orExpression } from "./values.ts";
+import { block, condition, duration, env, identifier, name, plainText, scalar, orExpression } from "./values.ts";
 
 /** A text of a matrix is a part of the names of jobs, so it has their bounds. */
-const matrixText = z.string().regex(new RegExp(`^[^\\p{Cc}]{0,${LIMITS.nameChars}}$`, "u"), {
-  error: `must be at most ${LIMITS.nameChars} characters on one line`,
+const matrixText = z.string().regex(new RegExp(`^[^${NOT_IN_NAMES}]{0,${LIMITS.nameChars}}$`, "u"), {
+  error: `must be at most ${LIMITS.nameChars} characters on one line, without marks that reorder text`,
 });
 /** What a matrix axis or entry may have as a value. */
 export const matrixValue = z.union([matrixText, z.number(), z.boolean()], {
   error: "must be a string, a number or a boolean",
 });
-const matrixField = z.string().min(1).max(LIMITS.nameChars);
+const matrixField = plainText.max(LIMITS.nameChars);
 const matrixEntry = z.record(matrixField, matrixValue).meta({ id: "matrixEntry", title: "matrix entry" });
 
 export const matrixSchema = z
@@ -39,7 +40,7 @@ const label = scalar.transform(String);
 
 export const labelExpressionSchema = z
   .strictObject({
-    key: z.string().min(1).describe("Name of a label."),
+    key: plainText.describe("Name of a label."),
     operator: z
       .enum(LABEL_OPERATORS)
       .describe("How the agent's value is compared. An agent without the label fulfils `NotIn`."),
@@ -53,7 +54,7 @@ export const labelExpressionSchema = z
 
 export const selectorSchema = z
   .strictObject({
-    matchLabels: z.record(z.string().min(1), label).optional().describe("Each label must have this value."),
+    matchLabels: z.record(plainText, label).optional().describe("Each label must have this value."),
     matchExpressions: z
       .array(labelExpressionSchema)
       .max(LIMITS.listItems)

@@ -58,7 +58,11 @@ export const stepSchema = z
     args: z.record(z.string(), json).optional().describe("Arguments; texts may have expressions."),
     env: env.optional(),
     when: condition.optional(),
-    timeout: duration("1ms", "365d", "The longest time that the step may take from its start.").optional(),
+    timeout: duration(
+      "1ms",
+      "365d",
+      "The longest time that the step may take from its start, until its artifacts are kept.",
+    ).optional(),
     retry: stepRetrySchema.optional(),
     continueOnError: z.boolean().optional().describe("The job goes on when the step fails. Default false."),
     workingDirectory: z.string().optional().describe("Relative to the workspace. Default: its root."),

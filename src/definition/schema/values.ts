@@ -1,12 +1,13 @@
 /** Schemas of values that several kinds of map have. They use patterns where possible, which the JSON Schema gives to editors. */
 import { z } from "zod";
 import { DURATION_PATTERN, parseDuration } from "../../domain/durations.ts";
+import { NOT_IN_NAMES, PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { VARIABLE_NAME } from "../../domain/secrets.ts";
 import { LIMITS } from "./limits.ts";
 
 /** A text of one line that is not blank. */
-export const name = z.string().regex(new RegExp(`^(?=.*\\S)[^\\p{Cc}]{1,${LIMITS.nameChars}}$`, "u"), {
-  error: `must be 1 to ${LIMITS.nameChars} characters on one line`,
+export const name = z.string().regex(new RegExp(`^(?=.*\\S)[^${NOT_IN_NAMES}]{1,${LIMITS.nameChars}}$`, "u"), {
+  error: `must be 1 to ${LIMITS.nameChars} characters on one line, without marks that reorder text`,
 });
 
 /** A name that expressions can use without quotes. */
@@ -20,6 +21,9 @@ export const variableName = z.string().regex(VARIABLE_NAME, {
 });
 
 export const text = z.string().min(1, { error: "must not be empty" });
+
+/** The name of a group or of a label. */
+export const plainText = text.regex(PLAIN_TEXT, { error: PLAIN_TEXT_RULE });
 
 export const scalar = z.union([z.string(), z.number(), z.boolean()], {
   error: "must be a string, a number or a boolean",

@@ -7,6 +7,9 @@ import { clip } from "./read-text.ts";
 
 type Path = readonly PropertyKey[];
 
+const RESERVED_KEY = "__proto__";
+const RENAME = "use another name";
+
 /** Keys that one map has twice. */
 export function findDuplicateKeys(root: Node | null): readonly Finding[] {
   const findings: Finding[] = [];
@@ -21,6 +24,26 @@ export function findDuplicateKeys(root: Node | null): readonly Finding[] {
         findings.push({ code: "duplicate-key", message, range: rangeOf(key), path: [...path, name] });
       }
       seen.add(name);
+    }
+  });
+  return findings;
+}
+
+/** Keys that the values of a text lose without a word: `__proto__` is the name of an object's prototype. */
+export function findReservedKeys(root: Node | null): readonly Finding[] {
+  const findings: Finding[] = [];
+  forEachNode(root, (node, path) => {
+    if (!isMap(node) || findings.length > LIMITS.diagnostics) return;
+    for (const { key } of node.items) {
+      if (!isScalar(key) || key.value !== RESERVED_KEY) continue;
+      const message = `no key can be "${RESERVED_KEY}"`;
+      findings.push({
+        code: "invalid-value",
+        message,
+        range: rangeOf(key),
+        path: [...path, RESERVED_KEY],
+        hint: RENAME,
+      });
     }
   });
   return findings;

@@ -5,7 +5,7 @@ import { toPointer } from "../../domain/json-pointer.ts";
 import type { Diagnostic, DiagnosticCode } from "./diagnostics.ts";
 import { ParsedTexts } from "./parsed-texts.ts";
 import { LIMITS } from "../schema/limits.ts";
-import { findDuplicateKeys, findInexactNumbers, measure } from "./node-checks.ts";
+import { findDuplicateKeys, findInexactNumbers, findReservedKeys, measure } from "./node-checks.ts";
 import type { Finding } from "./finding.ts";
 import { type Format, readText } from "./read-text.ts";
 
@@ -49,6 +49,7 @@ export class Source {
     this.#addAll("error", findings);
     if (this.hasErrors) return;
     this.#addAll("error", findDuplicateKeys(root));
+    this.#addAll("error", findReservedKeys(root));
     this.#addAll("warning", findInexactNumbers(root));
     const excess = measure(value);
     if (excess !== undefined) this.report(excess.code, [], excess.message);

@@ -62,6 +62,8 @@ const PHASES: Record<Exclude<StepPhase, "STEP_PHASE_UNSPECIFIED">, StepReport["p
 };
 
 const report = z.object({
+  runId: z.string().max(128),
+  jobId: z.string().max(128),
   stepRunId: stepRun,
   token: wholeNumber,
   exitCode: z.number().int().min(-1),
@@ -80,12 +82,12 @@ const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 /** A report of a step run. Throws `malformed_request`, also without a known phase or with more outputs than a step may have. */
 export function readReport(message: ReportMessage | undefined): StepReport {
   if (message === undefined) throw new MillraceError("malformed_request", "the request has no report");
-  const { startedAtMs, endedAtMs, ...rest } = parseMessage(report, message);
+  const { startedAtMs, endedAtMs, runId, jobId, ...rest } = parseMessage(report, message);
   if (message.phase === "STEP_PHASE_UNSPECIFIED") {
     throw new MillraceError("malformed_request", `the report of ${rest.stepRunId} has no known phase`);
   }
   const durationMs = startedAtMs > 0 ? Math.max(0, endedAtMs - startedAtMs) : 0;
-  return { ...rest, outputs: readOutputs(message), phase: PHASES[message.phase], durationMs };
+  return { ...rest, ofJob: { runId, jobId }, outputs: readOutputs(message), phase: PHASES[message.phase], durationMs };
 }
 
 /** The outputs in the order of their names. Throws `malformed_request` for too many, too large or badly named outputs. */
@@ -118,7 +120,7 @@ const IF_MISSING = {
 } as const;
 
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
-  const { plugin } = dispatch;
+  const { plugin, contentLimits } = dispatch;
   return {
     ...dispatch,
     token: BigInt(dispatch.token),
@@ -138,6 +140,11 @@ export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
       bytes: BigInt(dispatch.logLimit.bytes),
       tailLines: BigInt(LOG_TAIL.lines),
       tailBytes: BigInt(LOG_TAIL.bytes),
+    },
+    contentLimits: contentLimits && {
+      fileBytes: BigInt(contentLimits.fileBytes),
+      artifactBytes: BigInt(contentLimits.artifactBytes),
+      cacheBytes: BigInt(contentLimits.cacheBytes),
     },
   };
 }

@@ -7,7 +7,8 @@ import { MillraceError } from "../../domain/errors.ts";
 export function parseMessage<T extends z.ZodType>(shape: T, message: unknown): z.output<T> {
   const result = shape.safeParse(message);
   if (result.success) return result.data;
-  const problems = problemsOf(result.error);
-  const texts = problems.map(problemText).join("; ");
-  throw new MillraceError("malformed_request", `the request has problems: ${texts}`, { problems });
+  const found = problemsOf(result.error);
+  const unlisted = found.problemCount - found.problems.length;
+  const texts = [...found.problems.map(problemText), ...(unlisted > 0 ? [`and ${unlisted} more`] : [])].join("; ");
+  throw new MillraceError("malformed_request", `the request has problems: ${texts}`, found);
 }

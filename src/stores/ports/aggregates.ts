@@ -127,6 +127,8 @@ export interface OwedRecord {
   readonly effect: OwedEffect;
   readonly eventNumber: number | null;
   readonly at: number;
+  /** True for an effect that is still left to the creator of the aggregate, once something else was saved. */
+  readonly leftToCreator?: boolean;
 }
 
 export interface Aggregate<Root extends RootId = RunId> {

@@ -63,8 +63,7 @@ export class SqliteAggregateStore implements AggregateStore {
   async create(aggregate: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
     const { rootId } = aggregate.head;
     if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, { ...(plan && { plan }), events });
-    if (plan !== undefined)
-      await this.#db.transaction(() => insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs));
+    if (plan !== undefined) await this.#db.addition(() => insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs));
     const outcome = await this.#create(aggregate, {});
     if (outcome === "created") await appendEvents(this.#db, events);
     return outcome;
@@ -269,7 +268,7 @@ export class SqliteAggregateStore implements AggregateStore {
 
   #create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside): Promise<"created" | "exists"> {
     const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
-    return this.#db.transaction(() => {
+    const insert = (): "created" | "exists" => {
       if (plan !== undefined) insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs);
       const inserted = this.#db.runNow(
         INSERT_HEAD,
@@ -297,7 +296,9 @@ export class SqliteAggregateStore implements AggregateStore {
       for (const actor of actors) this.#putActor(rootId, shard, actor);
       insertEvents(this.#db, events);
       return "created";
-    });
+    };
+    // A run comes with its plan. Other aggregates, such as groups, are made for runs that have begun.
+    return plan === undefined ? this.#db.transaction(insert) : this.#db.addition(insert);
   }
 
   #putActor(rootId: RootId, shard: number, { kind, id, state, index }: StoredActor): void {

@@ -5,11 +5,23 @@
  * write does not wait for others. Several processes may share the file. A writer takes its lock at the beginning of a
  * transaction, so that none fails half-way.
  */
-import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
+import { diskSpaceOf, fullBelow } from "../../domain/disk-space.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { isFull, reserved, translateFault } from "./faults.ts";
+import type { DiskReserve } from "./disk-reserve.ts";
+import { isFull, mayBeFull, reserved, translateFault } from "./faults.ts";
 import { LogSync, type LogSyncOptions } from "./log-sync.ts";
 import { migrate, refuseOther, storedVersion } from "./migrate.ts";
 import { isDiskReserved, reserveOf } from "./reserve.ts";
@@ -34,6 +46,8 @@ export interface DatabaseOptions extends Omit<LogSyncOptions, "path"> {
    * is. Null or absent for no bound.
    */
   readonly limitBytes?: number | null;
+  /** The reserve of the disk, which is given up when the file cannot grow; absent for none. */
+  readonly disk?: Pick<DiskReserve, "giveUp" | "refusal">;
   /** The file must exist with the tables of this version, and every write rejects. */
   readonly readOnly?: boolean;
 }
@@ -47,10 +61,14 @@ const FREEING_BYTES = 1024 * 1024;
  * made.
  */
 const KEPT_LOG_BYTES = 64 * 1024 * 1024;
+/** SQLite writes the log into the file when it has about this size, and begins it again. */
+const USUAL_LOG_BYTES = 4 * 1024 * 1024;
+const ZEROS = new Uint8Array(1024 * 1024);
 
 export class Database {
   readonly #path: string;
   readonly #limitBytes: number | null;
+  readonly #disk: DatabaseOptions["disk"];
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
   readonly #requested: RequestedWrite[] = [];
@@ -59,8 +77,9 @@ export class Database {
   readonly #sync: LogSync;
 
   /** Opens or creates the file and migrates its tables. Throws `unavailable`, and says what to do. */
-  constructor(path: string, { limitBytes = null, readOnly = false, ...sync }: DatabaseOptions = {}) {
+  constructor(path: string, { limitBytes = null, readOnly = false, disk, ...sync }: DatabaseOptions = {}) {
     this.#path = path;
+    this.#disk = disk;
     this.#limitBytes = limitBytes;
     if (readOnly) {
       this.#connection = openToRead(path);
@@ -81,6 +100,7 @@ export class Database {
       emptyLog(connection);
       if (limitBytes !== null) limitPages(connection, limitBytes);
       this.#log = openSync(`${path}-wal`, "r+");
+      if (disk !== undefined) extendLog(this.#log, path);
       fdatasyncSync(this.#log);
       syncFolder(dirname(path));
     } catch (error) {
@@ -144,6 +164,15 @@ export class Database {
     return Promise.reject(new MillraceError("unavailable", reserved(this.#path, this.#limitBytes)));
   }
 
+  /**
+   * A transaction that begins something new, such as a run. Rejects with `unavailable` while the disk is full, so that
+   * what is left of it serves to end what has begun.
+   */
+  addition<T>(body: () => T): Promise<T> {
+    const refusal = this.#disk?.refusal();
+    return refusal === undefined ? this.transaction(body) : Promise.reject(refusal);
+  }
+
   /** All that `body` reads is from one moment, even when another process writes meanwhile. */
   read<T>(body: () => T): Promise<T> {
     return this.#onDisk(() => this.#within("BEGIN", body));
@@ -179,7 +208,7 @@ export class Database {
     const batch = this.#requested.splice(0);
     if (batch.length === 0) return;
     try {
-      this.#commit(batch);
+      this.#commitWithRoom(batch);
     } catch (error) {
       if (batch.length === 1) batch[0]!.reject(translateFault(error, this.#path, this.#limitBytes));
       else for (const alone of batch) this.#commitAlone(alone);
@@ -188,9 +217,19 @@ export class Database {
 
   #commitAlone(request: RequestedWrite): void {
     try {
-      this.#commit([request]);
+      this.#commitWithRoom([request]);
     } catch (error) {
       request.reject(translateFault(error, this.#path, this.#limitBytes));
+    }
+  }
+
+  /** Commits, and once more when the disk was full and its reserve could be given up. */
+  #commitWithRoom(batch: readonly RequestedWrite[]): void {
+    try {
+      this.#commit(batch);
+    } catch (error) {
+      if (!mayBeFull(error, this.#path) || this.#disk?.giveUp() !== true) throw error;
+      this.#commit(batch);
     }
   }
 
@@ -274,6 +313,21 @@ function emptyLog(connection: Libsql.Database): void {
     connection.pragma("wal_checkpoint(TRUNCATE)");
   } catch (error) {
     if (!isFull(error)) throw error;
+  }
+}
+
+/**
+ * Gives the log blocks of the disk ahead of time. SQLite writes over the zeros, which it does not take for commits. So
+ * states can be saved on a full disk, even when another process takes every block that becomes free.
+ */
+function extendLog(log: number, path: string): void {
+  try {
+    const space = diskSpaceOf(dirname(path));
+    const size = USUAL_LOG_BYTES + fullBelow(space);
+    if (space.free < 2 * size) return;
+    for (let at = fstatSync(log).size; at < size; at += ZEROS.length) writeSync(log, ZEROS, 0, ZEROS.length, at);
+  } catch {
+    // The log grows when it has to, as long as the disk has room.
   }
 }
 

@@ -1,8 +1,12 @@
 /** Translates errors of SQLite into errors that tell the operator what to do. */
+import { dirname } from "node:path";
+import { type DiskSpace, diskSpaceOf, fullBelow, mebibytes } from "../../domain/disk-space.ts";
 import { MillraceError } from "../../domain/errors.ts";
 
 /** Primary result codes. Source: https://sqlite.org/rescode.html */
 const FULL = 13;
+const IO_ERROR = 10;
+const CANNOT_OPEN = 14;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
 const ADVICE: Readonly<Record<number, string>> = {
@@ -20,7 +24,7 @@ const ADVICE: Readonly<Record<number, string>> = {
  */
 export function translateFault(error: unknown, path: string, limitBytes: number | null = null): unknown {
   const code = primaryCode(error);
-  const advice = code === FULL ? adviceWhenFull(limitBytes) : ADVICE[code ?? 0];
+  const advice = mayBeFull(error, path) ? adviceWhenFull(path, limitBytes) : ADVICE[code ?? 0];
   if (advice === undefined) return error;
   return new MillraceError("unavailable", `the store ${path} ${advice}`, { cause: error });
 }
@@ -39,19 +43,40 @@ export function isFull(error: unknown): boolean {
   return primaryCode(error) === FULL;
 }
 
+/**
+ * As {@link isFull}, and also when a file beside it could not be made or grow: SQLite tells that as another error, which
+ * counts only while almost nothing is free on the disk.
+ */
+export function mayBeFull(error: unknown, path: string): boolean {
+  const code = primaryCode(error);
+  if (code === FULL) return true;
+  const space = code === IO_ERROR || code === CANNOT_OPEN ? spaceBeside(path) : undefined;
+  return space !== undefined && space.free < fullBelow(space);
+}
+
 /** True when the file is damaged or is not an SQLite file. */
 export function isDamaged(error: unknown): boolean {
   const code = primaryCode(error);
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
-function adviceWhenFull(limitBytes: number | null): string {
+function adviceWhenFull(path: string, limitBytes: number | null): string {
+  const free = spaceBeside(path)?.free;
+  const room = free === undefined ? "" : ` (${mebibytes(free)} are free on the disk of ${dirname(path)})`;
   const kept = "nothing that was acknowledged is lost, and runs go on by themselves";
-  if (limitBytes === null) return `is full: free disk space; ${kept}`;
+  if (limitBytes === null) return `is full${room}: free disk space; ${kept}`;
   return (
-    `is full: it has reached MILLRACE_STORE_LIMIT (${limitBytes / 1e6} MB), or the disk is full: raise the limit and ` +
+    `is full: it has reached MILLRACE_STORE_LIMIT (${limitBytes / 1e6} MB), or the disk is full${room}: raise the limit and ` +
     `start again, or free disk space; ${kept}`
   );
+}
+
+function spaceBeside(path: string): DiskSpace | undefined {
+  try {
+    return diskSpaceOf(dirname(path));
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ export function pluginStore(db: Database): PluginStore {
   };
   return {
     begin(record) {
-      return db.transaction(() => {
+      return db.addition(() => {
         const known = findNow(record.name, record.version);
         if (known !== undefined) return known;
         db.runNow(

@@ -51,7 +51,7 @@ export class SqlitePipelineStore implements PipelineStore {
 
   create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
     const { pipelineId, projectId, name, createdAt, headRevisionId } = pipeline;
-    return this.#db.transaction(() => {
+    return this.#db.addition(() => {
       if (this.#isNameTaken(pipeline)) return "nameTaken";
       this.#db.runNow(
         "INSERT INTO pipelines VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -130,7 +130,7 @@ export class SqlitePipelineStore implements PipelineStore {
 
   saveRevision(revision: Revision, expectedHead: RevisionId | null): Promise<"saved" | "headMoved" | "missing"> {
     const { revisionId, pipelineId } = revision;
-    return this.#db.transaction(() => {
+    return this.#db.addition(() => {
       const row = this.#db.getNow("SELECT head_revision_id FROM pipelines WHERE pipeline_id = ?", pipelineId);
       if (row === undefined) return "missing";
       if (row["head_revision_id"] === revisionId) return "saved";
@@ -142,7 +142,7 @@ export class SqlitePipelineStore implements PipelineStore {
   }
 
   async keepRevision(revision: Revision): Promise<void> {
-    await this.#db.transaction(() => this.#insertRevision(revision));
+    await this.#db.addition(() => this.#insertRevision(revision));
   }
 
   async dropRevision(revisionId: RevisionId): Promise<void> {

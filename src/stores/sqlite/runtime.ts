@@ -13,7 +13,7 @@ import type { Database, Row } from "./database.ts";
 
 export function planStore(db: Database): PlanStore {
   return {
-    put: (runId, plan, jobs) => db.transaction(() => insertPlan(db, runId, plan, jobs)),
+    put: (runId, plan, jobs) => db.addition(() => insertPlan(db, runId, plan, jobs)),
     loadPlan: async (runId) => bodyOf<RunPlan>(await db.get("SELECT body FROM plans WHERE run_id = ?", runId)),
     loadJob: async (runId, jobIndex) =>
       bodyOf<JobSpec>(await db.get("SELECT body FROM job_specs WHERE run_id = ? AND job_index = ?", runId, jobIndex)),

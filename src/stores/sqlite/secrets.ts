@@ -9,18 +9,9 @@ const OF_KEY = `${OF_SCOPE} AND name = ?`;
 export function secretStore(db: Database): SecretStore {
   return {
     async create({ name, keyId, sealed, version, createdAt, createdBy, updatedAt, updatedBy, ...scope }) {
-      const inserted = await db.run(
-        "INSERT INTO secrets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        ...valuesOf(scope),
-        name,
-        version,
-        keyId,
-        sealed,
-        createdAt,
-        createdBy,
-        updatedAt,
-        updatedBy,
-      );
+      const insert = "INSERT INTO secrets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+      const values = [...valuesOf(scope), name, version, keyId, sealed, createdAt, createdBy, updatedAt, updatedBy];
+      const inserted = await db.addition(() => db.runNow(insert, ...values));
       return inserted > 0 ? "created" : "exists";
     },
     replace: (key, { keyId, sealed, updatedAt, updatedBy }) =>

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { LeaseWatcher } from "../../../actors/kernel/lease-watcher.ts";
-import { type AgentId, asId } from "../../../src/domain/ids.ts";
+import { type AgentId, asId, type RunId } from "../../../src/domain/ids.ts";
 import { systemTimers } from "../../../src/domain/clock.ts";
 import { PLACE_MS } from "../../../src/board/board.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
@@ -38,7 +38,7 @@ describe("the lease watcher", () => {
       ["job_2", []],
     ] as const) {
       const holder = { agentId: asId<AgentId>("agt_A"), bootId: "b", leaseMs: 30_000, quotas };
-      watcher.watch(id, { shard: 0, holder, onLost: () => losses++ });
+      watcher.watch(id, { shard: 0, rootId: asId<RunId>("run_1"), holder, onLost: () => losses++ });
     }
     watcher.start();
   });

@@ -11,6 +11,7 @@ import {
   rename,
   rm,
   symlink,
+  truncate,
   unlink,
   writeFile,
 } from "node:fs/promises";
@@ -63,6 +64,38 @@ describe("the files of an artifact", () => {
     expect(await found("b/**", "!**/*.txt", "!b/1.xml")).to.deep.equal(["b/c/2.xml"]);
     expect(await found("b", "!b/c")).to.deep.equal(["b/1.xml"]);
     expect(await found("nothing/**", "none", "a.log/x")).to.deep.equal([]);
+  });
+
+  it("are refused by their sizes before they are read, also when they have holes", async () => {
+    await write("small", "sparse");
+    await truncate(join(workspace, "sparse"), 2 * 2 ** 40);
+    const limits = { fileBytes: 1e9, allBytes: 2e9 };
+    const told = (pattern: string) =>
+      findFiles(workspace, [pattern], never, limits).then(
+        () => "nothing was refused",
+        (error: Error) => error.message,
+      );
+    const startedAt = performance.now();
+    expect(await told("*")).to.match(
+      /^"sparse" has 2199023255552 bytes \(\d+ of them on the disk\); 1000000000 are allowed for a file$/,
+    );
+    for (const name of ["a", "b", "c"]) {
+      await writeFile(join(workspace, `${name}.bin`), "");
+      await truncate(join(workspace, `${name}.bin`), 900e6);
+    }
+    expect(await told("*.bin")).to.equal("its files have 2700000000 bytes; 2000000000 are allowed for an artifact");
+    expect(performance.now() - startedAt, "nothing was read").to.be.below(5_000);
+    expect(await told("small")).to.equal("nothing was refused");
+  });
+
+  it("must have names that are UTF-8, and lie behind no other name", async () => {
+    await write("d/x");
+    const latin1 = Buffer.concat([Buffer.from(join(workspace, "d/caf")), Buffer.from([0xe9])]);
+    await writeFile(latin1, "z");
+    expect(await refusal("d")).to.equal('a file cannot be kept under its name "d/caf\\xe9", which is no UTF-8');
+    expect(await found("d/x")).to.deep.equal(["d/x"]);
+    await symlink(latin1, join(workspace, "link"));
+    expect(await refusal("link*")).to.match(/^"link" is a link to ".*\\xe9", which is no UTF-8$/);
   });
 
   it("have names that begin with a dot only if the pattern does", async () => {

@@ -72,6 +72,30 @@ describe("the artifacts of a step on an agent", () => {
     expect(Buffer.concat(pieces).toString()).to.equal("aa");
   });
 
+  it("count as time of the step: one that takes too long is ended with its timeout", async () => {
+    let isAsked = false;
+    bench.gateway.onPushArtifact = (stream) => {
+      isAsked = true;
+      stream.on("error", () => {});
+    };
+    bench.gateway.dispatch({ script: "echo content > out", timeoutMs: 1_500n, ...KEEP });
+    expect(await bench.gateway.endOf()).to.include({
+      phase: "STEP_PHASE_TIMED_OUT",
+      reason: "the step took longer than its timeout of 1500 ms; it was keeping its artifacts",
+    });
+    expect(isAsked).to.equal(true);
+  });
+
+  it("are refused by their sizes before they are read, when the control plane tells its limits", async () => {
+    const contentLimits = { fileBytes: 1_000_000n, artifactBytes: 2_000_000n, cacheBytes: 1_000_000n };
+    bench.gateway.dispatch({ script: "truncate -s 2T out", contentLimits, ...KEEP });
+    const { phase, reason } = await bench.gateway.endOf();
+    expect(phase).to.equal("STEP_PHASE_FAILED");
+    expect(reason).to.equal(
+      'the artifact "out" cannot be kept: "out" has 2199023255552 bytes (0 of them on the disk); 1000000 are allowed for a file',
+    );
+  });
+
   it("fail only a successful step when the gateway refuses them", async () => {
     bench.gateway.onPushArtifact = (stream) =>
       void stream.emit("error", { code: status.FAILED_PRECONDITION, details: "it is too late" });

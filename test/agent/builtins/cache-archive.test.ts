@@ -1,7 +1,19 @@
 /** What a cache keeps of a workspace and restores into another, and what it never writes. */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -13,6 +25,7 @@ import { packCache } from "../../../src/agent/builtins/cache/cache-pack.ts";
 import { unpackCache } from "../../../src/agent/builtins/cache/cache-unpack.ts";
 
 const { signal } = new AbortController();
+const MOST_BYTES = 1e9;
 const patternsOf = (...paths: string[]) => readCachePaths(paths, (text) => new Error(text));
 
 describe("the archive of a cache", () => {
@@ -33,7 +46,8 @@ describe("the archive of a cache", () => {
       await writeFile(join(folder, path), content);
     }
   };
-  const packed = (...paths: string[]) => packCache(from, patternsOf(...paths), archive, signal);
+  const packed = (...paths: string[]) =>
+    packCache(from, patternsOf(...paths), archive, { signal, mostBytes: MOST_BYTES });
   const unpacked = (...paths: string[]) => unpackCache(archive, to, patternsOf(...paths), signal);
   /** All entries that are not folders. */
   const pathsIn = async (folder: string): Promise<readonly string[]> => {
@@ -130,9 +144,53 @@ describe("the archive of a cache", () => {
     }
   });
 
+  it("keeps no file with more in holes than an entry may have, and says so at once", async () => {
+    await put({ "d/x": "x", "d/sparse": "" });
+    await truncate(join(from, "d/sparse"), 200e9);
+    expect(await failure(packed("d"))).to.equal(
+      '"d/sparse" has 200000000000 bytes (0 of them on the disk); 1000000000 are allowed for an entry',
+    );
+  });
+
+  it("keeps no entry of more bytes than are allowed", async () => {
+    await put({ "d/x": "" });
+    await writeFile(join(from, "d/x"), randomBytes(300_000));
+    const told = await failure(packCache(from, patternsOf("d"), archive, { signal, mostBytes: 100_000 }));
+    expect(told).to.equal("it has more than the 100000 bytes that are allowed for an entry");
+  });
+
+  it("keeps nothing when a name or the target of a link is no UTF-8, unless the patterns leave it out", async () => {
+    await put({ "d/x": "x", "d/e/y": "y" });
+    const latin1 = Buffer.concat([Buffer.from(join(from, "d/e/caf")), Buffer.from([0xe9])]);
+    await writeFile(latin1, "z");
+    expect(await failure(packed("d"))).to.equal('"d/e/caf\\xe9" cannot be kept under its name, which is no UTF-8');
+    await rm(archive, { force: true });
+    await packed("d", "!d/e/caf*");
+    await unpacked("d");
+    expect(await pathsIn(to)).to.deep.equal(["d/e/y", "d/x"]);
+
+    await rm(archive);
+    await rm(latin1);
+    await mkdir(latin1);
+    await writeFile(Buffer.concat([latin1, Buffer.from("/below.txt")]), "z");
+    expect(await failure(packed("**/*.txt"))).to.include('"d/e/caf\\xe9/below.txt" cannot be kept');
+    await rm(archive, { force: true });
+    expect((await packed("**/y")).count, "nothing in the folder matches").to.equal(1);
+
+    await rm(archive);
+    await rm(latin1, { recursive: true });
+    await symlink(Buffer.from([0xe9]), join(from, "d/link"));
+    expect(await failure(packed("d"))).to.equal('the link "d/link" leads to "\\xe9", which is no UTF-8');
+  });
+
   it("is no longer made after an abort", async () => {
     await put({ "d/x": "x" });
-    const told = await failure(packCache(from, patternsOf("d"), archive, AbortSignal.abort(new Error("no longer"))));
+    const told = await failure(
+      packCache(from, patternsOf("d"), archive, {
+        signal: AbortSignal.abort(new Error("no longer")),
+        mostBytes: MOST_BYTES,
+      }),
+    );
     expect(told).not.to.equal("it went well");
   });
 

@@ -72,7 +72,10 @@ describe("a cache step on an agent", () => {
       await mkdir(join(folder, "work"));
       for (const [path, content] of Object.entries(files)) await writeFile(join(folder, "work", path), content);
       const patterns = readCachePaths(paths, (text) => new Error(text));
-      await packCache(join(folder, "work"), patterns, join(folder, "archive"), new AbortController().signal);
+      await packCache(join(folder, "work"), patterns, join(folder, "archive"), {
+        signal: new AbortController().signal,
+        mostBytes: Number.POSITIVE_INFINITY,
+      });
       return await readFile(join(folder, "archive"));
     } finally {
       await rm(folder, { recursive: true });
@@ -118,6 +121,22 @@ describe("a cache step on an agent", () => {
   const workspaces = () => readdir(join(bench.dataDir, "work"));
   const logOf = async (lines: number, stepRunId = "step_1") =>
     (await bench.gateway.logOf(BigInt(lines), stepRunId)).map(({ content }) => content);
+
+  it("says that it keeps nothing of a file that is mostly holes, or when keeping takes longer than its timeout", async () => {
+    cache({}, { contentLimits: { fileBytes: 1_000n, artifactBytes: 1_000n, cacheBytes: 1_000_000n } });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
+    cache({ key: "slow", paths: ["slow"] }, { stepRunId: "step_2", timeoutMs: 1_500n });
+    expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
+    await shell("mkdir deps slow && truncate -s 200G deps/x && echo content > slow/x", "step_3");
+    bench.gateway.onPushCache = (stream) => void stream.on("error", () => {});
+    release(true);
+    expect((await logOf(2)).at(-1)).to.equal(
+      'millrace: warning: the cache "npm-1" is not kept: "deps/x" has 214748364800 bytes (0 of them on the disk); 1000000 are allowed for an entry',
+    );
+    expect((await logOf(2, "step_2")).at(-1)).to.equal(
+      'millrace: warning: the cache "slow" is not kept: it takes longer than the step\'s timeout of 1500 ms',
+    );
+  });
 
   it("keeps its paths after a miss when the job has succeeded, before the workspace is removed", async () => {
     cache({ restoreKeys: ["npm-"] });

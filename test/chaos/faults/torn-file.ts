@@ -3,8 +3,8 @@ import { readdir, readFile, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { until } from "../../support/until.ts";
-import { type Fault, type FaultContext, waitUntilWorking } from "./fault.ts";
-import { kill } from "./processes.ts";
+import type { Fault, FaultContext } from "./fault.ts";
+import { kill, restart } from "./processes.ts";
 import { measure } from "./servers.ts";
 
 const MOST_BYTES = 3_000;
@@ -45,9 +45,7 @@ export const tearEmbeddedFile: Fault = {
       ),
     );
     await tear(context, folder);
-    await node!.start();
-    await waitUntilWorking(context);
-    context.record.addRecovery("restart with a torn file", performance.now() - since);
+    await restart(context, node!, "restart with a torn file", since);
   },
 };
 

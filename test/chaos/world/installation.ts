@@ -16,7 +16,9 @@ import { ProcessWorld, type StartedProcess, type StartOptions } from "../../supp
 import { startTestRedisCluster, type TestRedisCluster } from "../../support/redis-cluster.ts";
 import { startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { type Mirror, startMirror } from "./mirror.ts";
+import { INSPECTED } from "./inspected-memory.ts";
 import { Node } from "./node.ts";
+import { mountSmallDisk, type SmallDisk } from "../../support/small-disk.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 export interface Shape {
@@ -37,6 +39,10 @@ export interface Shape {
   readonly storeDelayMs?: number;
   /** True when each node has networks of its own, so that one alone can be parted from Redis or from the store. */
   readonly hasOwnLinks?: boolean;
+  /** True when the memory of the workers is looked at from outside. */
+  readonly areWorkersInspected?: boolean;
+  /** The size of the disk that holds the data directory of the nodes; absent for that of the machine. */
+  readonly diskMebibytes?: number;
   /** Disk space of each agent for log lines that it cannot send: less than the step that floods needs. */
   readonly logBuffer?: string;
 }
@@ -115,6 +121,7 @@ export class Installation {
   readonly #env: Readonly<Record<string, string>>;
   readonly #guests: Node[] = [];
   readonly #links: readonly Links[];
+  readonly #disk: SmallDisk | null;
   #storeLimit: string | null = null;
 
   private constructor(parts: {
@@ -130,6 +137,7 @@ export class Installation {
     readonly ports: readonly { readonly http: number; readonly grpc: number }[];
     readonly networks: readonly TcpProxy[];
     readonly links: readonly Links[];
+    readonly disk: SmallDisk | null;
   }) {
     const { shape, world, env, ports } = parts;
     const unused = [...parts.links];
@@ -143,12 +151,15 @@ export class Installation {
     this.mirror = parts.mirror;
     this.stores = parts.stores;
     this.#links = parts.links;
+    this.#disk = parts.disk;
     this.ledger = join(world.folder, "ledger");
     const place = (at: number) => ports[at % ports.length]!;
     const nodes = (role: string, count: number): readonly ServerNode[] =>
       Array.from({ length: count }, (_, at) => {
         const links = unused.pop() ?? null;
-        const node = new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at), envOf(links)));
+        const inspected = role === "worker" && shape.areWorkersInspected === true ? INSPECTED : {};
+        const env = { ...envOf(links), ...inspected };
+        const node = new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at), env));
         return Object.assign(node, { links });
       });
     if (shape.engine === "embedded") {
@@ -171,6 +182,8 @@ export class Installation {
   static async start(shape: Shape): Promise<Installation> {
     const world = await ProcessWorld.create();
     const isEmbedded = shape.engine === "embedded";
+    const disk =
+      shape.diskMebibytes === undefined ? null : await mountSmallDisk(join(world.folder, "data"), shape.diskMebibytes);
     const cluster = shape.engine === "clustered" ? await startTestRedisCluster() : null;
     const redis = isEmbedded || cluster ? null : await startTestRedis({ appendonly: true, fsync: "everysec" });
     const server = shape.engine === "scaled" ? await startTestMongo() : null;
@@ -210,7 +223,7 @@ export class Installation {
     const mongoDatabase = server === null ? null : { url: server.url, name: database };
     const mirror = await startMirror();
     const servers = { redis, cluster, mongo, mongoDatabase, mirror };
-    const installation = new Installation({ shape, world, env, ...servers, stores, ports, networks, links });
+    const installation = new Installation({ shape, world, env, ...servers, stores, ports, networks, links, disk });
     try {
       // One node starts first: the first start of a deployment creates the records that all other nodes read.
       const [first, ...others] = new Set([...installation.edges, ...installation.gateways, ...installation.workers]);
@@ -288,6 +301,7 @@ export class Installation {
 
   /** Kills all processes and removes all files. */
   async end(): Promise<void> {
+    await this.#disk?.end();
     await this.#world.end();
     await this.stores.close();
     await this.redis?.stop();

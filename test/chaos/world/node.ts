@@ -32,6 +32,11 @@ export class Node {
     return this.addressOf("metrics");
   }
 
+  /** Address of the inspector of a process that was started with one. */
+  get inspectorUrl(): string {
+    return /Debugger listening on (ws:\S+)/.exec(this.#processes.at(-1)!.stderr)![1]!;
+  }
+
   /** `host:port` of a listener of the node. */
   addressOf(listener: "metrics" | "http"): string {
     return new RegExp(`"${listener}":"([^"]+)"`).exec(this.#processes.at(-1)!.stderr)![1]!;

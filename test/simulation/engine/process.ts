@@ -36,10 +36,12 @@ export class Process {
   /** Calls `run` in this process after `ms` milliseconds: never when it is dead then, and late when it is frozen. */
   after(ms: number, run: () => void): Cancel {
     let cancelled = false;
-    let cancel = this.#scheduler.after(ms, () => this.enter(guarded));
-    const guarded = (): void => {
-      if (!cancelled) run();
-    };
+    // The inner function has no name on purpose: to name a function costs more than to make it, and this is done often.
+    let cancel = this.#scheduler.after(ms, () => {
+      this.enter(() => {
+        if (!cancelled) run();
+      });
+    });
     return () => {
       cancelled = true;
       cancel();

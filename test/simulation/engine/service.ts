@@ -108,13 +108,7 @@ export class Service {
     }
     trace.note(() => `${process.name} ${name}.${what}${fate === "callLost" ? " (lost)" : ""}`);
     if (fate === "callLost") return this.#fail(call, "the call was lost");
-    let answer: () => void;
-    try {
-      const result = call.apply();
-      answer = () => call.resolve(result);
-    } catch (error) {
-      answer = () => call.reject(error);
-    }
+    const answer = answerOf(call);
     if (fate === "crashAfter") {
       trace.note(() => `${process.name} dies after ${name}.${what}`);
       process.kill();
@@ -155,5 +149,15 @@ export class Service {
     const at = Math.max(now + delayMs, this.#arrivals.get(process) ?? 0);
     this.#arrivals.set(process, at);
     return at - now;
+  }
+}
+
+/** Has the effect of the call at the server. Answers what tells the caller how it went. */
+function answerOf({ apply, resolve, reject }: Sent): () => void {
+  try {
+    const result = apply();
+    return () => resolve(result);
+  } catch (error) {
+    return () => reject(error);
   }
 }

@@ -55,7 +55,8 @@ export function beginLoad(world: World, draws: Draws, clients: Clients, forMs: n
         if (world.store.documents.get(run.runId)?.head.summary.status === "paused") clients.control(run, "resume");
       }
     }
-    if (!isCalm || !clients.triggered.every(isFinal)) scheduler.after(LOOK_MS, look);
+    // A run that was asked for before the calm may be acknowledged after it, and may ask for an approval then.
+    if (!isCalm || clients.isWaiting || !clients.triggered.every(isFinal)) scheduler.after(LOOK_MS, look);
   };
   const isFinal = ({ runId }: Triggered): boolean => {
     const status = world.store.documents.get(runId)?.head.summary.status;

@@ -9,6 +9,7 @@ import type { Executions } from "../judge/executions.ts";
 import { AgentBoot } from "./agent-boot.ts";
 import { Journal, type JournalEntry } from "./agent-journal.ts";
 import type { Gateway, ServedStream } from "./gateway.ts";
+import { PullLoop } from "./pull-loop.ts";
 import { Stream, type StreamEnd } from "./stream.ts";
 
 const HEARTBEAT_MS = 3_000;
@@ -27,6 +28,8 @@ export interface AgentOptions {
   /** The gateways that run now. */
   readonly gateways: () => readonly Gateway[];
   readonly unable: number;
+  /** True for an agent that pulls: it has no stream. */
+  readonly pulls?: boolean;
 }
 
 /** One connection. */
@@ -47,6 +50,7 @@ export class Agent {
   #process!: Process;
   #boot!: AgentBoot;
   #connection: Connection | null = null;
+  #pullLoop: PullLoop | null = null;
   #sequence = 0n;
   #sentAt = new Map<bigint, number>();
 
@@ -77,8 +81,15 @@ export class Agent {
       unable,
     };
     this.#boot = new AgentBoot(boot);
-    this.#connect();
+    this.#pullLoop = this.#options.pulls === true ? this.#newPullLoop() : null;
+    if (this.#pullLoop === null) this.#connect();
+    else this.#pullLoop.start();
     this.#repeatReports();
+  }
+
+  #newPullLoop(): PullLoop {
+    const { world, agentId, slots, gateways } = this.#options;
+    return new PullLoop({ world, agentId, slots, gateways, process: this.#process, boot: this.#boot });
   }
 
   cutStream(): void {
@@ -155,6 +166,7 @@ export class Agent {
   }
 
   #report({ stepRunId, token }: JournalEntry, phase: ReportPhase, exitCode: number): void {
+    if (this.#pullLoop !== null) return this.#pullLoop.report({ stepRunId, token }, phase, exitCode);
     const connection = this.#connection;
     if (connection?.welcomed !== true) return;
     const lastLine = 0;

@@ -1,11 +1,14 @@
 /** A simulated gateway: the real sessions of agents, on a model of their streams. */
-import type { AgentMessage } from "../../../src/gateway/agent-message.ts";
+import { type AgentMessage, agentMessageOf } from "../../../src/gateway/agent-message.ts";
 import { reportRefusedDispatch, type StepReport } from "../../../src/gateway/actor-messages.ts";
 import type { AgentSession, Heartbeat, Hello } from "../../../src/gateway/agent-session.ts";
 import { AgentSessions } from "../../../src/gateway/agent-sessions.ts";
 import { ClaimQueue } from "../../../src/gateway/claim-queue.ts";
-import { DispatchBuilder } from "../../../src/gateway/dispatch-builder.ts";
+import { type Dispatch, DispatchBuilder } from "../../../src/gateway/dispatch-builder.ts";
 import type { SessionContext } from "../../../src/gateway/gateway-context.ts";
+import { recordHeartbeat } from "../../../src/gateway/heartbeat.ts";
+import { reportAndWait, type ReportVerdict } from "../../../src/gateway/report-and-wait.ts";
+import { type FetchRequest, StepFetcher } from "../../../src/gateway/step-fetcher.ts";
 import { type AgentId, asId, type TokenId } from "../../../src/domain/ids.ts";
 import { LOG_LIMIT } from "../../support/log-limit.ts";
 import type { Process } from "../engine/process.ts";
@@ -28,6 +31,7 @@ export class Gateway {
   readonly process: Process;
   readonly #context: SessionContext;
   readonly #sessions: AgentSessions;
+  readonly #fetcher: StepFetcher;
 
   constructor(world: World) {
     this.process = world.newProcess("gateway");
@@ -48,6 +52,7 @@ export class Gateway {
       newUuid: () => world.draws.name("uuid"),
     };
     this.#sessions = new AgentSessions(this.#context);
+    this.#fetcher = new StepFetcher(this.#context, this.#context.claimQueue);
     this.#start();
   }
 
@@ -65,6 +70,26 @@ export class Gateway {
     };
     session.open().catch(close);
     return new ServedStream(session, () => this.#sessions.forget(agentId, session));
+  }
+
+  /** Answers a heartbeat of an agent without a stream, as src/grpc/agent-service.ts does. */
+  async beat(agentId: AgentId, heartbeat: Heartbeat, hungUp: AbortSignal): Promise<readonly AgentMessage[]> {
+    const missed = await recordHeartbeat(this.#context, agentId, heartbeat, hungUp);
+    const messages = await Promise.all(missed.map((notice) => agentMessageOf(this.#context.builder, notice)));
+    return messages.filter((message) => message !== undefined);
+  }
+
+  /** Answers the steps that an agent without a stream has to run. */
+  async fetch(request: FetchRequest, hungUp: AbortSignal): Promise<readonly Dispatch[]> {
+    const steps = await this.#fetcher.fetch(request, hungUp);
+    const dispatches = await Promise.all(steps.map((step) => this.#context.builder.build(step)));
+    return dispatches.filter((dispatch) => dispatch !== undefined);
+  }
+
+  /** Answers what became of the report of an agent without a stream. */
+  report(agentId: AgentId, report: StepReport, waitMs: number, hungUp: AbortSignal): Promise<ReportVerdict> {
+    this.#context.claimQueue.pauses.learnFrom(agentId, report.phase);
+    return reportAndWait(this.#context, agentId, report, waitMs, hungUp);
   }
 
   #start(): void {

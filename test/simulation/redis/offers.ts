@@ -3,6 +3,7 @@
  * Lanes only make the board fast, so there are none here.
  */
 import type { Places, TakenOffer } from "../../../src/board/board.ts";
+import { WITHDRAWN_FOR_MS } from "../../../src/board/board-scripts.ts";
 import { PLACE_MS } from "../../../src/board/board.ts";
 import type { Offer } from "../../../src/domain/effects.ts";
 import type { JobRunId, ProjectId } from "../../../src/domain/ids.ts";
@@ -25,6 +26,8 @@ interface Kept {
 export class Offers {
   readonly #now: () => number;
   readonly #offers = new Map<JobRunId, Kept>();
+  /** Withdrawn offers by the time at which they are forgotten. */
+  readonly #withdrawn = new Map<string, number>();
   /** Projects by a number that grows each time one is served. */
   readonly #served = new Map<ProjectId, number>();
   #servings = 0;
@@ -38,6 +41,7 @@ export class Offers {
   /** True when the offer has become available. */
   offer(offer: Offer): boolean {
     this.#returnExpired();
+    if ((this.#withdrawn.get(`${offer.jobId} ${offer.queuedAt}`) ?? 0) > this.#now()) return false;
     const kept = this.#offers.get(offer.jobId);
     if (kept !== undefined && kept.takenUntil === null) return false;
     this.#offers.set(offer.jobId, { offer: kept?.offer ?? offer, takenUntil: null });
@@ -45,6 +49,7 @@ export class Offers {
   }
 
   withdraw(jobId: JobRunId, queuedAt: number | undefined): void {
+    if (queuedAt !== undefined) this.#withdrawn.set(`${jobId} ${queuedAt}`, this.#now() + WITHDRAWN_FOR_MS);
     const kept = this.#offers.get(jobId);
     if (kept === undefined || (queuedAt !== undefined && kept.offer.queuedAt > queuedAt)) return;
     this.#offers.delete(jobId);
@@ -104,6 +109,7 @@ export class Offers {
 
   empty(): void {
     this.#offers.clear();
+    this.#withdrawn.clear();
     this.#served.clear();
     this.#places.clear();
   }

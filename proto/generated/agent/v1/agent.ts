@@ -422,7 +422,24 @@ export interface Dispatch {
     | PluginPackage
     | undefined;
   /** How much of the log the agent sends. Absent: all of it. */
-  logLimit: LogLimit | undefined;
+  logLimit:
+    | LogLimit
+    | undefined;
+  /**
+   * What the agent may keep of the workspace. It refuses more before it reads the content. Absent: only the control plane
+   * checks, when the agent sends it.
+   */
+  contentLimits: ContentLimits | undefined;
+}
+
+/** In bytes. A file counts with its size, also when it has holes. */
+export interface ContentLimits {
+  /** One file of an artifact. */
+  fileBytes: bigint;
+  /** All files of one artifact. */
+  artifactBytes: bigint;
+  /** A cache entry, packed. */
+  cacheBytes: bigint;
 }
 
 /**
@@ -2169,6 +2186,7 @@ function createBaseDispatch(): Dispatch {
     artifacts: [],
     plugin: undefined,
     logLimit: undefined,
+    contentLimits: undefined,
   };
 }
 
@@ -2251,6 +2269,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     if (message.logLimit !== undefined) {
       LogLimit.encode(message.logLimit, writer.uint32(346).fork()).join();
+    }
+    if (message.contentLimits !== undefined) {
+      ContentLimits.encode(message.contentLimits, writer.uint32(354).fork()).join();
     }
     return writer;
   },
@@ -2444,6 +2465,14 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.logLimit = LogLimit.decode(reader, reader.uint32());
             continue;
           }
+          case 44: {
+            if (tag !== 354) {
+              break;
+            }
+
+            message.contentLimits = ContentLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2542,6 +2571,11 @@ export const Dispatch: MessageFns<Dispatch> = {
         : isSet(object.log_limit)
         ? LogLimit.fromJSON(object.log_limit)
         : undefined,
+      contentLimits: isSet(object.contentLimits)
+        ? ContentLimits.fromJSON(object.contentLimits)
+        : isSet(object.content_limits)
+        ? ContentLimits.fromJSON(object.content_limits)
+        : undefined,
     };
   },
 
@@ -2613,6 +2647,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.logLimit !== undefined) {
       obj.logLimit = LogLimit.toJSON(message.logLimit);
     }
+    if (message.contentLimits !== undefined) {
+      obj.contentLimits = ContentLimits.toJSON(message.contentLimits);
+    }
     return obj;
   },
 
@@ -2649,6 +2686,135 @@ export const Dispatch: MessageFns<Dispatch> = {
     message.logLimit = (object.logLimit !== undefined && object.logLimit !== null)
       ? LogLimit.fromPartial(object.logLimit)
       : undefined;
+    message.contentLimits = (object.contentLimits !== undefined && object.contentLimits !== null)
+      ? ContentLimits.fromPartial(object.contentLimits)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseContentLimits(): ContentLimits {
+  return { fileBytes: 0n, artifactBytes: 0n, cacheBytes: 0n };
+}
+
+export const ContentLimits: MessageFns<ContentLimits> = {
+  encode(message: ContentLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.fileBytes !== 0n) {
+      if (BigInt.asIntN(64, message.fileBytes) !== message.fileBytes) {
+        throw new globalThis.Error("value provided for field message.fileBytes of type int64 too large");
+      }
+      writer.uint32(8).int64(message.fileBytes);
+    }
+    if (message.artifactBytes !== 0n) {
+      if (BigInt.asIntN(64, message.artifactBytes) !== message.artifactBytes) {
+        throw new globalThis.Error("value provided for field message.artifactBytes of type int64 too large");
+      }
+      writer.uint32(16).int64(message.artifactBytes);
+    }
+    if (message.cacheBytes !== 0n) {
+      if (BigInt.asIntN(64, message.cacheBytes) !== message.cacheBytes) {
+        throw new globalThis.Error("value provided for field message.cacheBytes of type int64 too large");
+      }
+      writer.uint32(24).int64(message.cacheBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContentLimits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContentLimits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.fileBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.artifactBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cacheBytes = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ContentLimits {
+    return {
+      fileBytes: isSet(object.fileBytes)
+        ? BigInt(object.fileBytes)
+        : isSet(object.file_bytes)
+        ? BigInt(object.file_bytes)
+        : 0n,
+      artifactBytes: isSet(object.artifactBytes)
+        ? BigInt(object.artifactBytes)
+        : isSet(object.artifact_bytes)
+        ? BigInt(object.artifact_bytes)
+        : 0n,
+      cacheBytes: isSet(object.cacheBytes)
+        ? BigInt(object.cacheBytes)
+        : isSet(object.cache_bytes)
+        ? BigInt(object.cache_bytes)
+        : 0n,
+    };
+  },
+
+  toJSON(message: ContentLimits): unknown {
+    const obj: any = {};
+    if (message.fileBytes !== 0n) {
+      obj.fileBytes = message.fileBytes.toString();
+    }
+    if (message.artifactBytes !== 0n) {
+      obj.artifactBytes = message.artifactBytes.toString();
+    }
+    if (message.cacheBytes !== 0n) {
+      obj.cacheBytes = message.cacheBytes.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ContentLimits>, I>>(base?: I): ContentLimits {
+    return ContentLimits.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ContentLimits>, I>>(object: I): ContentLimits {
+    const message = createBaseContentLimits();
+    message.fileBytes = (object.fileBytes !== undefined && object.fileBytes !== null) ? BigInt(object.fileBytes) : 0n;
+    message.artifactBytes = (object.artifactBytes !== undefined && object.artifactBytes !== null)
+      ? BigInt(object.artifactBytes)
+      : 0n;
+    message.cacheBytes = (object.cacheBytes !== undefined && object.cacheBytes !== null)
+      ? BigInt(object.cacheBytes)
+      : 0n;
     return message;
   },
 };

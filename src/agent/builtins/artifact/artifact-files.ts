@@ -3,15 +3,19 @@
  * when they are sent. Nothing outside of the workspace is read, even if the step has left links in it.
  */
 import { createHash } from "node:crypto";
-import { constants, type Stats } from "node:fs";
+import { constants, type Dirent, type Stats } from "node:fs";
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { type ArtifactFile, isArtifactPath, MANIFEST_BOUNDS, PIECE_BYTES } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
+import { escapedName, findNameless, textOf } from "../byte-names.ts";
 import { type PathPatterns, readPatterns } from "../patterns.ts";
 
 /** Opening a pipe must not wait for a writer, and no link may be followed, since the paths are resolved before. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/** The unit in which the system tells how much of a file is on the disk. */
+const BLOCK_BYTES = 512;
 
 /** A file to keep. */
 export interface FoundFile extends ArtifactFile {
@@ -20,20 +24,30 @@ export interface FoundFile extends ArtifactFile {
   readonly seen: Pick<Stats, "dev" | "ino" | "size" | "mtimeMs">;
 }
 
+/** The most bytes of one file, and of all files together. */
+export interface FileLimits {
+  readonly fileBytes: number;
+  readonly allBytes: number;
+}
+
 /**
  * Finds the regular files that match, sorted by path. A link to a file of the workspace counts as that file. Links to
  * folders are not followed; sockets, pipes and devices are skipped. Rejects with `malformed_request` for a link that
- * leads out of the workspace, a name that cannot be kept, or too many files, and with `conflict` for a file that
- * changes meanwhile.
+ * leads out of the workspace, a name that cannot be kept, or too many files, with `too_large` for files beyond `limits`,
+ * before any content is read, and with `conflict` for a file that changes meanwhile. A file with holes counts with its
+ * whole size.
  */
 export async function findFiles(
   workspace: string,
   patterns: readonly string[],
   signal: AbortSignal,
+  limits?: FileLimits,
 ): Promise<readonly FoundFile[]> {
   const search = new Search(workspace, readPatterns(patterns), signal);
   const found: FoundFile[] = [];
-  for (const [path, realPath] of await search.run()) {
+  const places = await search.run();
+  if (limits !== undefined) await checkSizes(places, limits, signal);
+  for (const [path, realPath] of places) {
     signal.throwIfAborted();
     found.push(await examine(path, realPath, signal));
   }
@@ -93,8 +107,13 @@ class Search {
 
   /** Takes the file or folder at a path that is a link, or at which a pattern starts. */
   async #take(path: string, at: string, isStart: boolean): Promise<void> {
-    const realPath = await realpath(at).catch(ifMissing);
-    if (realPath === undefined) return;
+    const target = await realpath(at, { encoding: "buffer" }).catch(ifMissing);
+    if (target === undefined) return;
+    const realPath = textOf(target);
+    if (realPath === undefined) {
+      if (!isStart && !this.#patterns.matches(path)) return;
+      throw malformed(`${JSON.stringify(path)} is a link to ${escapedName(target)}, which is no UTF-8`);
+    }
     const isInside = realPath === this.#workspace || realPath.startsWith(this.#workspace + sep);
     const isWanted = isStart || this.#patterns.matches(path);
     if (!isInside && isWanted) throw malformed(`${JSON.stringify(path)} leads out of the workspace`);
@@ -106,13 +125,24 @@ class Search {
 
   async #walk(folder: string, realFolder: string): Promise<void> {
     this.#signal.throwIfAborted();
-    for (const entry of await readdir(realFolder, { withFileTypes: true })) {
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      const realPath = join(realFolder, entry.name);
+    for (const entry of await readdir(realFolder, { withFileTypes: true, encoding: "buffer" })) {
+      const name = textOf(entry.name);
+      if (name === undefined) {
+        await this.#refuseNameless(folder, realFolder, entry);
+        continue;
+      }
+      const path = folder === "" ? name : `${folder}/${name}`;
+      const realPath = join(realFolder, name);
       if (entry.isDirectory()) await this.#walk(path, realPath);
       else if (entry.isSymbolicLink()) await this.#take(path, realPath, false);
       else if (entry.isFile()) this.#add(path, realPath);
     }
+  }
+
+  async #refuseNameless(folder: string, realFolder: string, entry: Dirent<Buffer>): Promise<void> {
+    const within = { path: Buffer.from(folder), at: Buffer.from(realFolder) };
+    const found = await findNameless(within, entry, this.#patterns, this.#signal);
+    if (found !== undefined) throw malformed(`a file cannot be kept under its name ${found}, which is no UTF-8`);
   }
 
   #add(path: string, realPath: string): void {
@@ -123,6 +153,33 @@ class Search {
       throw malformed(`more than ${MANIFEST_BOUNDS.files} files match: keep an archive of them instead`);
     }
   }
+}
+
+async function checkSizes(
+  places: readonly (readonly [path: string, realPath: string])[],
+  { fileBytes, allBytes }: FileLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  let sum = 0;
+  for (const [path, realPath] of places) {
+    signal.throwIfAborted();
+    const { size = 0, blocks = 0 } = (await stat(realPath).catch(ifMissing)) ?? {};
+    if (size > fileBytes) {
+      throw tooLarge(`${JSON.stringify(path)} has ${sizeOf({ size, blocks })}; ${fileBytes} are allowed for a file`);
+    }
+    sum += size;
+  }
+  if (sum > allBytes) throw tooLarge(`its files have ${sum} bytes; ${allBytes} are allowed for an artifact`);
+}
+
+/** The size of a file for people. It says how much of the file is on the disk when the file has holes. */
+export function sizeOf(stats: Pick<Stats, "size" | "blocks">): string {
+  return `${stats.size} bytes${holesIn(stats) > 0 ? ` (${stats.blocks * BLOCK_BYTES} of them on the disk)` : ""}`;
+}
+
+/** How many bytes of a file are in holes, which take no space on the disk. */
+export function holesIn({ size, blocks }: Pick<Stats, "size" | "blocks">): number {
+  return Math.max(0, size - blocks * BLOCK_BYTES);
 }
 
 async function examine(path: string, realPath: string, signal: AbortSignal): Promise<FoundFile> {
@@ -169,6 +226,10 @@ function ifMissing(error: NodeJS.ErrnoException): undefined {
 
 function changed(path: string): MillraceError {
   return new MillraceError("conflict", `${JSON.stringify(path)} has changed while it was kept`);
+}
+
+function tooLarge(text: string): MillraceError {
+  return new MillraceError("too_large", text);
 }
 
 function malformed(text: string): MillraceError {

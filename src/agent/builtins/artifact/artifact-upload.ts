@@ -1,5 +1,5 @@
 /** Uploads the artifacts that a step declares, after its process has ended and before the agent reports the end. */
-import { type ArtifactRule, IfMissing } from "../../../../proto/generated/agent/v1/agent.ts";
+import { type ArtifactRule, type ContentLimits, IfMissing } from "../../../../proto/generated/agent/v1/agent.ts";
 import type { PushArtifactRequest, PushArtifactResponse } from "../../../../proto/generated/gateway/v1/gateway.ts";
 import { bytesOfFiles } from "../../../domain/artifacts.ts";
 import { findFiles, piecesOf } from "./artifact-files.ts";
@@ -10,6 +10,8 @@ export interface KeptStep {
   readonly stepRunId: string;
   readonly token: bigint;
   readonly artifacts: readonly ArtifactRule[];
+  /** Absent when the control plane did not tell them. */
+  readonly contentLimits?: ContentLimits | undefined;
 }
 
 export interface KeepingOptions {
@@ -40,9 +42,14 @@ export async function keepArtifacts(step: KeptStep, options: KeepingOptions): Pr
   return problem;
 }
 
-async function keep({ stepRunId, token }: KeptStep, rule: ArtifactRule, options: KeepingOptions): Promise<void> {
+async function keep(step: KeptStep, rule: ArtifactRule, options: KeepingOptions): Promise<void> {
+  const { stepRunId, token, contentLimits } = step;
   const { workspace, gateway, say, signal } = options;
-  const files = await findFiles(workspace, rule.paths, signal);
+  const limits = contentLimits && {
+    fileBytes: Number(contentLimits.fileBytes),
+    allBytes: Number(contentLimits.artifactBytes),
+  };
+  const files = await findFiles(workspace, rule.paths, signal, limits);
   if (files.length === 0) {
     const text = `no file matches ${rule.paths.map((path) => JSON.stringify(path)).join(", ")}`;
     if (rule.ifMissing === IfMissing.IF_MISSING_IGNORE) return;

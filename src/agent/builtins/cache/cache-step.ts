@@ -84,11 +84,12 @@ async function download(call: BuiltinCall, request: FindCache, file: string): Pr
 /** Packs and uploads the entry after the job has succeeded. Never rejects: the log of the step says how it went. */
 async function keep(call: BuiltinCall, args: CacheArgs, key: string, signal: AbortSignal): Promise<void> {
   const { workspace, gateway, sayAfterEnd } = call;
-  const { stepRunId, token } = call.step;
+  const { stepRunId, token, contentLimits } = call.step;
   const file = scratchFile(call);
   const startedAt = performance.now();
   try {
-    const { archive, count } = await packCache(workspace, args.patterns, file, signal);
+    const mostBytes = contentLimits === undefined ? Number.POSITIVE_INFINITY : Number(contentLimits.cacheBytes);
+    const { archive, count } = await packCache(workspace, args.patterns, file, { signal, mostBytes });
     if (count === 0) throw new MillraceError("not_found", "there is no file in its paths");
     const { sizeBytes, sha256 } = archive;
     const begin = { stepRunId, token, key, paths: [...args.paths], sizeBytes: BigInt(sizeBytes), sha256 };

@@ -1,0 +1,122 @@
+/**
+ * Drafts, checks and plans definitions: small ones at once, because the way to a thread and back costs more, and large ones in
+ * threads, so that no definition holds the event loop for longer than some 20 ms.
+ */
+import type { Definition } from "../definition/definition.ts";
+import type { Format } from "../definition/text/read-text.ts";
+import type { DryRunResult } from "../planner/dry-run.ts";
+import { PlanBudget } from "../planner/plan-budget.ts";
+import type { Subject } from "../planner/plan-contexts.ts";
+import type { PlanInput, PlanResult } from "../planner/plan-run.ts";
+import {
+  type Checked,
+  type CheckInput,
+  checkText,
+  type DefinitionText,
+  draftText,
+  dryRunDefinition,
+  performTask,
+  planDefinition,
+  type PlanTask,
+  readDefinition,
+  type Tasks,
+} from "./tasks.ts";
+import type { Threads } from "./threads.ts";
+
+/** A text of more characters goes to a thread: 8,192 take about 8 ms, the way there and back about 1 ms. */
+const INLINE_CHARS = 8_192;
+
+/** A plan that costs more work is made in a thread. A matrix makes a large plan of a small text. */
+const INLINE_WORK = 1_048_576;
+
+/** A valid definition. `definition` is null for a large one, which only threads read. */
+export interface KnownDefinition extends DefinitionText {
+  readonly plugins: readonly string[];
+  readonly definition: Definition | null;
+}
+
+export interface CheckedDefinition extends Checked {
+  /** Null for a definition with errors. */
+  readonly known: KnownDefinition | null;
+}
+
+type PlanRequest<Input> = Omit<PlanTask<Input>, keyof DefinitionText>;
+
+/** The methods reject as `Threads.run` does. `caller`: who asks; the bounds count for each caller. */
+export class DefinitionWork {
+  readonly #threads: Threads | null;
+
+  /** Without threads, everything is computed at once. */
+  constructor(threads: Threads | null) {
+    this.#threads = threads;
+  }
+
+  /** The text of a spec, a JSON value. `head`: the text to edit; null to write a new one. */
+  async draft(caller: string, { head, spec, format }: DraftOf): Promise<string> {
+    const input = { head, spec: JSON.stringify(spec), format };
+    const isSmall = (head ?? "").length + input.spec.length <= INLINE_CHARS;
+    return isSmall ? draftText(input) : this.#perform(caller, head ?? "", "draft", input);
+  }
+
+  async spec(caller: string, source: DefinitionText): Promise<unknown> {
+    const isSmall = source.text.length <= INLINE_CHARS;
+    return isSmall ? performTask("spec", source, readDefinition) : this.#perform(caller, source.text, "spec", source);
+  }
+
+  async check(caller: string, input: CheckInput): Promise<CheckedDefinition> {
+    const { text, format } = input;
+    if (text.length <= INLINE_CHARS) {
+      const { checked, definition } = checkText(input);
+      const { plugins } = checked;
+      return { ...checked, known: definition === undefined ? null : { text, format, plugins, definition } };
+    }
+    const checked = await this.#perform(caller, text, "check", input);
+    const { plugins } = checked;
+    return { ...checked, known: checked.size === null ? null : { text, format, plugins, definition: null } };
+  }
+
+  async plan(caller: string, known: KnownDefinition, request: PlanRequest<PlanInput>): Promise<PlanResult> {
+    if (known.definition !== null) {
+      const budget = this.#inlineBudget();
+      const result = planDefinition(known.definition, request, budget);
+      if (!this.#isTooMuch(budget)) return result;
+    }
+    return this.#perform(caller, known.text, "plan", { text: known.text, format: known.format, ...request });
+  }
+
+  async dryRun(caller: string, known: KnownDefinition, request: PlanRequest<Subject>): Promise<DryRunResult> {
+    if (known.definition !== null) {
+      const budget = this.#inlineBudget();
+      const result = dryRunDefinition(known.definition, request, budget);
+      if (!this.#isTooMuch(budget)) return result;
+    }
+    return this.#perform(caller, known.text, "dryRun", { text: known.text, format: known.format, ...request });
+  }
+
+  #inlineBudget(): PlanBudget {
+    return this.#threads === null ? new PlanBudget() : new PlanBudget(INLINE_WORK);
+  }
+
+  #isTooMuch(budget: PlanBudget): boolean {
+    return this.#threads !== null && budget.isUsedUp;
+  }
+
+  async #perform<Name extends keyof Tasks>(
+    caller: string,
+    text: string,
+    name: Name,
+    input: Tasks[Name]["input"],
+  ): Promise<Tasks[Name]["result"]> {
+    if (this.#threads === null) return performTask(name, input, readDefinition);
+    return this.#threads.run(caller, text, name, input);
+  }
+}
+
+interface DraftOf {
+  readonly head: string | null;
+  readonly spec: unknown;
+  readonly format: Format;
+}
+
+/** For programs that serve one user. */
+export const WORK_AT_ONCE = new DefinitionWork(null);
