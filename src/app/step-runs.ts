@@ -1,9 +1,10 @@
 /** Looks up a step run by the three ids that name it in the API: pipeline, job and step run. */
 import type { StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
+import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { authoriseUser, type Caller, type UserOperation } from "./identity/access.ts";
 import type { WithStores } from "./context.ts";
+import { RecentlyRead } from "./recently-read.ts";
 
 export interface StepRunName {
   readonly pipelineId: PipelineId;
@@ -19,27 +20,52 @@ export interface LocatedStepRun {
   readonly logOf: StepRunId;
 }
 
-/** Throws `forbidden`, and `not_found` when there is no such step run or the three ids do not belong together. */
-export async function locateStepRun(
-  context: WithStores<"aggregates" | "plans">,
-  caller: Caller,
-  operation: UserOperation,
-  { pipelineId, jobId, stepRunId }: StepRunName,
-): Promise<LocatedStepRun> {
-  authoriseUser(caller, operation);
-  const location = await context.stores.aggregates.findStep(stepRunId);
-  if (location === undefined) throw noStepRun(stepRunId);
-  const { runId } = location;
-  const head = await context.stores.aggregates.loadHead(runId);
-  if (location.jobId !== jobId || head?.summary.pipelineId !== pipelineId) {
-    throw new MillraceError(
-      "not_found",
-      `step run ${JSON.stringify(stepRunId)} is not of job ${JSON.stringify(jobId)} in pipeline ${JSON.stringify(pipelineId)}`,
-    );
+/** What is known of a step run from its creation on, and never changes. */
+interface StepRunFacts extends LocatedStepRun {
+  readonly pipelineId: PipelineId;
+  readonly jobId: JobRunId;
+}
+
+/** Step runs that a process remembers, a few hundred bytes each. */
+const REMEMBERED = 10_000;
+
+/** Finds step runs. What it has found it finds again without the store, also after the run was removed. */
+export class StepRunFinder {
+  readonly #facts: RecentlyRead<StepRunFacts>;
+
+  constructor(context: WithStores<"aggregates" | "plans">) {
+    this.#facts = new RecentlyRead(REMEMBERED, (id) => readFacts(context, asId<StepRunId>(id)));
   }
+
+  /** Throws `forbidden`, and `not_found` when there is no such step run or the three ids do not belong together. */
+  async locate(
+    caller: Caller,
+    operation: UserOperation,
+    { pipelineId, jobId, stepRunId }: StepRunName,
+  ): Promise<LocatedStepRun> {
+    authoriseUser(caller, operation);
+    const facts = await this.#facts.read(stepRunId);
+    if (facts.jobId !== jobId || facts.pipelineId !== pipelineId) {
+      throw new MillraceError(
+        "not_found",
+        `step run ${JSON.stringify(stepRunId)} is not of job ${JSON.stringify(jobId)} in pipeline ${JSON.stringify(pipelineId)}`,
+      );
+    }
+    return facts;
+  }
+}
+
+async function readFacts({ stores }: WithStores<"aggregates" | "plans">, stepRunId: StepRunId): Promise<StepRunFacts> {
+  const location = await stores.aggregates.findStep(stepRunId);
+  if (location === undefined) throw noStepRun(stepRunId);
+  const { runId, jobId } = location;
+  const head = await stores.aggregates.loadHead(runId);
+  if (head === undefined) throw noStepRun(stepRunId);
   const step = location.actor.state as StepState;
-  const job = await context.stores.plans.loadJob(runId, step.jobIndex);
-  return { runId, uses: job?.steps[step.index]?.uses ?? "", logOf: step.reusedFrom ?? stepRunId };
+  const job = await stores.plans.loadJob(runId, step.jobIndex);
+  const uses = job?.steps[step.index]?.uses ?? "";
+  const { pipelineId } = head.summary;
+  return { runId, pipelineId, jobId, uses, logOf: step.reusedFrom ?? stepRunId };
 }
 
 export function noStepRun(stepRunId: StepRunId, runId?: RunId): MillraceError {

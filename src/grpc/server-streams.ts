@@ -3,6 +3,8 @@
  * up in memory. A stream whose caller stops reading ends with `slow_reader`.
  */
 import type { handleServerStreamingCall, ServerWritableStream } from "@grpc/grpc-js";
+import { FollowerLimits } from "../app/following/follower-limits.ts";
+import { loopShare } from "../app/loop-share.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type CallFacts, authenticateCall, type StreamContext } from "./calls.ts";
 import { toStatus } from "./status.ts";
@@ -23,6 +25,7 @@ export interface ServerStream<Request, Response> extends CallFacts {
 export class ServerStreams {
   readonly #context: StreamContext;
   readonly #stallMs: number;
+  readonly #limits = new FollowerLimits();
   readonly #open = new Set<AbortController>();
 
   constructor(context: StreamContext, stallMs: number = STALL_MS) {
@@ -43,7 +46,13 @@ export class ServerStreams {
       void (async () => {
         try {
           const facts = await authenticateCall(this.#context, call, over.signal);
-          leave = this.#context.sessions.enter(facts, (reason) => over.abort(reason));
+          await loopShare.enter();
+          const giveBack = this.#limits.subscribe(facts.caller);
+          const leaveSession = this.#context.sessions.enter(facts, (reason) => over.abort(reason));
+          leave = () => {
+            leaveSession();
+            giveBack();
+          };
           await serve({
             ...facts,
             request: call.request,

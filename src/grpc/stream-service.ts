@@ -119,7 +119,7 @@ export function streamService(
       report: Omit<StatusReport, "eventNumber" | "timeMs"> & { eventNumber: bigint; timeMs: bigint },
     ) => Response,
   ): Promise<void> {
-    for await (const report of reportStatus(context, runEvents, object, { after: afterEvent, abort: hungUp })) {
+    for await (const report of reportStatus(runEvents, object, { after: afterEvent, abort: hungUp })) {
       const { eventNumber, timeMs, ...rest } = report;
       const response = message({ ...rest, eventNumber: BigInt(eventNumber), timeMs: BigInt(Math.round(timeMs)) });
       await write(response, `resume with after_event ${eventNumber}`);

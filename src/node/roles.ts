@@ -11,6 +11,7 @@ import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
 import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
+import { PipelineDeleter } from "../app/upkeep/pipeline-deleter.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -70,6 +71,7 @@ export async function startWorker(
   const retention = new RetentionPruner(context, config.retention, { owned: () => owner.owned(), ages });
   for (const [name, part] of [
     ["the group reconciler", new GroupReconciler(context, () => owner.owned())],
+    ["the deleter of pipelines", new PipelineDeleter(context, () => owner.owned())],
     ["the artifact pruner", artifactPruner(context, ages)],
     ["the cache pruner", cachePruner(context, ages)],
     ["the retention pruner", retention],

@@ -7,8 +7,13 @@ import type { WebSocket } from "ws";
 import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { AppContext } from "../app/context.ts";
+import { type FollowerBounds, FollowerLimits } from "../app/following/follower-limits.ts";
+import { LogPages } from "../app/following/log-pages.ts";
 import { RunEventFeed } from "../app/following/run-event-feed.ts";
+import { type OutgoingBounds, OutgoingBudget } from "../app/outgoing-budget.ts";
+import { StepRunFinder } from "../app/step-runs.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
+import { LogFrames } from "./log-frames.ts";
 import { Viewer } from "./viewer.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -28,6 +33,10 @@ export interface WebSocketEndpointOptions {
   readonly pingMs?: number;
   /** Milliseconds for which a viewer may read nothing while messages wait for it, until it is closed; default 30,000. */
   readonly stallMs?: number;
+  /** What may wait for viewers that do not read. */
+  readonly outgoing?: Partial<OutgoingBounds>;
+  /** What one caller may have open. */
+  readonly limits?: Partial<FollowerBounds>;
   /** Milliseconds between two checks of the tokens of open connections. */
   readonly sessionCheckMs?: number;
 }
@@ -41,7 +50,15 @@ export interface WebSocketEndpoint {
 export function attachWebSocketEndpoint(context: AppContext, options: WebSocketEndpointOptions): WebSocketEndpoint {
   const { registry, pingMs = 30_000, stallMs = 30_000 } = options;
   const { ws } = koaWebsocket(options.app);
-  const runEvents = new RunEventFeed(context);
+  const limits = new FollowerLimits(options.limits);
+  const shared = {
+    runEvents: new RunEventFeed(context),
+    pages: new LogPages(context),
+    frames: new LogFrames(),
+    steps: new StepRunFinder(context),
+    limits,
+    budget: new OutgoingBudget(context.clock, options.outgoing),
+  };
   const proofs = new WeakMap<IncomingMessage, Proof>();
   const sessions = new OpenSessions(context, options.sessionCheckMs);
   const viewers = new Map<WebSocket, Viewer>();
@@ -56,12 +73,14 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     }
     viewers.set(
       websocket,
-      new Viewer(context, runEvents, proof.caller, { socket: websocket, connection: req.socket }, stallMs),
+      new Viewer(context, shared, proof.caller, { socket: websocket, connection: req.socket }, stallMs),
     );
     const leave = sessions.enter(proof, (reason) => refuse(websocket, reason));
+    const disconnect = limits.connect(proof.caller);
     websocket.on("close", () => {
       viewers.delete(websocket);
       leave();
+      disconnect();
     });
     websocket.on("pong", () => silent.delete(websocket));
   });
@@ -71,16 +90,16 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     handleProtocols: chooseProtocol,
     // The library accepts an upgrade on any path unless this function refuses it.
     verifyClient: ({ req }, verdict) => {
-      admit(context, req).then(
-        (proof) => {
+      admit(context, req)
+        .then((proof) => {
+          limits.requireConnection(proof.caller);
           proofs.set(req, proof);
           verdict(true);
-        },
-        (error: unknown) => {
+        })
+        .catch((error: unknown) => {
           const { status, body, headers } = refusal(context, req, error);
           verdict(false, status, body, headers);
-        },
-      );
+        });
     },
   });
 

@@ -5,16 +5,29 @@ import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
 import { followLog } from "../app/following/log-updates.ts";
 import { followStepStatus, type StepStatusUpdate } from "../app/following/step-status-updates.ts";
-import { logEntry, type LogSource } from "../app/following/log-entry.ts";
+import { type FollowerLimits, SUBSCRIPTIONS_OF_CONNECTION } from "../app/following/follower-limits.ts";
+import type { LogPages } from "../app/following/log-pages.ts";
 import type { RunEventFeed } from "../app/following/run-event-feed.ts";
-import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
+import type { LocatedStepRun, StepRunFinder } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { type ClientMessage, type Echo, messageWriter, readMessage, statusEvent } from "./messages.ts";
+import type { OutgoingBudget } from "../app/outgoing-budget.ts";
+import { loopShare } from "../app/loop-share.ts";
+import type { LogFrames } from "./log-frames.ts";
+import { type ClientMessage, type Echo, readMessage, statusEvent } from "./messages.ts";
 import { ViewerSender, type ViewerSocket } from "./viewer-sender.ts";
 
-const MAX_SUBSCRIPTIONS = 200;
 /** Once this many requests wait to be handled, the socket is not read until one of them is done. */
 const MAX_WAITING_REQUESTS = 16;
+
+/** What the viewers of one process share: what one of them has read or rendered serves the others too. */
+export interface SharedParts {
+  readonly runEvents: RunEventFeed;
+  readonly pages: LogPages;
+  readonly frames: LogFrames;
+  readonly steps: StepRunFinder;
+  readonly limits: FollowerLimits;
+  readonly budget: OutgoingBudget;
+}
 
 interface Subscription {
   readonly abort: AbortController;
@@ -23,7 +36,7 @@ interface Subscription {
 
 export class Viewer {
   readonly #context: AppContext;
-  readonly #runEvents: RunEventFeed;
+  readonly #shared: SharedParts;
   readonly #caller: Caller;
   readonly #socket: WebSocket;
   readonly #sender: ViewerSender;
@@ -31,19 +44,13 @@ export class Viewer {
   #handled: Promise<void> = Promise.resolve();
   #waitingRequests = 0;
 
-  constructor(
-    context: AppContext,
-    runEvents: RunEventFeed,
-    caller: Caller,
-    viewerSocket: ViewerSocket,
-    stallMs: number,
-  ) {
+  constructor(context: AppContext, shared: SharedParts, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
     const { socket } = viewerSocket;
     this.#context = context;
-    this.#runEvents = runEvents;
+    this.#shared = shared;
     this.#caller = caller;
     this.#socket = socket;
-    this.#sender = new ViewerSender(viewerSocket, stallMs, context.log);
+    this.#sender = new ViewerSender(viewerSocket, { stallMs, budget: shared.budget }, context);
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     socket.on("close", () => {
       for (const { abort } of this.#subscriptions.values()) abort.abort();
@@ -66,6 +73,8 @@ export class Viewer {
   }
 
   async #handle(text: string): Promise<void> {
+    // A socket has one request in hand. Those of all sockets take turns with each other and with the rest of the node.
+    await loopShare.enter();
     const { echo, message } = readMessage(text);
     try {
       if (message instanceof MillraceError) throw message;
@@ -80,15 +89,16 @@ export class Viewer {
   async #subscribe(message: ClientMessage, echo: Echo): Promise<void> {
     const key = keyOf(message);
     await this.#end(key);
-    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
+    if (this.#subscriptions.size >= SUBSCRIPTIONS_OF_CONNECTION) {
       throw new MillraceError(
         "too_large",
-        `a connection may have ${MAX_SUBSCRIPTIONS} subscriptions: open another one`,
+        `a connection may have ${SUBSCRIPTIONS_OF_CONNECTION} subscriptions: open another one`,
       );
     }
     const operation = message.channel === "channel_log" ? "readLogs" : "readEvents";
-    const located = await locateStepRun(this.#context, this.#caller, operation, message.name);
+    const located = await this.#shared.steps.locate(this.#caller, operation, message.name);
     if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const leave = this.#shared.limits.subscribe(this.#caller);
     const abort = new AbortController();
     const flow =
       message.channel === "channel_log"
@@ -99,6 +109,7 @@ export class Viewer {
       ended: flow
         .catch((error: unknown) => this.#sendError(echo, error))
         .finally(() => {
+          leave();
           if (this.#subscriptions.get(key) === subscription) this.#subscriptions.delete(key);
         }),
     };
@@ -120,17 +131,19 @@ export class Viewer {
   async #flowLog(message: ClientMessage, echo: Echo, located: LocatedStepRun, abort: AbortSignal): Promise<void> {
     const { uses, logOf } = located;
     const { stepRunId } = message.name;
-    const writeLive = messageWriter({ ...echo, type: "log" });
     this.#sender.send({ ...echo, type: "subscribed", data: null });
-    for await (const update of followLog(this.#context, { stepRunId: logOf, fromLine: message.fromLine, abort })) {
+    const { pages, frames } = this.#shared;
+    const request = { stepRunId: logOf, fromLine: message.fromLine, pages, abort };
+    for await (const update of followLog(this.#context, request)) {
       if (abort.aborted) return;
       if (update.type === "historyDone") {
         this.#sender.send({ ...echo, type: "history_done", data: null });
       } else {
-        const source: LogSource = { stepRunId, agentId: update.agentId, uses };
-        const entries = update.lines.map((line) => logEntry(line, source));
-        if (update.type === "history") this.#sender.send({ ...echo, type: "log_chunk", data: entries });
-        else this.#sender.sendTexts(entries.map(writeLive));
+        await loopShare.enter();
+        if (abort.aborted) return;
+        const source = { stepRunId, agentId: update.agentId, uses };
+        const type = update.type === "history" ? "log_chunk" : "log";
+        this.#sender.sendFrames(frames.of({ type, part: update.lines, source, echo }));
       }
       if (!(await this.#sender.waitForRoom(abort))) return;
     }
@@ -138,7 +151,7 @@ export class Viewer {
 
   async #flowStatus(message: ClientMessage, echo: Echo, { runId }: LocatedStepRun, abort: AbortSignal): Promise<void> {
     const { stepRunId } = message.name;
-    for await (const update of followStepStatus(this.#context, this.#runEvents, { runId, stepRunId, abort })) {
+    for await (const update of followStepStatus(this.#context, this.#shared.runEvents, { runId, stepRunId, abort })) {
       if (abort.aborted) return;
       this.#sendStatus(update, echo);
       if (!(await this.#sender.waitForRoom(abort))) return;

@@ -27,6 +27,7 @@ import { aggregateStoreContract } from "./aggregate-store.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
+import { pipelineDeletionStoreContract } from "./pipeline-deletion-store.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { reshardContract } from "./reshard.ts";
@@ -53,6 +54,7 @@ describe("the store on SQLite", () => {
   pluginStoreContract(() => opened.stores);
   retentionStoreContract(() => opened.stores);
   cacheStoreContract(() => opened.stores);
+  pipelineDeletionStoreContract(() => opened.stores);
   reshardContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also twice at the same time", async () => {
@@ -137,6 +139,7 @@ describe("the store on MongoDB", function () {
   pluginStoreContract(() => stores);
   retentionStoreContract(() => stores);
   cacheStoreContract(() => stores);
+  pipelineDeletionStoreContract(() => stores);
   reshardContract(() => stores);
 
   it("repairs look-ups after a save that was cut off before it wrote them", async () => {

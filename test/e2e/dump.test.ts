@@ -21,7 +21,7 @@ import { until } from "../support/until.ts";
 const DUMPED = (
   "aggregates inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs artifacts caches " +
   "plans job_specs pipelines revisions plugins blobs.files blobs.chunks secrets projects tokens agents users " +
-  "dead_letters shards settings removals"
+  "dead_letters shards settings removals pipeline_deletions"
 ).split(" ");
 const REBUILT = ["job_runs", "step_runs", "approvals"];
 const ADMIN = "an-administrator-token-for-this-test-only";

@@ -17,7 +17,7 @@ import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
-import { attachWebSocketEndpoint } from "../../src/ws/endpoint.ts";
+import { attachWebSocketEndpoint, type WebSocketEndpointOptions } from "../../src/ws/endpoint.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
 import { LOG_LIMIT } from "./log-limit.ts";
@@ -69,10 +69,7 @@ const SHARDS = 16;
 const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
 
 export async function openTestEdge(
-  limits: {
-    pingMs?: number;
-    stallMs?: number;
-    sessionCheckMs?: number;
+  limits: Pick<WebSocketEndpointOptions, "pingMs" | "stallMs" | "sessionCheckMs" | "limits" | "outgoing"> & {
     headWithinMs?: number;
     refuseAfterMs?: number;
     trustedProxies?: HttpServerOptions["trustedProxies"];

@@ -121,6 +121,71 @@ describe("the log channel", () => {
     expect(viewer.ofType("error")).to.have.length(0);
   });
 
+  it("of a step that has ended is all history, also while its agent still delivers it", async () => {
+    await append(lines(1, 300));
+    await end(5_000);
+    const viewer = await subscribe();
+    await until("the first lines", () => viewer.entries.length > 0);
+    for (let first = 301; first <= 5_000; first += 100) {
+      await append(lines(first, first + 99));
+      await publish(lines(first, first + 99));
+      if (first % 1_000 === 1) await sleep(5);
+    }
+    await viewer.next("history_done");
+    expect(seen(viewer), "before history_done").to.deep.equal(numbers(1, 5_000));
+    await subscriptionsEnd();
+    expect(viewer.ofType("log"), "no line comes as a live one").to.deep.equal([]);
+  });
+
+  it("has every line that was stored before the subscription ahead of history_done, however many come meanwhile", async () => {
+    let stored = 0;
+    let isWriting = true;
+    const writing = (async () => {
+      while (isWriting && stored < 30_000) {
+        const batch = lines(stored + 1, stored + 100);
+        await append(batch);
+        stored += 100;
+        await publish(batch);
+      }
+    })();
+    for (let round = 0; round < 5; round++) {
+      await until("more lines", () => stored > (round + 1) * 500);
+      const before = stored;
+      const viewer = await subscribe();
+      await viewer.next("history_done");
+      const at = viewer.received.findIndex(({ type }) => type === "history_done");
+      const history = viewer.received.slice(0, at).flatMap(({ type, data }) => (type === "log_chunk" ? data : []));
+      expect(history.length).to.be.at.least(before);
+      expect(seen(viewer)).to.deep.equal(numbers(1, viewer.entries.length));
+    }
+    isWriting = false;
+    await writing;
+    await end(stored);
+    for (const viewer of viewers) {
+      await until("all lines", () => seen(viewer).length >= stored);
+      expect(seen(viewer)).to.deep.equal(numbers(1, stored));
+    }
+  });
+
+  it("is read from the store once for viewers that come together, also when they begin at other lines", async () => {
+    await append(lines(1, 1_000));
+    for (let first = 1_001; first <= 20_000; first += 1_000) await append(lines(first, first + 999));
+    await end(20_000);
+    const { logs } = edge.context.stores;
+    const { read } = logs;
+    let reads = 0;
+    logs.read = (...args) => {
+      reads++;
+      return read.apply(logs, args);
+    };
+    const come = await Promise.all(Array.from({ length: 20 }, (_, at) => subscribe({ fromLine: at * 7 + 1 })));
+    for (const viewer of come) await viewer.next("history_done");
+    logs.read = read;
+    for (const [at, viewer] of come.entries()) expect(seen(viewer)).to.deep.equal(numbers(at * 7 + 1, 20_000));
+    // Each viewer's first page and its last, empty one, and the pages between them; each for itself they read 400.
+    expect(reads).to.be.at.most(120);
+  });
+
   it("of a step that never ran is empty, and ends the subscription", async () => {
     await saveTurn(edge.context, run, {
       steps: [{ stepRunId: step(), state: "skipped", grant: null, endedAt: Date.now() }],

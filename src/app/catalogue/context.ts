@@ -3,4 +3,14 @@ import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of pipelines, definitions, plugins and secrets work with. */
 export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards" | "secrets" | "definitions"> &
-  WithStores<"aggregates" | "inbox" | "blobs" | "plugins" | "pipelines" | "secrets" | "snapshotBytes" | "idempotency">;
+  WithStores<
+    | "aggregates"
+    | "inbox"
+    | "blobs"
+    | "plugins"
+    | "pipelines"
+    | "pipelineDeletions"
+    | "secrets"
+    | "snapshotBytes"
+    | "idempotency"
+  >;

@@ -10,12 +10,10 @@ import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.
 import type { CatalogueContext } from "./context.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
-import { insertStop } from "../commands/run-commands.ts";
+import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { rfc3339 } from "../times.ts";
 
 export const DEFAULT_PROJECT: ProjectId = asId<ProjectId>("default");
-/** Live runs that one call of a forced deletion stops, at most. */
-const MAX_STOPS = 10_000;
 /** Pipelines of one page while all are searched for a status. */
 const SCAN_SIZE = 100;
 
@@ -191,30 +189,31 @@ export async function listPipelines(
   );
 }
 
-/** Throws `not_found`, and `conflict` while runs of the pipeline are live. `force` stops the live runs first. */
+/**
+ * Throws `not_found`, and `conflict` while runs of the pipeline are live, also when a run begins at the same moment.
+ * `force` stops the live runs; from then on the pipeline takes no trigger. Once the deletion is decided, the workers
+ * finish what this call leaves undone.
+ */
 export async function deletePipeline(
-  context: CatalogueContext,
+  context: DeletionContext,
   caller: Caller,
   input: { readonly pipelineId: PipelineId; readonly force: boolean },
 ): Promise<void> {
   const user = authoriseUser(caller, "writePipelines");
   const { pipelineId, force } = input;
-  const { aggregates, pipelines } = context.stores;
+  const { aggregates, pipelineDeletions } = context.stores;
   await findPipeline(context, pipelineId);
-  const live = await aggregates.liveRuns(pipelineId, force ? MAX_STOPS : 1);
-  if (live.length > 0 && !force) {
-    throw new MillraceError("conflict", `run ${live[0]} of the pipeline is live: stop it, or delete with ?force=true`);
+  // Before the live runs are read: a run that is stored after that read finds the note.
+  await pipelineDeletions.note({ pipelineId, at: context.clock.now(), by: user.name, decided: force });
+  if (!force) {
+    const [live] = await aggregates.liveRuns(pipelineId, 1);
+    if (live !== undefined || !(await pipelineDeletions.decide(pipelineId))) {
+      await pipelineDeletions.withdraw(pipelineId);
+      const which = live === undefined ? "a new run" : `run ${live}`;
+      throw new MillraceError("conflict", `${which} of the pipeline is live: stop it, or delete with ?force=true`);
+    }
   }
-  for (const runId of live) {
-    const head = await aggregates.loadHead(runId);
-    if (head !== undefined && !head.final) await insertStop(context, user, head, "the pipeline is deleted");
-  }
-  if (live.length === MAX_STOPS) {
-    throw new MillraceError("conflict", `${MAX_STOPS} live runs are being stopped and there are more: repeat the call`);
-  }
-  // Before the pipeline: a call that is cut off can be repeated only while the pipeline exists.
-  await context.stores.secrets.deleteOfPipeline(pipelineId);
-  if (!(await pipelines.delete(pipelineId))) throw noPipeline(pipelineId);
+  await carryOutDeletion(context, pipelineId, user.name);
 }
 
 async function viewWithNewestRun(context: CatalogueContext, pipeline: Pipeline): Promise<PipelineView> {

@@ -6,10 +6,10 @@ import type { Verdict } from "../../domain/effects.ts";
 import { newId, type PipelineId, type RunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
+import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CommandsContext } from "./context.ts";
 import { findRunHead } from "../lookups.ts";
-import { type StoringContext, type NewCommand, storeCommand, verdictOn } from "./commands.ts";
+import { type NewCommand, storeCommand, verdictOn } from "./commands.ts";
 import { claimRequest } from "../request-ids.ts";
 
 type CommandKind = UserCommand["kind"];
@@ -52,19 +52,6 @@ export function pauseRun(context: CommandsContext, caller: Caller, input: RunCom
 /** As {@link pauseRun}; `conflict` when the run is not paused. */
 export function resumeRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
   return sendAndWait(context, caller, "resume", input);
-}
-
-/**
- * Stores a stop of a live run, for an operation that stops runs as a part of its work and has authorised its caller.
- */
-export async function insertStop(
-  context: StoringContext,
-  user: UserCaller,
-  head: AggregateHead,
-  reason: string,
-): Promise<void> {
-  const body: UserCommand = { kind: "stop", reason, operator: user.name, actor: user.name };
-  await storeCommand(context, { id: newId("cmd"), rootId: head.rootId, body });
 }
 
 interface AdmittedCommand extends NewCommand {

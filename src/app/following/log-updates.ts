@@ -10,12 +10,11 @@ import { isActiveStepStatus } from "../../domain/status.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
 import type { FollowingContext } from "./context.ts";
+import { type LogPages, type LogPart, partsOf } from "./log-pages.ts";
 import { requireKeptLog } from "../runs/kept-parts.ts";
 import { Signal } from "../signal.ts";
 import { noStepRun } from "../step-runs.ts";
 
-/** Lines of one update, at most. */
-const UPDATE_LINES = 200;
 /** Between two reads of the store while the step is active. */
 const REREAD_MS = 1_000;
 /**
@@ -28,14 +27,25 @@ const LATE_LINES_MS = 30_000;
  * on while it finds new lines: an agent with many lines to deliver may need more than 30 s.
  */
 const LOOK_AGAIN_MS = 3_000;
+/**
+ * The history of a step that has ended goes on while its agent still delivers lines: until none has come for this time.
+ */
+const ENDED_QUIET_MS = 1_000;
 /** Lines from the feed that wait for the consumer, at most; more are dropped and read from the store. */
 const FEED_BUFFER_LINES = 2_000;
 
 export type LogUpdate =
-  | { readonly type: "history" | "live"; readonly lines: readonly LogLine[]; readonly agentId: string }
+  | {
+      readonly type: "history" | "live";
+      /** At most 200. Followers of one step are given the same list where they can be. */
+      readonly lines: LogPart;
+      readonly agentId: string;
+    }
   | { readonly type: "historyDone" };
 
 interface LogRequest {
+  /** Shared by all followers of this process. */
+  readonly pages: LogPages;
   readonly stepRunId: StepRunId;
   /** The first line to give; lines count from 1. */
   readonly fromLine: number;
@@ -43,7 +53,8 @@ interface LogRequest {
 }
 
 /**
- * Ends when the step is final and its last line was given, or with a gap record when no line has come for 30 s after
+ * `historyDone` comes after every line that was stored before the call; of a step that has ended, after every line that
+ * its agent still delivers without a pause. Ends when the step is final and its last line was given, or with a gap record when no line has come for 30 s after
  * the end of the step. Nothing is read ahead of the consumer. After the history, a store that is unavailable only delays the lines. Throws
  * `not_found`, also for a log that retention has deleted.
  */
@@ -51,7 +62,7 @@ export async function* followLog(
   context: FollowingContext,
   request: LogRequest,
 ): AsyncGenerator<LogUpdate, void, void> {
-  const { stepRunId, abort } = request;
+  const { stepRunId, pages, abort } = request;
   const feed = new FeedBuffer();
   // Subscribe before the first read, so that no line is lost between history and live lines.
   const unsubscribe = await context.feed
@@ -60,17 +71,17 @@ export async function* followLog(
   try {
     const cursor = new LogCursor(request.fromLine);
     let step = await readStep(context, stepRunId);
-    for await (const lines of readThrough(context, stepRunId, cursor)) {
-      yield { type: "history", lines, agentId: agentOf(step) };
-    }
-    let endOfHistory = await endOf(context, step, cursor);
-    for (let last = 0; endOfHistory.lost !== undefined && cursor.next !== last && !abort.aborted;) {
-      last = cursor.next;
-      await sleep(LOOK_AGAIN_MS, undefined, { signal: abort }).catch(() => {});
-      for await (const lines of readThrough(context, stepRunId, cursor)) {
+    let endOfHistory: EndOfLog;
+    for (let last = Number.NaN; ;) {
+      for await (const lines of readThrough(pages, stepRunId, cursor)) {
         yield { type: "history", lines, agentId: agentOf(step) };
       }
       endOfHistory = await endOf(context, step, cursor);
+      const quietMs = endOfHistory.lost === undefined ? ENDED_QUIET_MS : LOOK_AGAIN_MS;
+      const isDelivering = endOfHistory.lost !== undefined || endOfHistory.isMissing === true;
+      if (!isDelivering || cursor.next === last || abort.aborted) break;
+      last = cursor.next;
+      await sleep(quietMs, undefined, { signal: abort }).catch(() => {});
     }
     for (const lost of cursor.pass(endOfHistory)) yield { type: "history", lines: [lost], agentId: agentOf(step) };
     yield { type: "historyDone" };
@@ -83,13 +94,15 @@ export async function* followLog(
       try {
         // Before the lines leave the buffer: a failure here must not lose them.
         if (feed.filled && agentOf(step) === "") step = await readStep(context, stepRunId);
-        const fresh = feed.take().flatMap((line) => cursor.accept(line));
-        for (const lines of splitLines(fresh)) yield { type: "live", lines, agentId: agentOf(step) };
+        for (const part of feed.take()) {
+          const lines = cursor.acceptPart(part);
+          if (lines.length > 0) yield { type: "live", lines, agentId: agentOf(step) };
+        }
         if (cursor.behind || feed.dropped() || context.clock.monotonic() - readAt >= REREAD_MS) {
           readAt = context.clock.monotonic();
           // The state is read first: a final state names the last line, and the read below can then find that line.
           step = await readStep(context, stepRunId);
-          for await (const lines of readThrough(context, stepRunId, cursor)) {
+          for await (const lines of readThrough(pages, stepRunId, cursor)) {
             yield { type: "live", lines, agentId: agentOf(step) };
           }
           if (cursor.next !== last) newestAt = context.clock.now();
@@ -135,6 +148,13 @@ class LogCursor {
     return [fresh];
   }
 
+  /** The new entries of a part: the part itself when all of it is new. */
+  acceptPart(part: LogPart): LogPart {
+    if (part[0]!.line !== this.next) return part.flatMap((line) => this.accept(line));
+    this.next = lastLineOf(part.at(-1)!) + 1;
+    return part;
+  }
+
   /** Passes over the lines that count as lost. Answers their gap record, when there is one. */
   pass({ lost }: EndOfLog): readonly LogLine[] {
     if (lost === undefined) return [];
@@ -147,32 +167,38 @@ interface EndOfLog {
   readonly ended: boolean;
   /** The gap record for lines that count as lost. */
   readonly lost?: LogLine;
+  /** True when the step has ended and lines before its last one are not stored yet. */
+  readonly isMissing?: boolean;
 }
 
 /** Lines that the feed has brought and the consumer has not taken. Bounded, since the store has every line. */
 class FeedBuffer {
   readonly changed = new Signal();
-  #lines: LogLine[] = [];
+  #parts: LogPart[] = [];
+  #count = 0;
   #dropped = false;
 
   add(lines: readonly LogLine[]): void {
-    if (this.#lines.length + lines.length > FEED_BUFFER_LINES) {
-      this.#lines = [];
+    if (this.#count + lines.length > FEED_BUFFER_LINES) {
+      this.#parts = [];
+      this.#count = 0;
       this.#dropped = true;
     } else {
-      this.#lines.push(...lines);
+      this.#parts.push(...partsOf(lines));
+      this.#count += lines.length;
     }
     this.changed.raise();
   }
 
   get filled(): boolean {
-    return this.#lines.length > 0;
+    return this.#count > 0;
   }
 
-  take(): readonly LogLine[] {
-    const lines = this.#lines;
-    this.#lines = [];
-    return lines;
+  take(): readonly LogPart[] {
+    const parts = this.#parts;
+    this.#parts = [];
+    this.#count = 0;
+    return parts;
   }
 
   /** True once after lines were dropped. */
@@ -183,22 +209,21 @@ class FeedBuffer {
   }
 }
 
-function* splitLines(lines: readonly LogLine[]): Generator<readonly LogLine[]> {
-  for (let from = 0; from < lines.length; from += UPDATE_LINES) yield lines.slice(from, from + UPDATE_LINES);
-}
-
-/** The lines that the store has from the cursor on, in chunks. */
+/** The lines that the store has from the cursor on, in parts. */
 async function* readThrough(
-  context: FollowingContext,
+  pages: LogPages,
   stepRunId: StepRunId,
   cursor: LogCursor,
-): AsyncGenerator<readonly LogLine[], void, void> {
+): AsyncGenerator<LogPart, void, void> {
   cursor.behind = false;
   for (;;) {
-    const stored = await context.stores.logs.read(stepRunId, cursor.next, UPDATE_LINES);
-    const lines = stored.flatMap((line) => cursor.accept(line));
-    if (lines.length > 0) yield lines;
-    if (lines.length === 0 || stored.length < UPDATE_LINES) return;
+    const { parts } = await pages.read(stepRunId, cursor.next);
+    const from = cursor.next;
+    for (const part of parts) {
+      const lines = cursor.acceptPart(part);
+      if (lines.length > 0) yield lines;
+    }
+    if (cursor.next === from) return;
   }
 }
 
@@ -225,7 +250,7 @@ async function endOf(
   if (step.lastLine !== null && missing <= 0) return { ended: true };
   await requireKeptLog(context, step.runId, step.stepRunId);
   const waitingSince = Math.max(step.endedAt ?? 0, newestAt);
-  if (context.clock.now() - waitingSince < LATE_LINES_MS) return { ended: false };
+  if (context.clock.now() - waitingSince < LATE_LINES_MS) return { ended: false, isMissing: missing > 0 };
   if (missing <= 0) return { ended: true };
   const lost: LogLine = {
     line: cursor.next,

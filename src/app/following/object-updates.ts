@@ -4,7 +4,7 @@
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
-import type { RunId } from "../../domain/ids.ts";
+import type { PipelineId, RunId } from "../../domain/ids.ts";
 import {
   isActiveStepStatus,
   isFinalJobStatus,
@@ -14,7 +14,6 @@ import {
   type StepStatus,
 } from "../../domain/status.ts";
 import type { AggregateHead, StoredActor } from "../../stores/ports/aggregates.ts";
-import type { WithStores } from "../context.ts";
 import { noRun } from "../lookups.ts";
 import type { RunEventFeed } from "./run-event-feed.ts";
 
@@ -26,7 +25,13 @@ export interface FollowedObject {
 }
 
 export type ObjectUpdate = (
-  | { readonly type: "snapshot"; readonly head: AggregateHead; readonly actor: StoredActor }
+  | {
+      readonly type: "snapshot";
+      readonly pipelineId: PipelineId;
+      /** Number of the newest event that the snapshot includes. */
+      readonly eventNumber: number;
+      readonly actor: StoredActor;
+    }
   | { readonly type: "event"; readonly event: RunEvent }
 ) & { readonly isFinal: boolean };
 
@@ -42,21 +47,19 @@ interface ObjectUpdatesRequest {
  * the first event. Throws `not_found`, and `malformed_request` for a number above that of the newest event.
  */
 export async function* followObject(
-  { stores }: WithStores<"aggregates">,
   runEvents: RunEventFeed,
   { runId, kind, id }: FollowedObject,
   { after, abort }: ObjectUpdatesRequest,
 ): AsyncGenerator<ObjectUpdate, void, void> {
-  const aggregate = await stores.aggregates.loadActors(runId, [id]);
-  const actor = aggregate?.actors[0];
-  if (aggregate === undefined) throw noRun(runId, undefined);
+  const snapshot = await runEvents.snapshots.read(runId, id);
+  if (snapshot === undefined) throw noRun(runId, undefined);
+  const { actor, pipelineId, eventNumber } = snapshot;
   if (actor === undefined) throw new MillraceError("not_found", `there is no ${kind} run ${id} in run ${runId}`);
-  const { head } = aggregate;
-  requireKnownNumber(head, after ?? 0);
+  requireKnownNumber({ rootId: runId, eventNumber }, after ?? 0);
   const isAlreadyFinal = isFinal(kind, actor.index.status);
-  if (after === undefined) yield { type: "snapshot", head, actor, isFinal: isAlreadyFinal };
-  const from = after ?? head.eventNumber;
-  if (isAlreadyFinal && from >= head.eventNumber) return;
+  if (after === undefined) yield { type: "snapshot", pipelineId, eventNumber, actor, isFinal: isAlreadyFinal };
+  const from = after ?? eventNumber;
+  if (isAlreadyFinal && from >= eventNumber) return;
 
   for await (const events of runEvents.follow({ runId, after: from, abort })) {
     for (const event of events) {
@@ -66,12 +69,15 @@ export async function* followObject(
       if (isLast) return;
     }
     // The object is final, and the client has all events up to the newest one at the start.
-    if (isAlreadyFinal && events.at(-1)!.number >= head.eventNumber) return;
+    if (isAlreadyFinal && events.at(-1)!.number >= eventNumber) return;
   }
 }
 
 /** Throws `malformed_request` for a number above that of the newest event of the run. */
-export function requireKnownNumber({ rootId, eventNumber }: AggregateHead, after: number): void {
+export function requireKnownNumber(
+  { rootId, eventNumber }: Pick<AggregateHead, "rootId" | "eventNumber">,
+  after: number,
+): void {
   if (after <= eventNumber) return;
   throw new MillraceError(
     "malformed_request",

@@ -11,6 +11,9 @@ import type { WithStores } from "../context.ts";
 import type { FollowingContext } from "./context.ts";
 import { requireKeptEvents } from "../runs/kept-parts.ts";
 import { noRun } from "../lookups.ts";
+import { loopShare } from "../loop-share.ts";
+import { EventPages } from "./event-pages.ts";
+import { RunSnapshots } from "./run-snapshots.ts";
 import { Signal } from "../signal.ts";
 
 /** Between two reads of the store while a run is followed. */
@@ -38,11 +41,15 @@ export interface RunEventsAfter {
 
 /** The events of all runs that this process follows. */
 export class RunEventFeed {
+  /** Where a follower begins. */
+  readonly snapshots: RunSnapshots;
   readonly #context: FeedContext;
+  readonly #pages = new EventPages();
   readonly #runs = new Map<RunId, FollowedRun>();
 
   constructor(context: FeedContext) {
     this.#context = context;
+    this.snapshots = new RunSnapshots(context);
   }
 
   /**
@@ -58,7 +65,7 @@ export class RunEventFeed {
     try {
       for (let last = after; !abort.aborted;) {
         const kept = run.after(last);
-        const events = kept ?? (await readEvents(this.#context, runId, last));
+        const events = kept ?? (await this.#readPage(runId, last));
         if (events.length > 0) {
           last = events.at(-1)!.number;
           yield events;
@@ -75,6 +82,15 @@ export class RunEventFeed {
         if (this.#runs.get(runId) === run) this.#runs.delete(runId);
       }
     }
+  }
+
+  async #readPage(runId: RunId, last: number): Promise<readonly RunEvent[]> {
+    const known = this.#pages.get(runId, last);
+    if (known !== undefined) return known;
+    await loopShare.enter();
+    // Pages end at the same events for all followers.
+    const page = await readEvents(this.#context, runId, last, MAX_EVENTS - (last % MAX_EVENTS));
+    return page.length > 0 && page.at(-1)!.number % MAX_EVENTS === 0 ? this.#pages.share(runId, last, page) : page;
   }
 }
 
@@ -233,9 +249,14 @@ class FollowedRun {
  * The stored events after `last`, without a gap. Empty while the store is unavailable: the next read finds them. Throws
  * `not_found` when the missing events were deleted.
  */
-async function readEvents(context: FeedContext, runId: RunId, last: number): Promise<readonly RunEvent[]> {
+async function readEvents(
+  context: FeedContext,
+  runId: RunId,
+  last: number,
+  limit: number,
+): Promise<readonly RunEvent[]> {
   try {
-    const events = contiguous(await context.stores.events.read(runId, last, MAX_EVENTS), last);
+    const events = contiguous(await context.stores.events.read(runId, last, limit), last);
     if (events.length === 0) await requireKeptEvents(context, runId);
     return events;
   } catch (error) {

@@ -73,12 +73,11 @@ export async function reportedRun(
  * given.
  */
 export async function* reportStatus(
-  context: FollowingContext,
   runEvents: RunEventFeed,
   object: ReportedObject,
   request: { readonly after: number | undefined; readonly abort: AbortSignal },
 ): AsyncGenerator<StatusReport, void, void> {
-  for await (const update of followObject(context, runEvents, object, request)) {
+  for await (const update of followObject(runEvents, object, request)) {
     if (update.type === "event" && keepsStatus(update.event)) continue;
     yield { ...reportOf(update), retriedBy: update.isFinal ? await object.findRetry() : "" };
   }
@@ -94,13 +93,13 @@ function reportOf(update: ObjectUpdate): Omit<StatusReport, "retriedBy"> {
     const { status, data, number, timeMs } = update.event;
     return { status, reason: String(data["reason"] ?? ""), eventNumber: number, timeMs };
   }
-  const { head, actor } = update;
+  const { eventNumber, actor } = update;
   const { reason, startedAt, endedAt, ...rest } = actor.state as RunState | JobState | StepState;
   const createdAt = "queuedAt" in rest ? rest.queuedAt : rest.createdAt;
   return {
     status: actor.index.status,
     reason,
-    eventNumber: head.eventNumber,
+    eventNumber,
     timeMs: endedAt ?? startedAt ?? createdAt ?? 0,
   };
 }

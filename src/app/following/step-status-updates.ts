@@ -37,7 +37,7 @@ export async function* followStepStatus(
   { runId, stepRunId, abort }: StepStatusRequest,
 ): AsyncGenerator<StepStatusUpdate, void, void> {
   const step = { runId, kind: "step", id: stepRunId } as const;
-  for await (const update of followObject(context, runEvents, step, { after: undefined, abort })) {
+  for await (const update of followObject(runEvents, step, { after: undefined, abort })) {
     if (update.type === "event") {
       yield update;
       continue;
@@ -45,7 +45,7 @@ export async function* followStepStatus(
     const { jobId, state, startedAt, endedAt } = update.actor.state as StepState;
     const snapshot: StepStatusSnapshot = {
       stepRunId,
-      pipelineId: update.head.summary.pipelineId,
+      pipelineId: update.pipelineId,
       jobId,
       status: STEP_STATUS_CODES[stepStatus(state)],
       ...timing(startedAt, endedAt, context.clock.now()),

@@ -18,7 +18,7 @@ import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.
 import type { TriggeringContext } from "./context.ts";
 import { planKnownRun, storeNewRun } from "./create-run.ts";
 import { findDeletion, recordDeletion } from "./deleted-runs.ts";
-import { findPipeline } from "../lookups.ts";
+import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { finishRemoval, isRunRemoved, removeRun } from "../runs/remove-run.ts";
 import { askingFor, checkWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
@@ -57,7 +57,7 @@ export async function createStepRun(
   const user = authoriseUser(caller, "runAdHocSteps");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
   const { pipelineId, step, agentSelector } = input;
-  const pipeline = await findPipeline(context, pipelineId);
+  const pipeline = await findPipelineToRun(context, pipelineId);
   const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
   const asking = askingFor(context, user.userId);
   const text = await asking.work.draft(asking.caller, { head: null, spec: { jobs: [job] }, format: "json" });

@@ -18,6 +18,7 @@ import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { TriggeringContext } from "./context.ts";
+import { requireNoDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { Asking } from "../catalogue/plugin-lookup.ts";
 import { ringDoorbell } from "../commands/commands.ts";
 import { trustDemandOf } from "../trust-demands.ts";
@@ -88,12 +89,13 @@ function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
 
 /**
  * Stores a new run after its first turn, and performs the effects that the run then owes. So the run's offers are on
- * the board before any worker knows of the run. Resolves when the run is stored; a repeat changes nothing. `beginning`:
- * what a rerun takes over from the run before.
+ * the board before any worker knows of the run. Resolves when the run is stored; a repeat changes nothing. Throws
+ * `conflict` when the pipeline is deleted meanwhile; the run is stopped then. `beginning`: what a rerun takes over from
+ * the run before.
  */
 export async function storeNewRun(
   context: TriggeringContext,
-  { runId, origin, plan, jobs }: PlannedRun,
+  { runId, origin, pipeline, plan, jobs }: PlannedRun,
   beginning?: Beginning,
 ): Promise<void> {
   const { shards, stores, clock, log } = context;
@@ -110,6 +112,8 @@ export async function storeNewRun(
   if (isLarge) await nextEventLoopTurn();
   const events = eventsOf(head, head.owed);
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
+  // Before the offers: a run that loses the race against the deletion of its pipeline is given to no agent here.
+  await requireNoDeletion(context, { runId, pipelineId: pipeline.pipelineId });
   if (outcome === "exists") return ringDoorbell(context, runId);
   context.onRunBegun?.(begun.actors);
   // After a long pause of this process, the owner has performed these effects, and some may have been undone since.

@@ -9,7 +9,8 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { type PlannedRun, planKnownRun, storeNewRun } from "./create-run.ts";
-import { findPipeline, findRunHead, noPlan, noRun } from "../lookups.ts";
+import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
+import { findRunHead, noPlan, noRun } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor, type Asking, pluginsForRerun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -119,7 +120,7 @@ async function prepare(
 ): Promise<PreparedRun> {
   const { rootId, summary, origin } = head;
   const { runId, scope, triggeredBy, actor } = successor;
-  const pipeline = await findPipeline(context, summary.pipelineId);
+  const pipeline = await findPipelineToRun(context, summary.pipelineId);
   const definition = await definitionOfRevision(context.stores.pipelines, asking, asId<RevisionId>(origin.revisionId));
   if (definition === undefined) {
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);

@@ -6,7 +6,8 @@ import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { planKnownRun, storeNewRun } from "./create-run.ts";
-import { findPipeline, noPipeline } from "../lookups.ts";
+import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
+import { noPipeline } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -45,7 +46,7 @@ export async function triggerRun(
   const user = authoriseUser(caller, "triggerRun");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
   limitTriggerInput("variables", input.variables);
-  const pipeline = await findPipeline(context, input.pipelineId);
+  const pipeline = await findPipelineToRun(context, input.pipelineId);
   const head = pipeline.headRevisionId;
   if (head === null) {
     throw new MillraceError("conflict", "the pipeline has no definition: save one with POST .../spec/save first");

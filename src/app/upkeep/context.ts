@@ -12,6 +12,8 @@ export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "sh
     | "shards"
     | "deadLetters"
     | "pipelines"
+    | "pipelineDeletions"
+    | "secrets"
     | "identity"
     | "idempotency"
     | "removeRun"

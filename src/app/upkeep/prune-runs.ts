@@ -14,6 +14,7 @@ import {
 } from "../../domain/retention.ts";
 import type { Project } from "../../stores/ports/pipelines.ts";
 import type { KeptRun } from "../../stores/ports/retention.ts";
+import { stopRunsOfDeleted } from "../catalogue/pipeline-deletion.ts";
 import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
 import type { UpkeepContext } from "./context.ts";
 import { type Outlook, PruneSchedule } from "./prune-schedule.ts";
@@ -43,6 +44,10 @@ const DELETED_PIPELINE_MS = 86_400_000;
  * missed.
  */
 const LOOK_AGAIN_MS = 6 * 3_600_000;
+/** After a new run its pipeline is looked at again once it has this age: the pipeline may have been deleted meanwhile. */
+const NEW_RUN_MS = 60_000;
+/** The operator of the stop of a run whose pipeline was deleted without a note. */
+const DELETER = "millrace";
 /** A part that a rerun still needs is looked at again after this time. */
 const NEEDED_MS = 600_000;
 /** A run becomes visible up to this long after the time of its creation: its edge works, or has another clock. */
@@ -118,8 +123,11 @@ async function* prunePipeline(
   if (newest === undefined) return undefined;
   const { projectId } = newest;
   const isDeleted = (await pipelines.find(pipelineId)) === undefined;
+  // An edge of an earlier version notes no deletion, and stores a run without looking for one.
+  if (isDeleted) await stopRunsOfDeleted(context, pipelineId, DELETER);
   const rules = rulesOf(projects.get(projectId), pruning.rules);
-  let dueAt = context.clock.now() + LOOK_AGAIN_MS;
+  const now = context.clock.now();
+  let dueAt = now + (newest.createdAt > now - NEW_RUN_MS ? NEW_RUN_MS : LOOK_AGAIN_MS);
   const oldest: Record<KeptPart, number | null> = { runs: null, logs: null, artifacts: null, events: null };
   for (const part of KEPT_PARTS) {
     const ruled = isDeleted && part === "runs" ? boundForDeletedPipeline(rules.runs) : rules[part];

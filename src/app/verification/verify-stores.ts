@@ -8,11 +8,13 @@ import { aggregateTypeOf } from "../../../actors/aggregates.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { AggregateType } from "../../../actors/kernel/actor-kind.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
+import type { RunState } from "../../../actors/run/state.ts";
 import type { BoardInspection } from "../../board/board-inspection.ts";
 import { PLACE_MS } from "../../board/board.ts";
 import { systemClock } from "../../domain/clock.ts";
 import type { JobRunId, RootId, RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
+import { NO_PIPELINE } from "../../stores/ports/aggregates.ts";
 import { type InspectedAggregate, RECORD_KINDS, type RecordOwner } from "../../stores/ports/inspection.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import { checkAggregate, EventCheck } from "./check-aggregate.ts";
@@ -64,7 +66,7 @@ export interface Verification {
   readonly skipped: readonly string[];
 }
 
-export type VerifiedStores = Pick<Stores, "inspection" | "plans" | "removals" | "shards" | "aggregates">;
+export type VerifiedStores = Pick<Stores, "inspection" | "plans" | "removals" | "shards" | "aggregates" | "pipelines">;
 
 interface Inspected {
   readonly aggregate: InspectedAggregate;
@@ -201,6 +203,10 @@ class StoreVerification {
     if (head.final && !head.settled) say(`has ended and still owes ${head.owed.length} effects`);
     if (head.nextDueAt !== null && head.nextDueAt < systemClock.now() - OVERDUE_MS)
       say(`has a timer that was due at ${new Date(head.nextDueAt).toISOString()}`);
+    if (await this.#isAbandoned(aggregate)) {
+      const text = `is not stopped, and its pipeline ${head.summary.pipelineId} does not exist`;
+      differences.push({ kind: "orphan", object: rootId, text });
+    }
     if (head.settled || (type.isPlanned && plan === undefined)) return differences;
     const expected = expectedOf(aggregate, plan ?? ({} as RunPlan), type);
     const { board } = this.#hints!;
@@ -212,6 +218,14 @@ class StoreVerification {
         differences.push({ kind: "place", object: jobId, text: `runs, and has no place in the quota ${quota}` });
     }
     return differences;
+  }
+
+  /** A live run of a deleted pipeline ends, so its stop has begun. */
+  async #isAbandoned({ head, actors }: InspectedAggregate): Promise<boolean> {
+    const { pipelineId } = head.summary;
+    if (head.final || pipelineId === NO_PIPELINE) return false;
+    const run = actors.find(({ id }) => id === head.rootId)?.state as RunState | undefined;
+    return run?.state !== "stopping" && (await this.#stores.pipelines.find(pipelineId)) === undefined;
   }
 
   async #inspect(rootId: RootId): Promise<Inspected | undefined> {

@@ -3,6 +3,7 @@ import type { AgentId, StepRunId } from "../../domain/ids.ts";
 import { LOG_SLACK, LOG_TAIL } from "../../domain/retention.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine, type LogSize, sizeOfLines } from "../../stores/ports/logs.ts";
+import { loopShare } from "../../app/loop-share.ts";
 import type { LogLimits } from "../log-limits.ts";
 import type { IngestContext } from "./context.ts";
 import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
@@ -59,6 +60,8 @@ export class LogIngest {
    */
   async push(batch: LogBatch): Promise<LogVerdict> {
     const { stepRunId, token } = batch;
+    // The agent sends no further batch before the answer, so a wait here presses back to the step.
+    await loopShare.enter();
     if (!isWellFormed(batch.lines)) return { verdict: "invalid" };
     const key = `${stepRunId}/${token}`;
     const before = this.#standings.get(key) ?? (await this.#begin(stepRunId, token));

@@ -88,24 +88,37 @@ export class MongoLogStore implements LogStore {
     return (await this.#heads.findOne({ _id: stepRunId }, DURABLE))?.through ?? 0;
   }
 
-  async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
+  async read(
+    stepRunId: StepRunId,
+    fromLine: number,
+    limit: number,
+    chars = Number.POSITIVE_INFINITY,
+  ): Promise<readonly LogLine[]> {
     // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their
     // ends skips no line.
     const found: LogLine[] = [];
     let next = fromLine;
-    for (let count = 1; ; count *= CHUNK_GROWTH) {
+    let used = 0;
+    for (let count = 1; ;) {
       const chunks = await this.#chunks
         .find({ stepRunId, last: { $gte: next } })
         .sort({ last: 1, first: 1 })
         .limit(count)
         .toArray();
-      for (const line of chunks.flatMap(({ lines }) => lines)) {
-        if (lastLineOf(line) < next) continue;
-        found.push(line);
-        next = lastLineOf(line) + 1;
-        if (found.length === limit) return found;
+      for (const { lines } of chunks) {
+        for (const line of lines) {
+          if (lastLineOf(line) < next) continue;
+          found.push(line);
+          next = lastLineOf(line) + 1;
+          used += line.content.length;
+          if (found.length === limit) return found;
+        }
+        if (used >= chars) return found;
       }
       if (chunks.length < count) return found;
+      // No more chunks than the rest of the characters may take, by the size of those that came.
+      const fitting = Math.ceil(((chars - used) * count) / Math.max(1, used));
+      count = Math.max(1, Math.min(count * CHUNK_GROWTH, fitting));
     }
   }
 }

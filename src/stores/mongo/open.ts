@@ -11,6 +11,7 @@ import { inspectionStore } from "./inspection.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
 import { outputStore } from "./outputs.ts";
+import { pipelineDeletionStore } from "./pipeline-deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
@@ -44,6 +45,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     shards: translated(shardStore(connection)),
     deadLetters: translated(deadLetterStore(connection)),
     pipelines: translated(new MongoPipelineStore(connection)),
+    pipelineDeletions: translated(pipelineDeletionStore(connection)),
     identity: translated(identityStore(connection)),
     secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),

@@ -46,8 +46,11 @@ export interface LogStore {
   size(stepRunId: StepRunId): Promise<LogSize>;
   /** The highest line up to which all lines are stored; 0 when there is none. */
   storedThrough(stepRunId: StepRunId): Promise<number>;
-  /** Lines from `fromLine` (inclusive), ascending, each once, at most `limit` entries. */
-  read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]>;
+  /**
+   * Lines from `fromLine` (inclusive), ascending, each once, at most `limit` entries. With `chars`, ends early with the
+   * chunk whose lines make the sum of their characters reach it.
+   */
+  read(stepRunId: StepRunId, fromLine: number, limit: number, chars?: number): Promise<readonly LogLine[]>;
 }
 
 /** What these lines add to the size of a log. */

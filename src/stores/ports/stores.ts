@@ -12,6 +12,7 @@ import type { InboxStore } from "./inbox.ts";
 import type { InspectionStore } from "./inspection.ts";
 import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
+import type { PipelineDeletionStore } from "./pipeline-deletions.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
 import type { PluginStore } from "./plugins.ts";
@@ -39,6 +40,7 @@ export interface Stores {
   readonly shards: ShardStore;
   readonly deadLetters: DeadLetterStore;
   readonly pipelines: PipelineStore;
+  readonly pipelineDeletions: PipelineDeletionStore;
   readonly identity: IdentityStore;
   readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;

@@ -61,9 +61,15 @@ export class SqliteLogStore implements LogStore {
     return (row?.["through"] ?? 0) as number;
   }
 
-  async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
+  async read(
+    stepRunId: StepRunId,
+    fromLine: number,
+    limit: number,
+    chars = Number.POSITIVE_INFINITY,
+  ): Promise<readonly LogLine[]> {
     const found: LogLine[] = [];
     let next = fromLine;
+    let left = chars;
     // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their
     // ends skips no line.
     for (;;) {
@@ -78,8 +84,10 @@ export class SqliteLogStore implements LogStore {
         if (lastLineOf(line) < next) continue;
         found.push(line);
         next = lastLineOf(line) + 1;
+        left -= line.content.length;
         if (found.length === limit) return found;
       }
+      if (left <= 0) return found;
     }
   }
 

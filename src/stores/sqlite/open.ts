@@ -10,6 +10,7 @@ import { Database, type DatabaseOptions } from "./database.ts";
 import { inspectionStore } from "./inspection.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
+import { pipelineDeletionStore } from "./pipeline-deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
@@ -47,6 +48,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     shards: shardStore(db),
     deadLetters: deadLetterStore(db),
     pipelines: new SqlitePipelineStore(db),
+    pipelineDeletions: pipelineDeletionStore(db),
     identity: identityStore(db),
     secrets: secretStore(db),
     idempotency: idempotencyStore(db),

@@ -149,4 +149,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE log_sizes (step_run_id TEXT PRIMARY KEY, entries INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE pipeline_deletions (
+    pipeline_id TEXT PRIMARY KEY, at INTEGER NOT NULL, by_user TEXT NOT NULL, decided INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -13,12 +13,32 @@ import { systemClock } from "../../../src/domain/clock.ts";
 import type { Offer } from "../../../src/domain/effects.ts";
 import { asId, type JobRunId, newId } from "../../../src/domain/ids.ts";
 import { RedisFeed } from "../../../src/feed/redis-feed.ts";
+import type { RunState } from "../../../actors/run/state.ts";
 import type { Aggregate } from "../../../src/stores/ports/aggregates.ts";
+import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
 import { actorOf, sampleAggregate } from "../../contracts/samples.ts";
 import { silentLog } from "../../support/kernel-ports.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
 import { startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { openTestSqlite } from "../../support/stores.ts";
+
+const PIPELINE: Pipeline = {
+  pipelineId: planOf([]).pipelineId,
+  projectId: planOf([]).projectId,
+  name: "any",
+  description: "",
+  repoUrl: "",
+  defaultBranch: "",
+  pipelineFilePath: "",
+  saveMode: "direct",
+  prTargetBranch: "",
+  metadata: [],
+  createdBy: "",
+  actor: "",
+  createdAt: 1,
+  updatedAt: 1,
+  headRevisionId: null,
+};
 
 describe("the verification of what Redis holds", () => {
   let server: TestRedis;
@@ -44,6 +64,7 @@ describe("the verification of what Redis holds", () => {
     opened = await openTestSqlite();
     owner = "node";
     run = await storeQueuedRun();
+    await opened.stores.pipelines.create(PIPELINE);
     await opened.stores.shards.takeEpoch(0);
     await board.offer(offer());
   });
@@ -126,6 +147,17 @@ describe("the verification of what Redis holds", () => {
   it("does not report a place that expires by itself", async () => {
     const in20Ms = Date.now() + 20;
     await redis.zadd("{board}:quota:gpu", in20Ms, "job_ENDED");
+    expect(await found()).to.deep.equal([]);
+  });
+
+  it("finds a run that goes on without its pipeline, until the run is being stopped", async () => {
+    await opened.stores.pipelines.delete(PIPELINE.pipelineId);
+    const text = `is not stopped, and its pipeline ${PIPELINE.pipelineId} does not exist`;
+    expect(await found()).to.deep.equal([`orphan: ${run.head.rootId} ${text}`]);
+    const root = actorOf(run, "run");
+    const changed = [{ ...root, state: { ...(root.state as RunState), state: "stopping" } }];
+    const head = { ...run.head, version: 2 };
+    await opened.stores.aggregates.save({ expectedVersion: 1, head, changed, events: [] });
     expect(await found()).to.deep.equal([]);
   });
 

@@ -1,0 +1,65 @@
+/** The contract of the store of deletions of pipelines. Run over each engine by `stores.test.ts`. */
+import { expect } from "chai";
+import { newId, type PipelineId } from "../../src/domain/ids.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
+import { allPages } from "./samples.ts";
+
+export function pipelineDeletionStoreContract(open: () => Pick<Stores, "pipelineDeletions">): void {
+  describe("deletions of pipelines", () => {
+    const noted = async (decided: boolean) => {
+      const deletion = { pipelineId: newId("pl"), at: 5, by: "ann", decided };
+      await open().pipelineDeletions.note(deletion);
+      return deletion;
+    };
+
+    it("keep the first note, and are decided once", async () => {
+      const { pipelineDeletions } = open();
+      const deletion = await noted(false);
+      const { pipelineId } = deletion;
+      expect(await pipelineDeletions.find(pipelineId)).to.deep.equal(deletion);
+      await pipelineDeletions.note({ ...deletion, at: 9, by: "bob", decided: true });
+      await pipelineDeletions.note({ ...deletion, at: 9 });
+      expect(await pipelineDeletions.find(pipelineId)).to.deep.equal({ ...deletion, decided: true });
+      for (const _ of ["once", "again"]) expect(await pipelineDeletions.decide(pipelineId)).to.equal(true);
+    });
+
+    it("are withdrawn only before they are decided, and cannot be decided after that", async () => {
+      const { pipelineDeletions } = open();
+      const undecided = (await noted(false)).pipelineId;
+      for (const _ of ["once", "again"]) expect(await pipelineDeletions.withdraw(undecided)).to.equal(true);
+      expect(await pipelineDeletions.find(undecided)).to.equal(undefined);
+      expect(await pipelineDeletions.decide(undecided)).to.equal(false);
+      const decided = (await noted(true)).pipelineId;
+      expect(await pipelineDeletions.withdraw(decided)).to.equal(false);
+      expect(await pipelineDeletions.find(decided)).to.include({ decided: true });
+    });
+
+    it("have one outcome when they are decided and withdrawn at the same moment", async () => {
+      const { pipelineDeletions } = open();
+      for (let round = 0; round < 20; round++) {
+        const { pipelineId } = await noted(false);
+        const [decided, withdrawn] = await Promise.all([
+          pipelineDeletions.decide(pipelineId),
+          pipelineDeletions.withdraw(pipelineId),
+        ]);
+        expect(withdrawn, "either the one or the other").to.equal(!decided);
+      }
+    });
+
+    it("are paged by the id of the pipeline until they are dropped", async () => {
+      const { pipelineDeletions } = open();
+      const ids: PipelineId[] = [];
+      for (let n = 0; n < 5; n++) ids.push((await noted(n % 2 === 0)).pipelineId);
+      const listed = async () => {
+        const all = await allPages((after) =>
+          pipelineDeletions.page(after, 2).then((page) => page.map(({ pipelineId }) => pipelineId)),
+        );
+        return all.filter((id) => ids.includes(id));
+      };
+      expect(await listed()).to.deep.equal(ids.toSorted());
+      for (const id of ids) await pipelineDeletions.drop(id);
+      expect(await listed()).to.deep.equal([]);
+      await pipelineDeletions.drop(ids[0]!);
+    });
+  });
+}
