@@ -182,8 +182,9 @@ describe("the log channel", () => {
     for (const viewer of come) await viewer.next("history_done");
     logs.read = read;
     for (const [at, viewer] of come.entries()) expect(seen(viewer)).to.deep.equal(numbers(at * 7 + 1, 20_000));
-    // Each viewer's first page and its last, empty one, and the pages between them; each for itself they read 400.
-    expect(reads).to.be.at.most(120);
+    // Each viewer's first page and its last, empty one, and the pages between them. Viewers that come apart, on a loaded
+    // machine, share fewer pages; each for itself they read 2,000.
+    expect(reads).to.be.at.most(300);
   });
 
   it("of a step that never ran is empty, and ends the subscription", async () => {
