@@ -28,18 +28,27 @@ export interface ProbedCall {
 export class Probe {
   readonly #probed: ProbedCall;
   readonly #agent = new Agent({ keepAlive: true });
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   readonly #inHand = new Set<Promise<void>>();
   #times: number[] = [];
   #failures = 0;
 
   constructor(probed: ProbedCall, everyMs: number) {
     this.#probed = probed;
-    let due = performance.now() + everyMs;
-    this.#timer = setInterval(() => {
-      // A timer that fires late stands for all calls that were due meanwhile.
-      for (; due <= performance.now(); due += everyMs) this.#begin(due);
-    }, everyMs);
+    const begin = performance.now();
+    let calls = 1;
+    // A repeating timer drifts, so each timer is set for the moment at which the next call is due.
+    const wait = () => {
+      this.#timer = setTimeout(
+        () => {
+          // A timer that fires late stands for all calls that were due meanwhile.
+          for (; begin + calls * everyMs <= performance.now(); calls++) this.#begin(begin + calls * everyMs);
+          wait();
+        },
+        begin + calls * everyMs - performance.now(),
+      );
+    };
+    wait();
   }
 
   /** The figures since the last call of this function. Calls without an answer yet belong to the next figures. */
@@ -64,7 +73,7 @@ export class Probe {
 
   /** Makes no further calls. Idempotent. */
   async end(): Promise<void> {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     await this.settle();
     this.#agent.destroy();
   }
