@@ -3,9 +3,14 @@
  * It prints the counts of answers as JSON when the attack is over. An attack has a process of its own, so that the
  * probes measure the installation and not the attacker.
  */
+import { setMaxListeners } from "node:events";
 import { request } from "node:http";
+import { constants, setPriority } from "node:os";
 import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Addresses, Answer, Attack, CallOptions, Target } from "./attack.ts";
+
+const GIVE_UP_MS = 2_000;
 
 const [name = "", milliseconds = ""] = process.argv.slice(2);
 const addresses = JSON.parse(await text(process.stdin)) as Addresses;
@@ -14,9 +19,15 @@ const count = (kind: string) => void counts.set(kind, (counts.get(kind) ?? 0) + 
 
 const { attack } = (await import(`./attacks/${name}.ts`)) as { readonly attack: Attack };
 const signal = AbortSignal.timeout(Number(milliseconds));
+setMaxListeners(0, signal);
+// An attacker has a machine of its own. Here it gets the processor time that the installation leaves.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 const target: Target = { ...addresses, count, call };
+// Errors of sockets that an attack left open come whenever the installation closes them.
+process.on("uncaughtException", (error) => count(`the attack itself failed: ${error.message}`));
 try {
-  await attack.run(target, signal);
+  // What has no answer a while after the end is given up.
+  await Promise.race([attack.run(target, signal), pause(Number(milliseconds) + GIVE_UP_MS)]);
 } catch (error) {
   if (!signal.aborted) count(`the attack itself failed: ${(error as Error).message}`);
 }
