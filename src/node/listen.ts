@@ -8,6 +8,13 @@ import type { Address } from "../config-values.ts";
 import { MillraceError } from "../domain/errors.ts";
 
 /**
+ * Connections that wait to be accepted; the system may allow fewer. Beyond them the system drops a caller's first packet,
+ * and the caller tries again after 1, 3, 7 and 15 s: with Node's default of 511, a caller who opens a thousand connections at
+ * once would keep all others waiting.
+ */
+const BACKLOG = 4_096;
+
+/**
  * Starts to listen, and resolves with `host:port` to connect to; for port 0 it names the port that the system chose.
  * Rejects as {@link cannotListen} says. `variable` is the setting of the address, which the error names.
  */
@@ -15,9 +22,10 @@ export function listen(server: Server, address: Address, variable: string): Prom
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => reject(cannotListen(address, variable, error));
     server.once("error", refuse);
-    server.listen({ port: address.port, ...(address.host === "" ? {} : { host: address.host }) }, () => {
+    const { host, port } = address;
+    server.listen({ port, backlog: BACKLOG, ...(host === "" ? {} : { host }) }, () => {
       server.off("error", refuse);
-      resolve(reachableAddress({ host: address.host, port: (server.address() as AddressInfo).port }));
+      resolve(reachableAddress({ host, port: (server.address() as AddressInfo).port }));
     });
   });
 }
