@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { TSX } from "../support/processes.ts";
 
-/** Listens, prints the address, and computes for ever: it accepts no connection. */
+/** Listens, prints the address, and computes from then on: it accepts no connection. */
 const BUSY = `
   import { createServer } from "node:http";
   const { listen } = await import(${JSON.stringify(new URL("../../src/node/listen.ts", import.meta.url).href)});
