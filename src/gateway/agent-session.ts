@@ -125,6 +125,8 @@ export class AgentSession implements Claimant {
     const { presence } = this.#context;
     const { facts, holdings } = this.#hello;
     if (await isAnotherAlive(this.#context, this.#boot, this.#streamId)) throw anotherProcess(agentId);
+    // A process that has ended during the wait must not take the jobs of the agent's next process away.
+    if (this.#closed.signal.aborted) throw new MillraceError("unavailable", "the agent has hung up during its hello");
     this.agent = await refreshAgent(this.#context, this.#boot, facts);
     this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);

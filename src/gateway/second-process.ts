@@ -26,7 +26,7 @@ export function isFresh({ clock, heartbeatIntervalMs }: SessionContext, { at }: 
 
 /**
  * Whether another process of the agent is alive, for a greeting over the stream `streamId`. The caller has asked the
- * streams of its own gateway. Resolves within {@link ANSWER_MS} and the time of a call to the broker.
+ * streams of its own gateway. Resolves within {@link ANSWER_MS} and the time of two calls to the broker.
  */
 export async function isAnotherAlive(
   context: SessionContext,
@@ -36,7 +36,11 @@ export async function isAnotherAlive(
   const newest = (await context.presence.read([agentId])).get(agentId);
   if (newest === undefined) return false;
   if (newest.pulls === true) return newest.bootId !== bootId && isFresh(context, newest);
-  return newest.gatewayId !== context.gatewayId && isHeardElsewhere(context, agentId, streamId);
+  if (newest.gatewayId === context.gatewayId) return false;
+  if (await isHeardElsewhere(context, agentId, streamId)) return true;
+  // The agent's next process, or a newer stream of this one, may have been greeted during the wait.
+  const now = (await context.presence.read([agentId])).get(agentId);
+  return now !== undefined && (now.bootId !== newest.bootId || now.gatewayId !== newest.gatewayId);
 }
 
 /** Whether a gateway hears the agent over a stream other than `streamId`. Resolves after {@link ANSWER_MS} at the latest. */

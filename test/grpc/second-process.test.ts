@@ -1,6 +1,7 @@
 /** A second process of an agent, or a thief of its token, greets while the first is alive, or is not. */
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
+import { listenToAgent } from "../../src/board/agent-notices.ts";
 import { until } from "../support/until.ts";
 import { type AgentsPort, Channel, Gateway, reasonOf, type TestAgent } from "./gateway.ts";
 
@@ -85,5 +86,21 @@ describe("a second process of an agent", () => {
     const begunAt = performance.now();
     await Channel.open(gateway, agent);
     expect(performance.now() - begunAt).to.be.below(3_000);
+  });
+
+  it("refuses a hello that another process has overtaken while it waited, and leaves that process its stream", async () => {
+    const agent = await newAgent();
+    const record = { agentId: agent.agentId, bootId: "boot-1", gatewayId: "gone", labels: {}, slots: 2, busy: 0 };
+    await gateway.context.presence.beat(record);
+    let isProbed = false;
+    const stop = await listenToAgent(gateway.context, agent.agentId, ({ type }) => (isProbed ||= type === "probe"));
+    const overtaken = new Channel(gateway, agent);
+    overtaken.hello({ bootId: "boot-2" });
+    await until("the hello waits for an answer of the gateway that is gone", () => isProbed);
+    await stop();
+    // Meanwhile the next process is greeted by a third gateway.
+    await gateway.context.presence.beat({ ...record, bootId: "boot-3", gatewayId: "third" });
+    expect(reasonOf(await overtaken.ended())).to.equal("already_exists");
+    expect((await gateway.context.presence.read([agent.agentId])).get(agent.agentId)).to.include({ bootId: "boot-3" });
   });
 });
