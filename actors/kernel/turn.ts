@@ -57,9 +57,9 @@ const ENOUGH = 2_000;
 
 /**
  * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next
- * message, so that the next message meets actors that agree with each other. Each given message has a budget of work of its own for
- * the expressions that it makes the actors evaluate: its outcome does not depend on what else waits. `epoch`: that of the owner. Throws `MissingOutputs` when a decision
- * needs outputs that were not fetched.
+ * message, so that the next message meets actors that agree with each other. Each given message has a budget of work of
+ * its own for the expressions that it makes the actors evaluate: its outcome does not depend on what else waits. `epoch`:
+ * that of the owner. Throws `MissingOutputs` when a decision needs outputs that were not fetched.
  */
 export function decideTurn(
   actors: ReadonlyMap<string, LiveActor>,

@@ -1,10 +1,20 @@
-/** Look-ups of pipelines, runs and plans that throw `not_found` with a text for people. */
+/** Look-ups of projects, pipelines, runs and plans that throw `not_found` with a text for people. */
 import { MillraceError } from "../domain/errors.ts";
-import type { PipelineId, RunId } from "../domain/ids.ts";
+import type { PipelineId, ProjectId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import type { AggregateHead } from "../stores/ports/aggregates.ts";
-import type { Pipeline } from "../stores/ports/pipelines.ts";
+import type { Pipeline, Project } from "../stores/ports/pipelines.ts";
 import type { WithStores } from "./context.ts";
+
+export async function findProject(context: WithStores<"pipelines">, projectId: ProjectId): Promise<Project> {
+  const project = await context.stores.pipelines.findProject(projectId);
+  if (project === undefined) throw noProject(projectId);
+  return project;
+}
+
+export function noProject(projectId: ProjectId): MillraceError {
+  return new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
+}
 
 export async function findPipeline(context: WithStores<"pipelines">, pipelineId: PipelineId): Promise<Pipeline> {
   const pipeline = await context.stores.pipelines.find(pipelineId);

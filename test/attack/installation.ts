@@ -97,11 +97,6 @@ export class Installation {
     return this.#node.process.stderr.split('"msg":"the lease of a shard ran out"').length - 1;
   }
 
-  /** The last characters of the log, for the message of a fault. */
-  get logTail(): string {
-    return this.#node.process.stderr.slice(-2_000);
-  }
-
   async stop(): Promise<void> {
     this.#node.kill("SIGTERM");
     await Promise.race([this.#node.exited, new Promise((resolve) => setTimeout(resolve, STOP_MS).unref())]);

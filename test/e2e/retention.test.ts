@@ -18,6 +18,7 @@ import { planOf } from "../support/plans.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { saveTurn, stepEvent, type StoredRun, storeRun } from "../support/stored-runs.ts";
 import { until } from "../support/until.ts";
+import { pipelineRecord } from "../support/pipelines.ts";
 
 const RUNS = 300;
 const KILLS = 2;
@@ -114,20 +115,7 @@ async function storeRuns(path: string): Promise<readonly StoredRun[]> {
     const context = { stores, feed, clock: systemClock, log: silentLog } as Partial<AppContext> as AppContext;
     const pipelineId = newId("pl");
     const projectId = asId<ProjectId>("default");
-    const texts = { description: "", repoUrl: "", defaultBranch: "", pipelineFilePath: "", prTargetBranch: "" };
-    await stores.pipelines.create({
-      ...texts,
-      pipelineId,
-      projectId,
-      name: "kept",
-      saveMode: "direct",
-      metadata: [],
-      createdBy: "",
-      actor: "",
-      createdAt: 1,
-      updatedAt: 1,
-      headRevisionId: null,
-    });
+    await stores.pipelines.create(pipelineRecord(pipelineId, { projectId, name: "kept" }));
     const plan = { ...planOf([[{ steps: 1 }]]), pipelineId, projectId };
     const stored: StoredRun[] = [];
     for (let made = 0; made < RUNS; made++) {

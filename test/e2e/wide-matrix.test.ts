@@ -3,19 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
+import { CELLS, ONE_MATRIX, TWO_MATRICES } from "../support/wide-matrices.ts";
 import { WorkMeter } from "../support/work-meter.ts";
 
 const ADMIN = "an-administrator-token-for-this-test-only";
-const SIDE = Array.from({ length: 32 }, (_, at) => at);
-const STEPS = [{ uses: "shell", args: { script: "true" } }];
-const GATES = ["a", "b", "c", "d"];
-const matrix = (name: string, needs: readonly string[]) => ({
-  name,
-  needs,
-  matrix: { axes: { x: SIDE, y: SIDE }, maxParallel: 4 },
-  steps: STEPS,
-});
-const CELLS = SIDE.length ** 2;
 /** Ids of a cell and of its step, the key of its texts, and as much again for the stop. */
 const HASHES_OF_CELL = 12;
 
@@ -67,14 +58,10 @@ describe("a run of 32 x 32 cells of which four run at once", function () {
   }
 
   for (const { what, jobs, cells } of [
-    { what: "alone", jobs: [matrix("alone", [])], cells: CELLS },
+    { what: "alone", ...ONE_MATRIX, cells: CELLS },
     {
       what: "with needs between two such matrices",
-      jobs: [
-        matrix("first", []),
-        ...GATES.map((name) => ({ name, needs: ["first"], steps: STEPS })),
-        matrix("second", GATES),
-      ],
+      ...TWO_MATRICES,
       cells: 2 * CELLS,
     },
   ]) {

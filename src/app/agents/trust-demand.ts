@@ -1,11 +1,11 @@
 /** Which jobs of a project need an agent with trusted labels, which administrators read and set. */
 import { z } from "zod";
-import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/labels.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { forgetTrustDemand } from "../trust-demands.ts";
+import { findProject, noProject } from "../lookups.ts";
 
 /** What is absent is not demanded. */
 export const trustDemandBody = z.strictObject({
@@ -24,8 +24,7 @@ export async function getTrustDemand(
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<TrustDemandView> {
   authoriseUser(caller, "readTrustDemand");
-  const project = await context.stores.pipelines.findProject(projectId);
-  if (project === undefined) throw noProject(projectId);
+  const project = await findProject(context, projectId);
   return { projectId, ...NO_TRUST_DEMAND, ...project.trustDemand };
 }
 
@@ -43,8 +42,4 @@ export async function setTrustDemand(
   forgetTrustDemand(context, projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, demand }, "the trust demand of a project was set");
   return getTrustDemand(context, caller, { projectId });
-}
-
-function noProject(projectId: ProjectId): MillraceError {
-  return new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
 }

@@ -6,7 +6,7 @@ import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
 import type { SealedSecret, SecretKey, SecretScope } from "../../stores/ports/secrets.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { findPipeline } from "../lookups.ts";
+import { findPipeline, findProject } from "../lookups.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -114,9 +114,7 @@ async function scopeOf(context: CatalogueContext, owner: SecretOwner): Promise<S
     return { projectId, pipelineId };
   }
   const { projectId } = owner;
-  if ((await context.stores.pipelines.findProject(projectId)) === undefined) {
-    throw new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
-  }
+  await findProject(context, projectId);
   return { projectId, pipelineId: null };
 }
 

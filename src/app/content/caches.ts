@@ -9,6 +9,7 @@ import { deleteCacheNow } from "./cache-pruner.ts";
 import type { ContentContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
+import { findProject } from "../lookups.ts";
 
 const prefix = z.string().min(1).max(CACHE_KEY_LENGTH);
 
@@ -40,7 +41,7 @@ export async function listCaches(
 ): Promise<ListView<CacheView>> {
   authoriseUser(caller, "readCaches");
   const { projectId, prefix: keyPrefix = "" } = request;
-  await requireProject(context, projectId);
+  await findProject(context, projectId);
   const found = await context.stores.caches.list(projectId, keyPrefix, request);
   return listView(found, { ...request, sort: "-lastUsedAt" }, cacheView);
 }
@@ -71,7 +72,7 @@ export async function deleteCaches(
 ): Promise<{ readonly deleted: number }> {
   const { name } = authoriseUser(caller, "deleteCaches");
   const { projectId } = request;
-  await requireProject(context, projectId);
+  await findProject(context, projectId);
   let deleted = 0;
   for (;;) {
     const { list } = await context.stores.caches.list(projectId, request.prefix, { page: 1, pageSize: 100 });
@@ -81,11 +82,6 @@ export async function deleteCaches(
   }
   context.log.info({ projectId, prefix: request.prefix, deleted, by: name }, "cache entries were deleted");
   return { deleted };
-}
-
-async function requireProject({ stores }: ContentContext, projectId: ProjectId): Promise<void> {
-  if ((await stores.pipelines.findProject(projectId)) !== undefined) return;
-  throw new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
 }
 
 function cacheView({ cacheId, projectId, key, sizeBytes, sha256, runId, ...times }: CacheRecord): CacheView {

@@ -1,10 +1,10 @@
 /** How much of a step's log a project keeps, which administrators read and set. */
 import { z } from "zod";
-import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import { type LogLimit, MAX_LOG_LINES } from "../../domain/retention.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
+import { findProject, noProject } from "../lookups.ts";
 
 const BOUNDS = ["lines", "bytes"] as const;
 /** A limit below this would not even hold one long line. */
@@ -31,8 +31,7 @@ export async function getLogLimit(
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<LogLimitView> {
   authoriseUser(caller, "readLogLimit");
-  const project = await context.stores.pipelines.findProject(projectId);
-  if (project === undefined) throw noProject(projectId);
+  const project = await findProject(context, projectId);
   const own = project.logLimit ?? {};
   return { projectId, ...context.logLimit, ...own, own: BOUNDS.filter((bound) => own[bound] !== undefined) };
 }
@@ -48,8 +47,4 @@ export async function setLogLimit(
   if (!(await context.stores.pipelines.setLogLimit(projectId, own))) throw noProject(projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the log limit of a project was set");
   return getLogLimit(context, caller, { projectId });
-}
-
-function noProject(projectId: ProjectId): MillraceError {
-  return new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
 }

@@ -1,6 +1,5 @@
 /** The retention rules of a project, which administrators read and set. */
 import { z } from "zod";
-import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import { type Bound, KEPT_PARTS, type KeptPart, type RetentionRules } from "../../domain/retention.ts";
 import { formatAge, MAX_KEPT_RUNS, parseAge } from "../../domain/retention-text.ts";
@@ -8,6 +7,7 @@ import type { Project } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { ClusterContext } from "./cluster.ts";
+import { findProject, noProject } from "../lookups.ts";
 
 const age = z.string().transform((text, check): number => {
   const ms = parseAge(text);
@@ -54,8 +54,7 @@ export async function getRetention(
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<RetentionView> {
   authoriseUser(caller, "readRetention");
-  const project = await context.stores.pipelines.findProject(projectId);
-  if (project === undefined) throw noProject(projectId);
+  const project = await findProject(context, projectId);
   return view(context, project);
 }
 
@@ -91,8 +90,4 @@ function view({ retention }: Pick<ClusterContext, "retention">, project: Project
     events: shown("events"),
     own: KEPT_PARTS.filter((part) => project.retention?.[part] !== undefined),
   };
-}
-
-function noProject(projectId: ProjectId): MillraceError {
-  return new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
 }

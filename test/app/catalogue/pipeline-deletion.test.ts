@@ -18,6 +18,7 @@ import { openTestEdge, type TestEdge } from "../../support/edge.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { saveTurn } from "../../support/stored-runs.ts";
 import { openTestSqlite } from "../../support/stores.ts";
+import { pipelineRecord } from "../../support/pipelines.ts";
 
 const CALLER = {
   kind: "user",
@@ -61,16 +62,7 @@ function deletionTests(
 
   async function newPipeline(): Promise<PipelineId> {
     const pipelineId = newId("pl");
-    const texts = { description: "", repoUrl: "", defaultBranch: "", pipelineFilePath: "", prTargetBranch: "" };
-    const record = {
-      ...texts,
-      name: pipelineId,
-      projectId: "default" as never,
-      saveMode: "direct",
-      metadata: [],
-    } as const;
-    const made = { createdBy: "ann", actor: "ann", createdAt: 1, updatedAt: 1, headRevisionId: null };
-    await store.stores.pipelines.create({ pipelineId, ...record, ...made });
+    await store.stores.pipelines.create(pipelineRecord(pipelineId, { createdBy: "ann", actor: "ann" }));
     const revision = { revisionId: newId("rev"), pipelineId, format: "json", text: SPEC, message: "" } as const;
     await store.stores.pipelines.saveRevision({ ...revision, editor: "ann", actor: "ann", createdAt: 1 }, null);
     return pipelineId;

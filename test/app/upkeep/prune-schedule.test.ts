@@ -12,6 +12,7 @@ import { countCalls } from "../../support/counted-stores.ts";
 import { silentLog } from "../../support/kernel-ports.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
 import { openTestSqlite } from "../../support/stores.ts";
+import { pipelineRecord } from "../../support/pipelines.ts";
 
 const DAY_MS = 86_400_000;
 const NO_RULES: RetentionRules = { runs: UNBOUNDED, logs: UNBOUNDED, artifacts: UNBOUNDED, events: UNBOUNDED };
@@ -41,17 +42,8 @@ describe("the schedule of retention", () => {
 
   async function newPipelines(count: number, projectId = "default"): Promise<readonly PipelineId[]> {
     const ids = Array.from({ length: count }, () => newId("pl"));
-    const texts = { description: "", repoUrl: "", defaultBranch: "", pipelineFilePath: "", prTargetBranch: "" };
-    const rest = {
-      ...texts,
-      saveMode: "direct",
-      metadata: [],
-      createdBy: "",
-      actor: "",
-      headRevisionId: null,
-    } as const;
-    const of = { ...rest, projectId: projectId as ProjectId, createdAt: 1, updatedAt: 1 };
-    await Promise.all(ids.map((pipelineId) => store.stores.pipelines.create({ ...of, pipelineId, name: pipelineId })));
+    const of = { projectId: projectId as ProjectId };
+    await Promise.all(ids.map((pipelineId) => store.stores.pipelines.create(pipelineRecord(pipelineId, of))));
     return ids;
   }
 

@@ -26,6 +26,7 @@ import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
 import { saveTurn, storeRun } from "../../support/stored-runs.ts";
 import { openTestSqlite } from "../../support/stores.ts";
+import { pipelineRecord } from "../../support/pipelines.ts";
 
 const DAY_MS = 86_400_000;
 /** The answer of a pass that deletes nothing. */
@@ -96,23 +97,7 @@ function pruneTests(open: () => Promise<OpenedStores>): void {
 
   const newPipeline = async (projectId = "default") => {
     const pipelineId = newId("pl");
-    await store.stores.pipelines.create({
-      pipelineId,
-      projectId: projectId as never,
-      name: pipelineId,
-      description: "",
-      repoUrl: "",
-      defaultBranch: "",
-      pipelineFilePath: "",
-      saveMode: "direct",
-      prTargetBranch: "",
-      metadata: [],
-      createdBy: "",
-      actor: "",
-      createdAt: 1,
-      updatedAt: 1,
-      headRevisionId: null,
-    });
+    await store.stores.pipelines.create(pipelineRecord(pipelineId, { projectId: projectId as never }));
     return pipelineId;
   };
 

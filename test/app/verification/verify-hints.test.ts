@@ -15,30 +15,14 @@ import { asId, type JobRunId, newId } from "../../../src/domain/ids.ts";
 import { RedisFeed } from "../../../src/feed/redis-feed.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { Aggregate } from "../../../src/stores/ports/aggregates.ts";
-import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
 import { actorOf, sampleAggregate } from "../../contracts/samples.ts";
 import { silentLog } from "../../support/kernel-ports.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
 import { startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { openTestSqlite } from "../../support/stores.ts";
+import { pipelineRecord } from "../../support/pipelines.ts";
 
-const PIPELINE: Pipeline = {
-  pipelineId: planOf([]).pipelineId,
-  projectId: planOf([]).projectId,
-  name: "any",
-  description: "",
-  repoUrl: "",
-  defaultBranch: "",
-  pipelineFilePath: "",
-  saveMode: "direct",
-  prTargetBranch: "",
-  metadata: [],
-  createdBy: "",
-  actor: "",
-  createdAt: 1,
-  updatedAt: 1,
-  headRevisionId: null,
-};
+const PIPELINE = pipelineRecord(planOf([]).pipelineId, { projectId: planOf([]).projectId });
 
 describe("the verification of what Redis holds", () => {
   let server: TestRedis;

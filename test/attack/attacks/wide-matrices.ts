@@ -1,29 +1,10 @@
+import { ONE_MATRIX, TWO_MATRICES } from "../../support/wide-matrices.ts";
 import type { Attack, Target } from "../attack.ts";
 
-/** 32 values on each of two axes: 1,024 cells, the most that a matrix may have. */
-const SIDE = Array.from({ length: 32 }, (_, at) => at);
 const RUNS_AT_ONCE = 4;
 const SLOW_MS = 1_000;
 
-const STEPS = [{ uses: "shell", args: { script: "true" } }];
-const GATES = ["a", "b", "c", "d"];
-const matrix = (name: string, needs: readonly string[]) => ({
-  name,
-  needs,
-  matrix: { axes: { x: SIDE, y: SIDE }, maxParallel: 4 },
-  steps: STEPS,
-});
-
-const DEFINITIONS = [
-  { jobs: [matrix("alone", [])] },
-  {
-    jobs: [
-      matrix("first", []),
-      ...GATES.map((name) => ({ name, needs: ["first"], steps: STEPS })),
-      matrix("second", GATES),
-    ],
-  },
-];
+const DEFINITIONS = [ONE_MATRIX, TWO_MATRICES];
 
 export const attack: Attack = {
   name: "wide-matrices",

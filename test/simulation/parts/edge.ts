@@ -9,7 +9,7 @@ import { storeCommand } from "../../../src/app/commands/commands.ts";
 import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
 import { planNewRun, storeNewRun } from "../../../src/app/triggering/create-run.ts";
 import type { CommandBody } from "../../../src/domain/commands.ts";
-import { asId, type CommandId, type PipelineId, type ProjectId, type RunId } from "../../../src/domain/ids.ts";
+import { asId, type CommandId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
 import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
 import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
 import type { Process } from "../engine/process.ts";
@@ -17,6 +17,7 @@ import type { World } from "../engine/world.ts";
 import type { Effects } from "../judge/effects.ts";
 import type { Shape } from "../load/shapes.ts";
 import { portsOf } from "./simulated-ports.ts";
+import { pipelineRecord } from "../../support/pipelines.ts";
 
 export interface NewTrigger {
   readonly runId: RunId;
@@ -94,23 +95,8 @@ const ORIGIN: RunOrigin = {
 };
 
 function pipelineOf({ name }: Shape): Pipeline {
-  return {
-    pipelineId: asId<PipelineId>(`pl_${name}`),
-    projectId: asId<ProjectId>("default"),
-    name,
-    description: "",
-    repoUrl: "",
-    defaultBranch: "",
-    pipelineFilePath: "",
-    saveMode: "direct",
-    prTargetBranch: "",
-    metadata: [],
-    createdBy: "simulation",
-    actor: "simulation",
-    createdAt: 0,
-    updatedAt: 0,
-    headRevisionId: null,
-  };
+  const by = { createdBy: "simulation", actor: "simulation" };
+  return pipelineRecord(asId<PipelineId>(`pl_${name}`), { name, ...by, createdAt: 0, updatedAt: 0 });
 }
 
 function noPlugins(): never {
