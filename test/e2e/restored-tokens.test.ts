@@ -26,7 +26,8 @@ describe("the tokens and epochs of an installation restored from an older backup
     const script = `
       echo "begun $$" >> "${file("ledger")}"
       until [ -e "${file("go")}" ]; do echo "line of $$"; sleep 0.05; done
-      echo "ended $$" >> "${file("ledger")}"`;
+      echo "ended $$" >> "${file("ledger")}"
+      echo "last line of $$"`;
     const pipeline = await installation.pipeline("waiting", [
       {
         name: "job",
@@ -66,13 +67,12 @@ describe("the tokens and epochs of an installation restored from an older backup
     const ends = (await ledger()).filter((line) => line.startsWith("ended"));
     expect(ends, "each step ends once").to.have.length(JOBS);
     expect(ends.filter((line) => old.includes(line.replace("ended ", "")))).to.deep.equal([]);
-    const store = new Libsql(join(file("second"), "millrace.db"), { readonly: true });
-    const chunks = store.prepare("SELECT body FROM log_chunks").all() as { body: string }[];
-    store.close();
-    const lines = chunks.flatMap(({ body }) =>
-      (JSON.parse(body) as { content: string }[]).map(({ content }) => content),
+    await until(
+      "the last line of each log is stored, which may be after the run's end",
+      () => linesIn("second").filter((line) => line.startsWith("last line of")).length === JOBS,
+      20_000,
     );
-    expect(lines.length).to.be.greaterThan(0);
+    const lines = linesIn("second");
     const forgotten = lines.filter((line) => old.some((pid) => line.endsWith(` ${pid}`)));
     expect(forgotten, "no line of the forgotten time").to.deep.equal([]);
     await millrace("verify", "--data-dir", file("second"));
@@ -93,6 +93,17 @@ describe("the tokens and epochs of an installation restored from an older backup
   }
 
   const ledger = async () => (await readFile(file("ledger"), "utf8").catch(() => "")).split("\n").filter(Boolean);
+
+  /** All log lines that the store in this data directory has. */
+  function linesIn(dataDir: string): readonly string[] {
+    const store = new Libsql(join(file(dataDir), "millrace.db"), { readonly: true });
+    try {
+      const chunks = store.prepare("SELECT body FROM log_chunks").all() as { body: string }[];
+      return chunks.flatMap(({ body }) => (JSON.parse(body) as { content: string }[]).map(({ content }) => content));
+    } finally {
+      store.close();
+    }
+  }
 
   /** The tokens of all grants, and the epochs of all shards, as the store in this data directory has them. */
   function givenIn(dataDir: string): { readonly tokens: readonly number[]; readonly epochs: readonly number[] } {
