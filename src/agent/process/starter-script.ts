@@ -141,7 +141,10 @@ exec("/bin/sh", "-c", $kill, "millrace-kill", @kill);
 `;
 
 /** The command line of a starter; undefined on a processor whose system calls are not known. */
-export function starterCommand(killScript: string, killArguments: readonly string[]): [string, ...string[]] | undefined {
+export function starterCommand(
+  killScript: string,
+  killArguments: readonly string[],
+): [string, ...string[]] | undefined {
   const calls = process.platform === "linux" ? SYSTEM_CALLS[process.arch] : undefined;
   if (calls === undefined) return undefined;
   return ["perl", "-e", SCRIPT, ...calls.map(String), killScript, ...killArguments];
