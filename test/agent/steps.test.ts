@@ -235,7 +235,16 @@ describe("a step on an agent", () => {
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 5 });
   });
 
+  it("ends when it has killed its starter", async () => {
+    bench.gateway.dispatch({ script: `setsid ${sleepOf(67)} & kill -KILL $PPID; ${sleepOf(67)}` });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1 });
+    expect(await processesWith(sleepOf(67))).to.deep.equal([]);
+    bench.gateway.dispatch({ script: "true", stepRunId: "step_2" });
+    expect((await bench.gateway.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
+  });
+
   it("ends when it has killed its supervisor", async () => {
+    await bench.restart({ stepIsolation: "subreaper" });
     bench.gateway.dispatch({ script: `pkill -KILL -g $$ -f millrace-step; ${sleepOf(64)}` });
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_FAILED", reason: "ended by SIGKILL" });
     expect(await processesWith(sleepOf(64))).to.deep.equal([]);

@@ -5,8 +5,12 @@ import { basename, join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { endCgroup, hierarchiesOf } from "./cgroups.ts";
-import { BY_MARK, ISOLATION_KINDS, type IsolationKind, type StepIsolation } from "./step-isolation.ts";
+import type { Launch } from "./launch-protocol.ts";
+import { Starter } from "./starter.ts";
+import { BY_MARK, cgroupFolderOf, ISOLATION_KINDS, type IsolationKind, type StepIsolation } from "./step-isolation.ts";
+import type { StepProcess } from "./step-process.ts";
 import { SupervisedProcess } from "./supervisor.ts";
+import { UsageMeter } from "./usage-meter.ts";
 
 /** A process that takes longer to start and end counts as impossible. */
 const PROBE_MS = 5_000;
@@ -37,11 +41,12 @@ export async function chooseIsolation(
   for (const kind of isForced ? [wanted] : ISOLATION_KINDS) {
     for (const candidate of candidatesOf(kind, dataDir)) {
       if (kind !== "mark" && !(await works(candidate, dataDir))) continue;
+      const chosen = await withStarter(candidate);
       const text = `processes of steps are found by their ${kind}`;
       const isWeak = kind === "mark" && !isForced && process.platform === "linux";
       if (isWeak) log.warn({ missing }, `${text} alone: those that clear their environment may outlive their step`);
-      else log.info(candidate, text);
-      return candidate;
+      else log.info(chosen, text);
+      return chosen;
     }
     missing.push(`${kind}: ${OBSTACLES[kind]}`);
   }
@@ -87,6 +92,23 @@ function readRecord(dataDir: string): string | undefined {
   }
 }
 
+/** The same isolation with a starter, where one works. Without one, each step has a supervisor. */
+async function withStarter(isolation: StepIsolation): Promise<StepIsolation> {
+  if (isolation.kind !== "cgroup" && isolation.kind !== "mark") return isolation;
+  const mark = `probe-${randomUUID()};`;
+  let starter: Starter;
+  try {
+    const options = { leaseMark: mark, prefix: mark, cgroupFolder: cgroupFolderOf(isolation) };
+    starter = new Starter({ ...options, meter: new UsageMeter() });
+  } catch {
+    return isolation;
+  }
+  const doesWork = await endsAsProbe(starter.start(probeOf(mark)), () => starter.end());
+  starter.end();
+  await starter.gone;
+  return doesWork ? { ...isolation, starter: "perl" } : isolation;
+}
+
 /** Starts a process under the isolation, and ends it. */
 async function works(isolation: StepIsolation, dataDir: string): Promise<boolean> {
   const mark = `probe-${randomUUID()};`;
@@ -97,20 +119,33 @@ async function works(isolation: StepIsolation, dataDir: string): Promise<boolean
   } catch {
     return false;
   }
-  const timer = setTimeout(() => void supervised.kill(), PROBE_MS);
+  supervised.become(probeOf(mark));
+  return endsAsProbe(supervised, () => void supervised.kill());
+}
+
+/** A process that shows by its exit code that it ran. */
+function probeOf(mark: string): Launch {
+  return {
+    command: ["/bin/sh", "-c", `exit ${PROBE_EXIT}`],
+    cwd: "/",
+    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
+    stdout: "/dev/null",
+    stderr: "/dev/null",
+    leaseMark: mark,
+    permitFile: "/dev/null",
+  };
+}
+
+/** Whether the process has run and is gone. `end` is called when that takes too long. */
+async function endsAsProbe(probe: StepProcess, end: () => void): Promise<boolean> {
+  const timer = setTimeout(end, PROBE_MS);
   try {
-    supervised.become({
-      command: ["/bin/sh", "-c", `exit ${PROBE_EXIT}`],
-      cwd: "/",
-      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
-      stdout: "/dev/null",
-      stderr: "/dev/null",
-      leaseMark: mark,
-      permitFile: "/dev/null",
-    });
-    const { code } = await supervised.exited;
-    await supervised.kill();
-    return code === PROBE_EXIT;
+    await probe.begun;
+    const exit = await probe.exited;
+    await probe.kill();
+    return exit?.code === PROBE_EXIT;
+  } catch {
+    return false;
   } finally {
     clearTimeout(timer);
   }

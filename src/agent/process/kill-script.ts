@@ -77,3 +77,6 @@ kill_cgroups() {
   done
 }
 `;
+
+/** Kills every process with a mark that begins with $1, and the cgroups whose paths begin with $2. */
+export const KILL_ALL = `${KILL_MARKED}\n${KILL_CGROUPS}\nkill_cgroups "$2"\nkill_marked "$1"`;

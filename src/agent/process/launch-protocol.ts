@@ -46,12 +46,13 @@ export type LauncherRequest =
   | { readonly type: "resume"; readonly hold: number };
 
 /**
- * Answers to each start: `refused`, or `started`, `exited` and `gone` in this order. `held` answers nothing: time has
+ * A message of the launcher is a list of reports. Answers to each start: `refused`, or `started`, `exited` and `gone` in this order. `held` answers nothing: time has
  * passed in which the launcher did not run, and it has stopped all steps. No step starts until they are resumed.
  */
 export type LauncherReport =
   | { readonly type: "refused"; readonly id: number; readonly reason: string }
   | { readonly type: "started"; readonly id: number }
-  | { readonly type: "exited"; readonly id: number; readonly exit: ProcessExit }
+  /** Without an exit when it is not known, because another process has ended the one that started the step. */
+  | { readonly type: "exited"; readonly id: number; readonly exit?: ProcessExit | undefined }
   | { readonly type: "gone"; readonly id: number }
   | { readonly type: "held"; readonly hold: number; readonly jumpMs: number };

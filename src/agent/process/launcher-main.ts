@@ -8,10 +8,13 @@ import { openAgentClock } from "./agent-clock.ts";
 import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
 import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { signalMarked } from "./leftover-processes.ts";
-import type { StepIsolation } from "./step-isolation.ts";
+import { Starter } from "./starter.ts";
+import { cgroupFolderOf, starterOf, type StepIsolation } from "./step-isolation.ts";
+import type { StepProcess } from "./step-process.ts";
 import type { Owner } from "./step-user.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 import { JumpWatch, type Moment } from "./time-jump.ts";
+import { UsageMeter } from "./usage-meter.ts";
 
 /**
  * Most supervisors that wait for a step. A spare can be used only under its own lease; spares of other leases are
@@ -35,7 +38,14 @@ const name = randomUUID();
 const isolation = JSON.parse(process.argv[2]!) as StepIsolation;
 /** As whom steps run; null: as this process. */
 const user = JSON.parse(process.argv[3]!) as Owner | null;
-const running = new Map<number, SupervisedProcess>();
+/** The process of a step that runs as another user needs a shell of the agent's user first: see supervisor.ts. */
+const hasStarters = starterOf(isolation) !== undefined && user === null;
+/** Counts the processes of starters. */
+const meter = new UsageMeter();
+const starters = new Set<Starter>();
+/** Reports that wait for the end of this turn of the event loop. */
+let waitingReports: LauncherReport[] = [];
+const running = new Map<number, StepProcess>();
 /** Starts that wait for their turn, by id. */
 const waitingStarts = new Map<number, Launch>();
 const watch = new JumpWatch({ now: momentReader(), everyMs: LOOK_MS, onJump: hold });
@@ -108,7 +118,7 @@ function resume(number: number): void {
 
 function signalSteps(signal: "SIGSTOP" | "SIGCONT"): void {
   for (const supervised of running.values()) supervised.signalOthers(signal);
-  signalMarked(`${name}-`, signal, new Set(spares.map(({ group }) => group)));
+  signalMarked(`${name}-`, signal, new Set([...spares, ...starters].map(({ group }) => group)));
 }
 
 function momentReader(): () => Moment {
@@ -117,26 +127,57 @@ function momentReader(): () => Moment {
 }
 
 function start(id: number, launch: Launch): void {
-  let supervised: SupervisedProcess;
+  let step: StepProcess;
   try {
-    supervised = takeSpare(launch.leaseMark) ?? supervise(launch.leaseMark);
-    supervised.become(launch);
+    step = hasStarters ? starterFor(launch.leaseMark).start(launch) : becomeStep(launch);
   } catch (error) {
     return report({ type: "refused", id, reason: (error as Error).message });
   }
-  running.set(id, supervised);
+  running.set(id, step);
   watch.start();
+  void step.begun.then(
+    () => follow(id, step),
+    (error: Error) => {
+      forget(id);
+      report({ type: "refused", id, reason: error.message });
+    },
+  );
+}
+
+async function follow(id: number, step: StepProcess): Promise<void> {
+  if (isHolding) step.signal("SIGSTOP");
   report({ type: "started", id });
-  const timer = setTimeout(() => makeSpare(launch.leaseMark), REPLACE_MS);
-  void supervised.exited.then(async (exit) => {
-    clearTimeout(timer);
-    report({ type: "exited", id, exit });
-    await supervised.kill();
-    running.delete(id);
-    if (running.size === 0) watch.stop();
-    report({ type: "gone", id });
-    makeSpare(launch.leaseMark);
-  });
+  const timer = hasStarters ? undefined : setTimeout(() => makeSpare(step.leaseMark), REPLACE_MS);
+  const exit = await step.exited;
+  clearTimeout(timer);
+  report({ type: "exited", id, exit });
+  await step.kill();
+  forget(id);
+  report({ type: "gone", id });
+  if (!hasStarters) makeSpare(step.leaseMark);
+}
+
+function forget(id: number): void {
+  running.delete(id);
+  if (running.size === 0) watch.stop();
+}
+
+/** The starter of the lease. Ends those of other leases that have no steps. */
+function starterFor(leaseMark: string): Starter {
+  for (const each of starters) if (each.leaseMark !== leaseMark && !each.isUsed) each.end();
+  const known = [...starters].find((each) => each.leaseMark === leaseMark && each.isRunning);
+  if (known !== undefined) return known;
+  const prefix = `${leaseMark}${name}-${++made}-`;
+  const starter = new Starter({ leaseMark, prefix, cgroupFolder: cgroupFolderOf(isolation), meter });
+  starters.add(starter);
+  void starter.gone.then(() => starters.delete(starter));
+  return starter;
+}
+
+function becomeStep(launch: Launch): StepProcess {
+  const supervised = takeSpare(launch.leaseMark) ?? supervise(launch.leaseMark);
+  supervised.become(launch);
+  return supervised;
 }
 
 function takeSpare(leaseMark: string): SupervisedProcess | undefined {
@@ -160,7 +201,15 @@ function supervise(leaseMark: string): SupervisedProcess {
   return new SupervisedProcess(leaseMark, `${leaseMark}${name}-${++made};`, isolation, user);
 }
 
+/** What one turn of the event loop reports is one message. */
 function report(report: LauncherReport): void {
+  waitingReports.push(report);
+  if (waitingReports.length === 1) setImmediate(sendReports);
+}
+
+function sendReports(): void {
+  const reports = waitingReports;
+  waitingReports = [];
   // The callback ignores errors: when the agent has ended, the event "disconnect" ends this process.
-  process.send!(report, undefined, undefined, () => {});
+  process.send!(reports, undefined, undefined, () => {});
 }

@@ -9,7 +9,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
-import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
+import { KILL_ALL, MARK } from "./kill-script.ts";
 import { BY_MARK, cgroupFolderOf, type StepIsolation } from "./step-isolation.ts";
 import type { Owner } from "./step-user.ts";
 
@@ -36,12 +36,6 @@ export interface LaunchedProcess {
   /** Kills all processes of the step. Idempotent. */
   kill(): void;
 }
-
-/**
- * Kills every process with a mark that begins with $1, and the cgroups whose paths begin with $2. The watchers of a killed launcher do the same; the agent runs
- * this script to know when it is done.
- */
-const KILL_ALL_SCRIPT = `${KILL_MARKED}\n${KILL_CGROUPS}\nkill_cgroups "$2"\nkill_marked "$1"`;
 
 export class Launcher {
   readonly #log: Logger;
@@ -122,7 +116,9 @@ export class Launcher {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       detached: true,
     });
-    channel.on("message", (report: LauncherReport) => this.#receive(report));
+    channel.on("message", (reports: readonly LauncherReport[]) => {
+      for (const report of reports) this.#receive(report);
+    });
     channel.once("error", (error) => this.#died(channel, error.message));
     channel.once("exit", (code, signal) => this.#died(channel, signal ?? `exit ${code}`));
     return channel;
@@ -216,11 +212,12 @@ class Launched implements LaunchedProcess {
   }
 }
 
+/** The watchers and starters of a killed launcher do the same. The agent does it too, to know when it is done. */
 function killAllMarked(leaseMark: string, cgroupFolder: string | undefined): Promise<void> {
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", [MARK]: leaseMark };
   return new Promise((resolve) => {
     const cgroups = cgroupFolder === undefined ? "" : join(cgroupFolder, leaseMark);
-    const args = ["-c", KILL_ALL_SCRIPT, "millrace-kill", leaseMark, cgroups];
+    const args = ["-c", KILL_ALL, "millrace-kill", leaseMark, cgroups];
     execFile("/bin/sh", args, { env, cwd: "/" }, () => resolve());
   });
 }

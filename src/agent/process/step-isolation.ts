@@ -17,17 +17,24 @@ export type IsolationKind = (typeof ISOLATION_KINDS)[number];
 /** What the launcher needs to know. It is passed on as JSON. */
 export type StepIsolation =
   /** `folder`: the cgroup of the agent's steps, which holds one cgroup for each step. */
-  | { readonly kind: "cgroup"; readonly folder: string }
+  | { readonly kind: "cgroup"; readonly folder: string; readonly starter?: StarterKind }
   | { readonly kind: "pid-namespace" }
   /** `interpreter`: a program that can call the system by number, or a name of the C library. */
   | { readonly kind: "subreaper"; readonly interpreter: "perl" | "python3" }
-  | { readonly kind: "mark" };
+  | { readonly kind: "mark"; readonly starter?: StarterKind };
+
+/** What forks the processes of steps. Without one, each step has a supervisor of its own. */
+export type StarterKind = "perl";
 
 export const BY_MARK: StepIsolation = { kind: "mark" };
 
 /** The cgroup that holds one cgroup for each step; undefined without cgroups. */
 export function cgroupFolderOf(isolation: StepIsolation): string | undefined {
   return isolation.kind === "cgroup" ? isolation.folder : undefined;
+}
+
+export function starterOf(isolation: StepIsolation): StarterKind | undefined {
+  return isolation.kind === "cgroup" || isolation.kind === "mark" ? isolation.starter : undefined;
 }
 
 /** How a supervisor is started under an isolation. */

@@ -18,6 +18,7 @@ import { signalGroup } from "./process-group.ts";
 import { descendantsOf, innerGroupOf } from "./process-tree.ts";
 import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
 import { cgroupFolderOf, preludeOf, type StepIsolation, supervisorStart } from "./step-isolation.ts";
+import type { StepProcess } from "./step-process.ts";
 import { changeUser, type Owner } from "./step-user.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
@@ -65,13 +66,13 @@ function supervisorOf(
   return ["/bin/sh", "-c", first, "sh", "millrace-step", ...args, ...changeUser(user), ...supervisor];
 }
 
-/** All children of this process are supervisors or their parents. */
+/** Counts the children of this process, which are supervisors or their parents. */
 const meter = new UsageMeter();
 
-export class SupervisedProcess {
-  /** The prefix of the marks of all processes under its lease. */
+export class SupervisedProcess implements StepProcess {
   readonly leaseMark: string;
-  /** Resolves when the process itself has ended. Other processes of its group may still run. */
+  /** The supervisor exists before the step. */
+  readonly begun = Promise.resolve();
   readonly exited: Promise<ProcessExit>;
   readonly #child: ChildProcess;
   /** The supervisor, or the parent that its isolation gives it. */

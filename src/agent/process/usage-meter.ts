@@ -59,6 +59,26 @@ export class UsageMeter {
     });
   }
 
+  /**
+   * Call for a process whose parent is not this process, with the time by which the total of its parent has grown. The
+   * answer is as that of {@link end}.
+   */
+  endOf(pid: number, waitedMs: number): ResourceUsage | undefined {
+    const sampled = this.#sampled.get(pid);
+    this.#forget([pid]);
+    return sampled && { ...sampled, cpuMs: Math.round(Math.max(sampled.cpuMs, waitedMs)) };
+  }
+
+  #forget(pids: readonly number[]): void {
+    for (const pid of pids) {
+      this.#sampled.delete(pid);
+      this.#groups.delete(pid);
+    }
+    if (this.#sampled.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
   /** Distributes the time of the ended processes: each gets its sampled time, and an equal part of the rest. */
   #count(): void {
     const ended = this.#ended;
@@ -68,16 +88,12 @@ export class UsageMeter {
     const sampledMs = usages.reduce((sum, usage) => sum + (usage?.cpuMs ?? 0), 0);
     const restMs = waitedMs === undefined ? 0 : Math.max(0, waitedMs - this.#countedMs - sampledMs);
     this.#countedMs = waitedMs ?? 0;
-    for (const [index, { pid, answer }] of ended.entries()) {
-      this.#sampled.delete(pid);
-      this.#groups.delete(pid);
+    for (const [index, { answer }] of ended.entries()) {
       const usage = usages[index];
       if (usage === undefined || waitedMs === undefined) answer(undefined);
       else answer({ ...usage, cpuMs: Math.round(usage.cpuMs + restMs / ended.length) });
     }
-    if (this.#sampled.size > 0) return;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#forget(ended.map(({ pid }) => pid));
   }
 
   #sample(): void {

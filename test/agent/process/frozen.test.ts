@@ -103,8 +103,9 @@ describe("an agent that is stopped", () => {
     await until("the end of the step", async () => (await processesWith(sleepOf(83))).length === 0, 5_000);
   });
 
-  it("leaves no process when it is killed, even if a step has stopped its own watcher", async () => {
-    bench.gateway.dispatch({ script: `pkill -STOP -g $$ -f millrace-step; echo up; ${sleepOf(84)}` });
+  it("leaves no process when it is killed, even if a step has stopped its own watcher or starter", async () => {
+    const stop = "pkill -STOP -g $$ -f millrace-step || kill -STOP $PPID";
+    bench.gateway.dispatch({ script: `${stop}; echo up; ${sleepOf(84)}` });
     await bench.gateway.logOf(1n);
     agent.kill("SIGKILL");
     await until("the end of the step", async () => (await processesWith(sleepOf(84))).length === 0, 2_000);

@@ -9,7 +9,7 @@ import { endCgroup, hierarchiesOf } from "../../../src/agent/process/cgroups.ts"
 import { chooseIsolation } from "../../../src/agent/process/choose-isolation.ts";
 import { Guard } from "../../../src/agent/process/guard.ts";
 import { Launcher } from "../../../src/agent/process/launcher.ts";
-import { BY_MARK, cgroupFolderOf, type StepIsolation } from "../../../src/agent/process/step-isolation.ts";
+import { BY_MARK, cgroupFolderOf, starterOf, type StepIsolation } from "../../../src/agent/process/step-isolation.ts";
 import { until } from "../../support/until.ts";
 import { processesWith, SILENT, sleepOf } from "../test-agent.ts";
 
@@ -22,13 +22,15 @@ describe("the isolation of steps", () => {
     try {
       const chosen = await chooseIsolation("auto", folder, SILENT);
       expect(chosen.kind).to.equal((available.at(0) ?? BY_MARK).kind);
-      expect(await chooseIsolation("mark", folder, SILENT)).to.deep.equal(BY_MARK);
+      expect(await chooseIsolation("mark", folder, SILENT)).to.deep.equal({ ...BY_MARK, starter: "perl" });
       // Without programs there is neither `unshare` nor an interpreter.
       process.env["PATH"] = folder;
       for (const kind of ["pid-namespace", "subreaper"] as const) {
         const error = await chooseIsolation(kind, folder, SILENT).catch((each: Error) => each);
         expect(error).to.have.property("message").that.includes(kind);
       }
+      // Without Perl, each step has a supervisor.
+      expect(await chooseIsolation("mark", folder, SILENT)).to.deep.equal(BY_MARK);
       const cgroup = cgroupFolderOf(chosen);
       if (cgroup !== undefined) await endCgroup(cgroup);
     } finally {
@@ -53,7 +55,7 @@ describe("the isolation of steps", () => {
     expect(hierarchiesOf("", "")).to.deep.equal([]);
   });
 
-  for (const isolation of [...available, BY_MARK]) {
+  for (const isolation of [...available, BY_MARK, { ...BY_MARK, starter: "perl" } as const]) {
     describe(`by ${nameOf(isolation)}`, () => {
       let folder: string;
       let launcher: Launcher;
@@ -192,8 +194,9 @@ describe("the isolation of steps", () => {
 });
 
 function nameOf(isolation: StepIsolation): string {
-  if (isolation.kind === "cgroup") return `cgroup of ${basename(join(isolation.folder, ".."))}`;
-  return isolation.kind === "subreaper" ? `subreaper of ${isolation.interpreter}` : isolation.kind;
+  const starter = starterOf(isolation) === undefined ? "" : " with a starter";
+  if (isolation.kind === "cgroup") return `cgroup of ${basename(join(isolation.folder, ".."))}${starter}`;
+  return isolation.kind === "subreaper" ? `subreaper of ${isolation.interpreter}` : `${isolation.kind}${starter}`;
 }
 
 /** Every isolation that works here but the mark, the cgroups of all versions among them. */
@@ -206,10 +209,14 @@ async function isolationsOfThisMachine(): Promise<StepIsolation[]> {
     if (isolation?.kind === "subreaper" && isolation.interpreter === "perl")
       found.push({ kind: "subreaper", interpreter: "python3" });
     if (isolation?.kind !== "cgroup") continue;
+    found.push({ kind: "cgroup", folder: isolation.folder });
     await endCgroup(isolation.folder);
     const read = (name: string) => readFileSync(`/proc/self/${name}`, "latin1");
     for (const { control, own } of hierarchiesOf(read("cgroup"), read("mountinfo")))
-      if (control !== "kill") found.push({ kind: "cgroup", folder: join(own, basename(isolation.folder)) });
+      if (control !== "kill") {
+        const other = { kind: "cgroup", folder: join(own, basename(isolation.folder)) } as const;
+        found.push(other, { ...other, starter: "perl" });
+      }
   }
   await rm(folder, { recursive: true });
   return found;

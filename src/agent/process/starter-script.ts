@@ -1,0 +1,151 @@
+/**
+ * The program of a starter: it forks the processes of steps and waits for them. It is written in Perl, whose process
+ * is small, so that a fork costs a fraction of what it costs Node.
+ */
+
+/**
+ * Numbers of system calls by the name that Node gives the processor: setsid and close. The script needs integers of 64
+ * bits. The numbers of clone3 (435) and pidfd_open (434) are the same everywhere.
+ */
+const SYSTEM_CALLS: Readonly<Record<string, readonly [setsid: number, close: number]>> = {
+  x64: [112, 3],
+  arm64: [157, 57],
+  riscv64: [157, 57],
+  loong64: [157, 57],
+  ppc64: [66, 6],
+  s390x: [66, 6],
+};
+
+/**
+ * Arguments: the numbers of setsid and close, the script that kills what is left, and its two arguments. Descriptor 3
+ * is the connection with the launcher. A request is its length (32 bits) and then fields that zero bytes separate: id,
+ * cgroup or nothing, mark, folder, standard input, output, error, permit, number of arguments, the arguments, and the
+ * variables.
+ *
+ * Answers are lines, in this order: `s ID PID` when the process is forked or `f ID REASON` when it cannot be; `o ID
+ * OBSTACLE` by the process itself when something is missing; `x ID STATUS CPU LEFT` when it has ended and its group was
+ * killed. CPU is its time in milliseconds. LEFT is 1 when its cgroup still holds processes.
+ *
+ * A descriptor of each process tells its end (0x1000: CLONE_PIDFD). Where version 2 of cgroups is, the process begins in
+ * its cgroup (0x200000000: CLONE_INTO_CGROUP); moving it there later takes longer. Containers may forbid clone3.
+ *
+ * The permit is read last. Until the process becomes the program, it has the environment of the starter, so the guard
+ * finds it by the mark of the lease. When the connection closes, the starter kills all that it has started. It ignores
+ * SIGPIPE, since a launcher that is gone must not end it before that.
+ */
+const SCRIPT = `
+use strict;
+my ($setsid, $close, $kill, @kill) = @ARGV;
+$SIG{PIPE} = "IGNORE";
+open(my $launcher, "+<&=", 3) or exit 1;
+fcntl($launcher, 2, 1);
+my ($can_clone, $can_enter) = (1, 1);
+my ($buffer, $used, %running) = ("", 0);
+my $watched = "";
+vec($watched, 3, 1) = 1;
+sub answer { syswrite($launcher, join(" ", @_) . "\\n") }
+sub missing { answer("o", @_); exit 125 }
+sub clone {
+  my ($folder) = @_;
+  my $slot = "\\0" x 8;
+  vec($slot, 0, 8) = 255;
+  my $flags = 0x1000 + (defined $folder ? 0x200000000 : 0);
+  my $in = defined $folder ? fileno($folder) : 0;
+  my $arguments = pack("Q", $flags) . pack("p", $slot) . pack("Q9", 0, 0, 17, 0, 0, 0, 0, 0, $in);
+  my $pid = syscall(435, $arguments, 88);
+  return ($pid, unpack("l", $slot));
+}
+sub begin {
+  my ($id, $cgroup, $mark, $cwd, $in, $out, $err, $permit, $count, @rest) = @_;
+  my ($pid, $end) = (-1);
+  my $is_inside = $cgroup eq "";
+  if (!$is_inside) {
+    my ($above) = $cgroup =~ m{^(.*)/};
+    mkdir($cgroup) or mkdir($above) && mkdir($cgroup) or return answer("f", $id, "its cgroup: $!");
+    if ($can_clone && $can_enter && sysopen(my $folder, $cgroup, 0)) {
+      ($pid, $end) = clone($folder);
+      $is_inside = $pid >= 0;
+      $can_enter = $is_inside;
+    }
+  }
+  if ($pid < 0 && $can_clone) {
+    ($pid, $end) = clone();
+    $can_clone = $pid >= 0;
+  }
+  if ($pid < 0) {
+    $pid = fork;
+    if (!defined $pid) {
+      my $reason = "$!";
+      rmdir($cgroup) if $cgroup ne "";
+      return answer("f", $id, $reason);
+    }
+    $end = $pid == 0 ? -1 : syscall(434, $pid, 0);
+  }
+  if ($pid == 0) {
+    syscall($setsid);
+    $SIG{PIPE} = "DEFAULT";
+    if (!$is_inside) {
+      open(my $file, ">", "$cgroup/cgroup.procs") or missing($id, "isolation");
+      syswrite($file, "0") or missing($id, "isolation");
+    }
+    chdir($cwd) or missing($id, "folder");
+    open(STDIN, "<", $in) && open(STDOUT, ">", $out) && open(STDERR, ">", $err) or missing($id, "isolation");
+    my @command = splice(@rest, 0, $count);
+    %ENV = ();
+    for (@rest) { my ($name, $value) = split(/=/, $_, 2); $ENV{$name} = $value }
+    -e $permit or missing($id, "permit");
+    exec { $command[0] } @command;
+    my $code = $! == 2 ? 127 : 126;
+    my $reason = "$!";
+    syswrite(STDERR, "millrace: cannot run $command[0]: $reason\\n");
+    exit $code;
+  }
+  if ($end < 0) { kill("KILL", $pid); exit 1 }
+  $running{$end} = [$id, $pid, $cgroup];
+  vec($watched, $end, 1) = 1;
+  answer("s", $id, $pid);
+}
+sub ended {
+  my ($end) = @_;
+  my ($id, $pid, $cgroup) = @{ delete $running{$end} };
+  vec($watched, $end, 1) = 0;
+  syscall($close, $end);
+  waitpid($pid, 0);
+  my $status = $?;
+  my @times = times;
+  my $before = $used;
+  $used = $times[2] + $times[3];
+  kill("KILL", -$pid);
+  my $left = $cgroup eq "" || rmdir($cgroup) ? 0 : 1;
+  answer("x", $id, $status, int(($used - $before) * 1000 + 0.5), $left);
+}
+answer("ready");
+while (1) {
+  my $size = length($buffer) < 4 ? 1 << 40 : 4 + unpack("N", $buffer);
+  my $has_request = length($buffer) >= $size;
+  my $ready = $watched;
+  if (select($ready, undef, undef, $has_request ? 0 : undef) > 0) {
+    vec($ready, $_, 1) and ended($_) for keys %running;
+    if (vec($ready, 3, 1)) {
+      sysread($launcher, $buffer, 65536, length($buffer)) or last;
+    }
+  }
+  if ($has_request) {
+    my $request = substr($buffer, 4, $size - 4);
+    substr($buffer, 0, $size) = "";
+    begin(split(/\\0/, $request, -1));
+  }
+}
+kill("KILL", map { ($_->[1], -$_->[1]) } values %running);
+exec("/bin/sh", "-c", $kill, "millrace-kill", @kill);
+`;
+
+/** The command line of a starter; undefined on a processor whose system calls are not known. */
+export function starterCommand(
+  killScript: string,
+  killArguments: readonly string[],
+): [string, ...string[]] | undefined {
+  const calls = process.platform === "linux" ? SYSTEM_CALLS[process.arch] : undefined;
+  if (calls === undefined) return undefined;
+  return ["perl", "-e", SCRIPT, ...calls.map(String), killScript, ...killArguments];
+}

@@ -1,0 +1,110 @@
+/** The process that forks the processes of steps, with real processes. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { expect } from "chai";
+import type { Launch } from "../../../src/agent/process/launch-protocol.ts";
+import { Starter } from "../../../src/agent/process/starter.ts";
+import { starterCommand } from "../../../src/agent/process/starter-script.ts";
+import { UsageMeter } from "../../../src/agent/process/usage-meter.ts";
+import { until } from "../../support/until.ts";
+import { processesWith, sleepOf } from "../test-agent.ts";
+
+describe("a starter", () => {
+  let folder: string;
+  let starter: Starter;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millrace-starter-"));
+    await writeFile(join(folder, "permit"), "");
+    const leaseMark = `${basename(folder)};`;
+    starter = new Starter({ leaseMark, prefix: `${leaseMark}a-`, cgroupFolder: undefined, meter: new UsageMeter() });
+  });
+  afterEach(async () => {
+    starter.end();
+    await starter.gone;
+    await rm(folder, { recursive: true });
+  });
+
+  const launch = (command: readonly [string, ...string[]], given: Partial<Launch> = {}): Launch => ({
+    command,
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdout: join(folder, "out"),
+    stderr: join(folder, "err"),
+    leaseMark: starter.leaseMark,
+    permitFile: join(folder, "permit"),
+    ...given,
+  });
+  const written = (name: string) => readFile(join(folder, name), "utf8");
+
+  it("passes every argument, variable and folder exactly, and no variable of its own", async () => {
+    const texts = ["", " ", "a=b=", "line\nfeed", "'quoted' \"text\" $HOME `ls` \\", "grün ✓", "-n"];
+    const variables = Object.fromEntries(texts.map((text, index) => [`TEXT_${index}`, text]));
+    const names = { ...variables, PATH: process.env["PATH"]!, UID: "7", IFS: "x", BASH_ENV: "no" };
+    const script = "process.stdout.write(JSON.stringify([process.argv.slice(1), process.env, process.cwd()]))";
+    const { exited } = starter.start(launch([process.execPath, "-e", script, "--", ...texts], { env: names }));
+    expect(await exited).to.include({ code: 0 });
+    const [args, env, cwd] = JSON.parse(await written("out")) as [string[], Record<string, string>, string];
+    expect(args).to.deep.equal(texts);
+    expect(env).to.deep.equal({ ...names, PWD: folder, MILLRACE_STEP_MARK: `${starter.leaseMark}a-1;` });
+    expect(cwd).to.equal(folder);
+  });
+
+  it("tells why a program did not start", async () => {
+    expect(await starter.start(launch(["no-such-program"])).exited).to.include({ code: 127 });
+    expect(await written("err")).to.equal("millrace: cannot run no-such-program: No such file or directory\n");
+    expect(await starter.start(launch([folder])).exited).to.include({ code: 126 });
+    for (const [obstacle, given] of [
+      ["folder", { cwd: join(folder, "none") }],
+      ["permit", { permitFile: join(folder, "none") }],
+      ["isolation", { stdout: join(folder, "none", "out") }],
+    ] as const) {
+      const command = ["touch", join(folder, "ran")] as const;
+      expect(await starter.start(launch(command, given)).exited).to.include({ obstacle });
+    }
+    expect(existsSync(join(folder, "ran"))).to.equal(false);
+  });
+
+  it("leaves none of its steps when it is killed, nor when it ends", async () => {
+    const steps = [0, 1].map(() => starter.start(launch(["sh", "-c", `setsid ${sleepOf(71)} & ${sleepOf(71)}`])));
+    await until("the processes", async () => (await processesWith(sleepOf(71))).length >= 6);
+    process.kill(starter.group, "SIGKILL");
+    for (const step of steps) {
+      expect(await step.exited).to.equal(undefined);
+      await step.kill();
+    }
+    expect(await processesWith(sleepOf(71))).to.deep.equal([]);
+    expect([starter.isRunning, starter.isUsed]).to.deep.equal([false, false]);
+  });
+
+  it("kills a step that is asked to end before its program begins, with all that it starts", async () => {
+    for (let count = 0; count < 30; count++) {
+      const step = starter.start(launch(["sh", "-c", `setsid ${sleepOf(72)} & ${sleepOf(72)}`]));
+      await step.kill();
+      expect(await step.exited).to.include({ code: null, signal: "SIGKILL" });
+    }
+    expect(await processesWith(sleepOf(72))).to.deep.equal([]);
+  });
+
+  it("starts processes also where clone3 is forbidden", async () => {
+    // There is no system call of this number, so that the answer is that of a container that forbids clone3.
+    const [program, ...args] = starterCommand("exit", [])!.map((text) => text.replace("syscall(435,", "syscall(9435,"));
+    const child = spawn(program!, args, { stdio: ["ignore", "ignore", "inherit", "pipe"] });
+    const connection = child.stdio[3] as Socket;
+    let answers = "";
+    connection.on("data", (text) => (answers += text.toString()));
+    const { permitFile, stdout, stderr, cwd } = launch(["true"]);
+    const fields = ["1", "", "mark", cwd, "/dev/null", stdout, stderr, permitFile, 3, "sh", "-c", "exit 5"];
+    const request = Buffer.from(`0000${fields.join("\0")}`);
+    request.writeUInt32BE(request.length - 4);
+    connection.write(request);
+    await until("the end of the process", () => answers.includes("x 1"));
+    expect(answers).to.match(/^ready\ns 1 \d+\nx 1 1280 \d+ 0\n$/);
+    connection.end();
+    await once(child, "exit");
+  });
+});
