@@ -2,12 +2,11 @@
  * The feed over Redis publish/subscribe. Redis stores nothing: a subscriber that is not connected misses the message.
  * One Redis message carries one or more payloads, each a line of JSON.
  *
- * While no other node lives, nobody else can listen: then payloads go to the listeners of this process without Redis,
+ * While no other node lives, no other process can listen: then payloads go to the listeners of this process without Redis,
  * and what has no listener is not published at all. A feed that connects says hello to the other feeds, so that they
  * publish again at once. A message that is lost all the same, in the moment before they know, is found in the store as
  * every lost message is.
  */
-import { randomUUID } from "node:crypto";
 import type { Cluster, Redis } from "ioredis";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed, Unsubscribe } from "./feed.ts";
@@ -32,23 +31,29 @@ const HELLO = "feed-hello";
 /** After a hello, this feed publishes everything for this long; by then the registry of nodes lists the other node. */
 const HELLO_MS = 5_000;
 
+/** The node of a feed, among the others. */
+export interface FeedNode {
+  /** New with each start of the process. */
+  readonly nodeId: string;
+  /** True while certainly no other node lives. Asked for each message. */
+  isAlone(): boolean;
+}
+
 export interface RedisFeedOptions {
   /** May be shared, and stays open. */
   readonly publisher: Redis | Cluster;
   /** For this feed alone; closed with it. */
   readonly subscriber: Redis | Cluster;
-  /** True while certainly no other node lives. Absent: other nodes may live at any time. */
-  readonly isAlone?: () => boolean;
+  /** Absent: other nodes may live at any time. */
+  readonly node?: FeedNode;
   readonly log: Logger;
 }
 
 export class RedisFeed implements Feed {
   readonly #publisher: Redis | Cluster;
   readonly #subscriber: Redis | Cluster;
-  readonly #isAlone: () => boolean;
+  readonly #node: FeedNode | undefined;
   readonly #log: Logger;
-  /** Names this feed in its hellos. */
-  readonly #id = randomUUID();
   /** True while payloads stay in this process. */
   #isLocal = false;
   /** Messages that Redis was given, ever. */
@@ -61,16 +66,16 @@ export class RedisFeed implements Feed {
   /** Messages by channel that are sent when the code that publishes now awaits something. */
   readonly #messages = new Map<string, Message>();
 
-  constructor({ publisher, subscriber, isAlone, log }: RedisFeedOptions) {
+  constructor({ publisher, subscriber, node, log }: RedisFeedOptions) {
     this.#publisher = publisher;
     this.#subscriber = subscriber;
-    this.#isAlone = isAlone ?? (() => false);
+    this.#node = node;
     this.#log = log;
     subscriber.on("message", (channel: string, text: string) => {
       if (channel === HELLO) this.#hear(text);
       else this.#deliver(channel, text);
     });
-    if (isAlone === undefined) return;
+    if (node === undefined) return;
     // Messages from before this subscription, or from the time of an outage, are in the store.
     subscriber.on("ready", () => this.#sayHello());
     subscriber.subscribe(HELLO).then(
@@ -150,7 +155,7 @@ export class RedisFeed implements Feed {
   }
 
   #mayStayHere(): boolean {
-    return this.#isAlone() && performance.now() > this.#publishesUntil;
+    return this.#node !== undefined && this.#node.isAlone() && performance.now() > this.#publishesUntil;
   }
 
   #staysHere(): boolean {
@@ -161,17 +166,17 @@ export class RedisFeed implements Feed {
   /** When the hello comes back, everything that was published before it has come back too. */
   #askToHearItself(): void {
     this.#askedAt = this.#sentCount;
-    this.#publisher.publish(HELLO, `${this.#id} ${this.#askedAt}`).catch(() => (this.#askedAt = null));
+    this.#publisher.publish(HELLO, `${this.#node!.nodeId} ${this.#askedAt}`).catch(() => (this.#askedAt = null));
   }
 
   #sayHello(): void {
     this.#askedAt = null;
-    this.#publisher.publish(HELLO, `${this.#id} -`).catch(() => undefined);
+    this.#publisher.publish(HELLO, `${this.#node!.nodeId} -`).catch(() => undefined);
   }
 
   #hear(text: string): void {
     const [id, count] = text.split(" ");
-    if (id !== this.#id) {
+    if (id !== this.#node!.nodeId) {
       this.#publishesUntil = performance.now() + HELLO_MS;
     } else if (this.#askedAt !== null && count === String(this.#askedAt)) {
       this.#askedAt = null;

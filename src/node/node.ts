@@ -131,7 +131,7 @@ async function startParts(
   const feed = new RedisFeed({
     publisher: redis,
     subscriber: connectRedis(target, { role: "subscriber", log }),
-    isAlone: () => nodes.aloneMs() >= ALONE_MS,
+    node: { nodeId, isAlone: () => nodes.aloneMs() >= ALONE_MS },
     log,
   });
   teardown.add("the feed", () => feed.close());

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
@@ -39,7 +40,7 @@ describe("the feed of a node that is alone", function () {
   }
   function openFeed(isAlone?: () => boolean): RedisFeed {
     const parts = { publisher: client("edge"), subscriber: client("subscriber"), log: silentLog };
-    const opened = new RedisFeed(isAlone === undefined ? parts : { ...parts, isAlone });
+    const opened = new RedisFeed(isAlone === undefined ? parts : { ...parts, node: { nodeId: randomUUID(), isAlone } });
     closers.push(() => opened.close());
     return opened;
   }
@@ -63,7 +64,7 @@ describe("the feed of a node that is alone", function () {
     const heard: unknown[] = [];
     await feed.subscribe("a", (payload) => heard.push(payload));
     await Promise.all([feed.publish("a", { n: 1, none: undefined }), feed.publish("a", ["x\ny"])]);
-    await feed.publish("nobody listens", { toJSON: () => expect.fail("it was turned into JSON") });
+    await feed.publish("without a listener", { toJSON: () => expect.fail("it was turned into JSON") });
     expect(heard).to.deep.equal([{ n: 1 }, ["x\ny"]]);
     expect(overRedis).to.deep.equal([]);
   });
