@@ -34,6 +34,8 @@ const NODES = "{millrace}:nodes";
 const ANNOUNCE_MS = 1_000;
 /** A node that has not announced itself for this long counts as gone. */
 const GONE_MS = 5_000;
+/** What the last announcement has found counts for this long. */
+const TRUST_MS = 2_500;
 
 /*
  * Lists the live members by Redis' own clock.
@@ -54,6 +56,10 @@ export class NodeRegistry {
   #announcing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
+  /** Since when every announcement has found no other node; null while one lives. Monotonic milliseconds. */
+  #aloneSince: number | null = null;
+  /** When the last announcement that was answered was sent, monotonic milliseconds. */
+  #announcedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ redis, record, log }: NodeRegistryOptions) {
     this.#redis = redis;
@@ -79,6 +85,15 @@ export class NodeRegistry {
       .toSorted((a, b) => a.startedAt - b.startedAt || (a.nodeId < b.nodeId ? -1 : 1));
   }
 
+  /**
+   * For how long this node has been the only living one, milliseconds. 0 while another node lives, and when the last
+   * answered announcement is so old that another node may have come since.
+   */
+  aloneMs(): number {
+    const now = performance.now();
+    return this.#aloneSince === null || now - this.#announcedAt > TRUST_MS ? 0 : now - this.#aloneSince;
+  }
+
   /** Removes the record; while Redis is away, the node counts as gone after 5 s instead. Idempotent; never rejects. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -88,7 +103,16 @@ export class NodeRegistry {
   }
 
   async #announce(): Promise<void> {
-    await this.#redis.eval(BEAT, 1, NODES, this.#member, GONE_MS);
+    const now = performance.now();
+    try {
+      const alive = (await this.#redis.eval(BEAT, 1, NODES, this.#member, GONE_MS)) as string[];
+      if (alive.some((member) => member !== this.#member)) this.#aloneSince = null;
+      else this.#aloneSince ??= now;
+      this.#announcedAt = now;
+    } catch (error) {
+      this.#aloneSince = null;
+      throw error;
+    }
   }
 
   #schedule(): void {

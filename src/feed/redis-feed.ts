@@ -1,6 +1,11 @@
 /**
  * The feed over Redis publish/subscribe. Redis stores nothing: a subscriber that is not connected misses the message.
  * One Redis message carries one or more payloads, each a line of JSON.
+ *
+ * While no other node lives, no other process can listen: then payloads go to the listeners of this process without Redis,
+ * and what has no listener is not published at all. A feed that connects says hello to the other feeds, so that they
+ * publish again at once. A message that is lost all the same, in the moment before they know, is found in the store as
+ * every lost message is.
  */
 import type { Cluster, Redis } from "ioredis";
 import type { Logger } from "../domain/logger.ts";
@@ -21,21 +26,62 @@ interface Message {
 }
 
 const PREFIX = "feed:";
+/** On this channel, feeds say that they listen, and a feed hears when its own earlier messages have come back. */
+const HELLO = "feed-hello";
+/** After a hello, this feed publishes everything for this long; by then the registry of nodes lists the other node. */
+const HELLO_MS = 5_000;
+
+/** The node of a feed, among the others. */
+export interface FeedNode {
+  /** New with each start of the process. */
+  readonly nodeId: string;
+  /** True while certainly no other node lives. Asked for each message. */
+  isAlone(): boolean;
+}
+
+export interface RedisFeedOptions {
+  /** May be shared, and stays open. */
+  readonly publisher: Redis | Cluster;
+  /** For this feed alone; closed with it. */
+  readonly subscriber: Redis | Cluster;
+  /** Absent: other nodes may live at any time. */
+  readonly node?: FeedNode;
+  readonly log: Logger;
+}
 
 export class RedisFeed implements Feed {
   readonly #publisher: Redis | Cluster;
   readonly #subscriber: Redis | Cluster;
+  readonly #node: FeedNode | undefined;
   readonly #log: Logger;
+  /** True while payloads stay in this process. */
+  #isLocal = false;
+  /** Messages that Redis was given, ever. */
+  #sentCount = 0;
+  /** The value of `#sentCount` when this feed last asked to hear its own hello; null while none is on its way. */
+  #askedAt: number | null = null;
+  /** Until then other feeds listen, monotonic milliseconds. */
+  #publishesUntil = Number.NEGATIVE_INFINITY;
   readonly #channels = new Map<string, Channel>();
   /** Messages by channel that are sent when the code that publishes now awaits something. */
   readonly #messages = new Map<string, Message>();
 
-  /** `publisher` may be shared and stays open; `subscriber` is for this feed alone, and is closed with it. */
-  constructor(options: { publisher: Redis | Cluster; subscriber: Redis | Cluster; log: Logger }) {
-    this.#publisher = options.publisher;
-    this.#subscriber = options.subscriber;
-    this.#log = options.log;
-    this.#subscriber.on("message", (channel: string, text: string) => this.#deliver(channel, text));
+  constructor({ publisher, subscriber, node, log }: RedisFeedOptions) {
+    this.#publisher = publisher;
+    this.#subscriber = subscriber;
+    this.#node = node;
+    this.#log = log;
+    subscriber.on("message", (channel: string, text: string) => {
+      if (channel === HELLO) this.#hear(text);
+      else this.#deliver(channel, text);
+    });
+    if (node === undefined) return;
+    // Messages from before this subscription, or from the time of an outage, are in the store.
+    subscriber.on("ready", () => this.#sayHello());
+    subscriber.subscribe(HELLO).then(
+      () => this.#sayHello(),
+      () => undefined,
+    );
   }
 
   /**
@@ -43,6 +89,7 @@ export class RedisFeed implements Feed {
    * message.
    */
   async publish(channel: string, payload: unknown): Promise<void> {
+    if (this.#staysHere() && !this.#channels.has(PREFIX + channel)) return;
     const line = JSON.stringify(payload);
     let message = this.#messages.get(channel);
     if (message === undefined) {
@@ -94,16 +141,55 @@ export class RedisFeed implements Feed {
     return channel;
   }
 
-  #send(channel: string, lines: readonly string[]): Promise<unknown> {
+  async #send(channel: string, lines: readonly string[]): Promise<void> {
     this.#messages.delete(channel);
-    return this.#publisher.publish(PREFIX + channel, lines.join("\n"));
+    const key = PREFIX + channel;
+    if (this.#staysHere()) {
+      this.#deliver(key, lines);
+      return;
+    }
+    this.#sentCount++;
+    const sent = this.#publisher.publish(key, lines.join("\n"));
+    if (this.#askedAt === null && this.#mayStayHere()) this.#askToHearItself();
+    await sent;
   }
 
-  #deliver(key: string, text: string): void {
+  #mayStayHere(): boolean {
+    return this.#node !== undefined && this.#node.isAlone() && performance.now() > this.#publishesUntil;
+  }
+
+  #staysHere(): boolean {
+    this.#isLocal &&= this.#mayStayHere();
+    return this.#isLocal;
+  }
+
+  /** When the hello comes back, everything that was published before it has come back too. */
+  #askToHearItself(): void {
+    this.#askedAt = this.#sentCount;
+    this.#publisher.publish(HELLO, `${this.#node!.nodeId} ${this.#askedAt}`).catch(() => (this.#askedAt = null));
+  }
+
+  #sayHello(): void {
+    this.#askedAt = null;
+    this.#publisher.publish(HELLO, `${this.#node!.nodeId} -`).catch(() => undefined);
+  }
+
+  #hear(text: string): void {
+    const [id, count] = text.split(" ");
+    if (id !== this.#node!.nodeId) {
+      this.#publishesUntil = performance.now() + HELLO_MS;
+    } else if (this.#askedAt !== null && count === String(this.#askedAt)) {
+      this.#askedAt = null;
+      // A message that was published after the hello is still on its way, and must not be overtaken.
+      this.#isLocal = count === String(this.#sentCount) && this.#mayStayHere();
+    }
+  }
+
+  #deliver(key: string, lines: string | readonly string[]): void {
     const channel = this.#channels.get(key);
     if (channel === undefined) return;
     // JSON text has no line feed inside, so each line is one payload.
-    for (const line of text.split("\n")) this.#deliverOne(key, channel, line);
+    for (const line of typeof lines === "string" ? lines.split("\n") : lines) this.#deliverOne(key, channel, line);
   }
 
   #deliverOne(key: string, channel: Channel, line: string): void {

@@ -69,6 +69,12 @@ export interface StartedNode {
 }
 
 /**
+ * A node that has found no other node for this long keeps its feed to itself. A Redis that was emptied lists the other
+ * nodes again sooner.
+ */
+const ALONE_MS = 3_000;
+
+/**
  * Starts the roles of `config`. When a part fails or `signal` is aborted, it ends the parts that have started, and
  * rejects. It rejects with the signal's reason; with `conflict` for a port in use, for another number of shards than
  * the deployment has, and for a deployment whose versions cannot work beside this one; with `unavailable` for a store
@@ -122,7 +128,12 @@ async function startParts(
   const { writes } = schemaSwitch;
   const stores = versionedStores(adapters, format, writes);
   const messages = messageFormat(format, writes);
-  const feed = new RedisFeed({ publisher: redis, subscriber: connectRedis(target, { role: "subscriber", log }), log });
+  const feed = new RedisFeed({
+    publisher: redis,
+    subscriber: connectRedis(target, { role: "subscriber", log }),
+    node: { nodeId, isAlone: () => nodes.aloneMs() >= ALONE_MS },
+    log,
+  });
   teardown.add("the feed", () => feed.close());
   const mailboxes = new MailboxSender({ redis, shards: shardCount, format: messages });
   teardown.add("the mailbox sender", () => mailboxes.close());

@@ -17,6 +17,14 @@ const RUNS = 10;
 /** The step runs long enough for its start to be reported separately. */
 const STEPS = [{ name: "s", uses: "shell", args: { script: "sleep 0.1" } }];
 
+/**
+ * What an installation calls whether a run exists or not: leases, membership, clocks, the witness, the metrics, and
+ * presence.
+ */
+const IDLE = /^(eval|info|set|hlen|hmget|ping|client|script)$/i;
+/** A canary is sent, found, fetched and settled, and the owner looks for another one. */
+const CALLS_OF_A_CANARY = 5;
+
 /** The exact costs of a run. */
 const LIMITS = {
   /** The claim, the start and the end. */
@@ -29,8 +37,10 @@ const LIMITS = {
   "mailbox calls": 12,
   /** The offer, its claim, its withdrawal, and the look for another offer when the slot is free again. */
   "board calls": 4,
-  /** The events and the agent's notices of each turn, with the first turn at the edge, and the offer. */
-  publications: 6,
+  /** The node is alone, so its own listeners hear the events and the agent's notices without Redis. */
+  publications: 0,
+  /** The calls above, and for each envelope the wait for the next one. */
+  "Redis calls": 19,
 };
 
 type Costs = Record<keyof typeof LIMITS, number>;
@@ -105,6 +115,17 @@ describe("a run of one step", function () {
     await call(`/${pipelineId}/spec/save`, { spec: { jobs: [{ name: "j", steps: STEPS }] } });
     // The first run also pays for what is loaded or registered once.
     await run(pipelineId);
+    // A node must have been alone for a while before it keeps its feed to itself.
+    await until("nothing is published", async () => {
+      let published = 0;
+      const count = (_: string, [name = ""]: string[], source: string): void => {
+        if (source !== "lua" && /^publish$/i.test(name)) published++;
+      };
+      monitor.on("monitor", count);
+      await run(pipelineId);
+      monitor.off("monitor", count);
+      return published === 0;
+    });
 
     const total: Costs = {
       turns: 0,
@@ -113,11 +134,16 @@ describe("a run of one step", function () {
       "mailbox calls": 0,
       "board calls": 0,
       publications: 0,
+      "Redis calls": 0,
     };
+    let canaries = 0;
     const restore = countWrites(node.context.stores, () => total["store writes"]++);
-    monitor.on("monitor", (_, [name = "", , , key = ""]: string[], source: string) => {
+    monitor.on("monitor", (_, command: string[], source: string) => {
+      const [name = "", , , key = ""] = command;
       // Commands inside a script are not calls. Owners renew their leases whether a run exists or not.
       if (source === "lua") return;
+      if (command.some((value) => value.includes("canary"))) canaries++;
+      if (!IDLE.test(name) && !key.startsWith("{presence}:")) total["Redis calls"]++;
       if (name.toLowerCase() === "publish") total.publications++;
       else if (/^evalsha$/i.test(name) && /^\{mb\d+\}:mb/.test(key)) total["mailbox calls"]++;
       else if (/^eval/i.test(name) && key.startsWith("{board}:")) total["board calls"]++;
@@ -126,6 +152,7 @@ describe("a run of one step", function () {
     for (let n = 0; n < RUNS; n++) await run(pipelineId);
     const after = await kernelTotals();
     restore();
+    total["Redis calls"] -= CALLS_OF_A_CANARY * canaries;
     total.turns = after.turns - before.turns;
     total.decided = after.decided - before.decided;
 

@@ -50,6 +50,21 @@ describe("the registry of nodes", function () {
     expect(await idsOf(young)).to.deep.equal(["young"]);
   });
 
+  it("knows for how long a node has been alone: not while another one lives or Redis does not answer", async () => {
+    const first = registryOf(record("first", 1));
+    expect(first.aloneMs()).to.equal(0);
+    await first.start();
+    await until("it is alone", () => first.aloneMs() > 1_000);
+    const connection = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
+    // As a node of an earlier release does, and as a node that is killed does.
+    await registryOf(record("second", 2), connection).start();
+    await until("the second one is noticed", () => first.aloneMs() === 0, 4_500);
+    connection.disconnect();
+    await until("the first one is alone again", () => first.aloneMs() > 0, 8_000);
+    client.disconnect();
+    await until("it does not know", () => first.aloneMs() === 0, 4_000);
+  });
+
   it("drops a node that has been silent for 5 s", async () => {
     const connection = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
     await registryOf(record("dead", 1), connection).start();
