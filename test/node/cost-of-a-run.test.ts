@@ -9,6 +9,8 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import type { StartedNode } from "../../src/node/node.ts";
+import { Database } from "../../src/stores/sqlite/database.ts";
+import { LogSync } from "../../src/stores/sqlite/log-sync.ts";
 import { TestAgent } from "../agent/test-agent.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
@@ -31,7 +33,15 @@ const LIMITS = {
   "board calls": 4,
   /** The events and the agent's notices of each turn, with the first turn at the edge, and the offer. */
   publications: 6,
+  /** SQLite's statements, without those that a worker asks every second whether a run exists or not. */
+  statements: 45,
+  /** Transactions of SQLite that write: the creation of the run, one for each turn, and the run's settling. */
+  commits: 5,
 };
+
+/** Statements that the node executes whether a run exists or not. */
+const IDLE =
+  /WHERE EXISTS|^PRAGMA|FROM dead_letters|FROM shards|DISTINCT root_id FROM inbox|WHERE shard = |pipeline_id > \? ORDER|FROM projects/;
 
 type Costs = Record<keyof typeof LIMITS, number>;
 
@@ -42,6 +52,8 @@ describe("a run of one step", function () {
   let agent: TestAgent;
   let agentDir: string;
   let monitor: Redis;
+  /** How often the test has read the head of a run. */
+  let looks = 0;
 
   before(async () => {
     nodes = await openTestNodes({ shards: 2 });
@@ -91,7 +103,10 @@ describe("a run of one step", function () {
   async function run(pipelineId: string): Promise<void> {
     const { runId } = await call<{ runId: string }>(`/${pipelineId}/trigger`, {});
     const { aggregates } = node.context.stores;
-    await until("the run is settled", async () => (await aggregates.loadHead(runId as never))?.settled);
+    await until("the run is settled", async () => {
+      looks++;
+      return (await aggregates.loadHead(runId as never))?.settled;
+    });
   }
 
   async function kernelTotals(): Promise<{ readonly turns: number; readonly decided: number }> {
@@ -113,6 +128,8 @@ describe("a run of one step", function () {
       "mailbox calls": 0,
       "board calls": 0,
       publications: 0,
+      statements: 0,
+      commits: 0,
     };
     const restore = countWrites(node.context.stores, () => total["store writes"]++);
     monitor.on("monitor", (_, [name = "", , , key = ""]: string[], source: string) => {
@@ -122,10 +139,15 @@ describe("a run of one step", function () {
       else if (/^evalsha$/i.test(name) && /^\{mb\d+\}:mb/.test(key)) total["mailbox calls"]++;
       else if (/^eval/i.test(name) && key.startsWith("{board}:")) total["board calls"]++;
     });
+    looks = 0;
+    const store = countStatements();
     const before = await kernelTotals();
     for (let n = 0; n < RUNS; n++) await run(pipelineId);
     const after = await kernelTotals();
     restore();
+    store.restore();
+    total.statements = [...store.statements.values()].reduce((sum, count) => sum + count, -looks);
+    total.commits = store.commits;
     total.turns = after.turns - before.turns;
     total.decided = after.decided - before.decided;
 
@@ -160,4 +182,27 @@ function countWrites(stores: StartedNode["context"]["stores"], count: () => void
     }
   }
   return () => undo.forEach((step) => step());
+}
+
+/** Counts the statements of SQLite by their text, and its commits, until `restore` is called. */
+function countStatements() {
+  const counted = { statements: new Map<string, number>(), commits: 0, restore };
+  const database = Database.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const originals = ["runNow", "getNow", "allNow"].map((name) => [name, database[name]!] as const);
+  for (const [name, original] of originals) {
+    database[name] = function (this: Database, sql, ...values) {
+      if (!IDLE.test(sql as string)) counted.statements.set(sql as string, (counted.statements.get(sql as string) ?? 0) + 1);
+      return original.call(this, sql, ...values);
+    };
+  }
+  const { committed } = LogSync.prototype;
+  LogSync.prototype.committed = function (this: LogSync) {
+    counted.commits++;
+    return committed.call(this);
+  };
+  function restore(): void {
+    for (const [name, original] of originals) database[name] = original;
+    LogSync.prototype.committed = committed;
+  }
+  return counted;
 }
