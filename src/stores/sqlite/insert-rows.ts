@@ -16,12 +16,24 @@ export interface RowInsert {
 /** A prepared statement is kept for each number of rows, so the number is bounded. */
 const ROWS_AT_ONCE = 8;
 
-/** Runs within a transaction. All rows have as many values as the first one. */
-export function insertRows(db: Database, { insert, conflict }: RowInsert, rows: readonly Values[]): void {
-  if (rows.length === 0) return;
-  const row = `(${rows[0]!.map(() => "?").join(", ")})`;
+/** The text for each number of rows, kept because making and hashing it costs as much as the rows that it saves. */
+const texts = new WeakMap<RowInsert, string[]>();
+
+/** Runs within a transaction. All rows have as many values as the first one. The texts of `statement` are kept with it. */
+export function insertRows(db: Database, statement: RowInsert, rows: readonly Values[]): void {
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
     const some = rows.slice(at, at + ROWS_AT_ONCE);
-    db.runNow(`${insert} VALUES ${some.map(() => row).join(", ")} ${conflict}`, ...some.flat());
+    db.runNow(textOf(statement, some.length, some[0]!.length), ...some.flat());
   }
+}
+
+function textOf(statement: RowInsert, rows: number, columns: number): string {
+  const known = texts.get(statement) ?? [];
+  texts.set(statement, known);
+  return (known[rows] ??= textFor(statement, rows, columns));
+}
+
+function textFor({ insert, conflict }: RowInsert, rows: number, columns: number): string {
+  const row = `(${Array(columns).fill("?").join(", ")})`;
+  return `${insert} VALUES ${Array(rows).fill(row).join(", ")} ${conflict}`;
 }

@@ -10,7 +10,10 @@ import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
 import type { Database, Row } from "./database.ts";
-import { insertRows } from "./insert-rows.ts";
+import { insertRows, type RowInsert } from "./insert-rows.ts";
+
+const INSERT_EVENTS: RowInsert = { insert: "INSERT INTO events", conflict: "ON CONFLICT DO NOTHING" };
+const INSERT_SPECS: RowInsert = { insert: "INSERT INTO job_specs", conflict: "ON CONFLICT DO NOTHING" };
 
 export function planStore(db: Database): PlanStore {
   return {
@@ -25,7 +28,7 @@ export function planStore(db: Database): PlanStore {
 export function insertPlan(db: Database, runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): void {
   db.runNow("INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING", runId, JSON.stringify(plan));
   const rows = jobs.map((job, index) => [runId, index, JSON.stringify(job)]);
-  insertRows(db, { insert: "INSERT INTO job_specs", conflict: "ON CONFLICT DO NOTHING" }, rows);
+  insertRows(db, INSERT_SPECS, rows);
 }
 
 export function inboxStore(db: Database): InboxStore {
@@ -101,7 +104,7 @@ export function eventStore(db: Database): EventStore {
 /** Runs within a transaction. An event that is stored already does not change. */
 export function insertEvents(db: Database, events: readonly RunEvent[]): void {
   const rows = events.map((event) => [event.runId, event.number, JSON.stringify(event)]);
-  insertRows(db, { insert: "INSERT INTO events", conflict: "ON CONFLICT DO NOTHING" }, rows);
+  insertRows(db, INSERT_EVENTS, rows);
 }
 
 export function shardStore(db: Database): ShardStore {
