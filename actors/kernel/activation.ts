@@ -25,7 +25,7 @@ import {
 } from "./creator-grace.ts";
 import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
-import { eventsOf, performOwed } from "./performer.ts";
+import { eventsOf, isFound, performOwed } from "./performer.ts";
 import { decideTurn, type ActorMessage, type LiveActor, type UndecidedMessage } from "./turn.ts";
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
@@ -254,7 +254,9 @@ export class Activation {
     const actors = afterTurn(loaded.actors, result.changed);
     const after = { root, index, carried, actors, plan: loaded.plan };
     const head = headAfter(loaded.head, result, after, now, type);
-    const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, head.owed));
+    const settles = isFinal && this.#context.stores.aggregates.savesEventsAtOnce && isFound(head.owed);
+    const saved = settles ? { ...head, owed: [] } : head;
+    const outcome = await this.#save(loaded, saved, changed, index, eventsOf(head, head.owed), head.owed);
     // The answer to this save says that the creator's events are stored, so nothing is left to the creator.
     if (outcome === "done" && isFinal) this.#grace = NO_GRACE;
     if (outcome === "done") await this.#perform(loaded);
@@ -267,6 +269,7 @@ export class Activation {
     changed: readonly LiveActor[] = [],
     index: LiveIndex = loaded.index,
     events: readonly RunEvent[] = [],
+    toPerform: readonly OwedRecord[] = head.owed,
   ): Promise<"done" | "conflict"> {
     if (!this.#isOpen()) throw new Error("the shard has another owner");
     const { stores } = this.#context;
@@ -286,7 +289,7 @@ export class Activation {
     this.#context.onTurnSaved?.(changed, loaded.actors);
     for (const actor of changed) loaded.actors.set(actor.id, actor);
     this.#loaded = { ...loaded, head: saved, index };
-    this.#unperformed = saved.owed.slice(this.#grace.owed.length);
+    this.#unperformed = toPerform.slice(this.#grace.owed.length);
     this.#onActors(changed);
     return "done";
   }
@@ -315,7 +318,7 @@ export class Activation {
     if (events.length > 0) await this.#context.stores.events.append(events);
   }
 
-  /** Performs the owed effects. A final aggregate is saved once more, as settled. */
+  /** Performs the owed effects. A final aggregate that is not settled yet is saved once more, as settled. */
   async #perform(loaded: Loaded): Promise<void> {
     if (this.#isGraceOver()) {
       await this.#storeEvents(loaded.head, this.#grace.owed);

@@ -61,6 +61,15 @@ async function storeCommands(
   }
 }
 
+/**
+ * True when each target finds out by itself what these effects tell it, provided that the events are stored with the
+ * snapshot: followers read the stored events again, and an agent learns with its next heartbeat that its report was
+ * processed and its job has ended. So a node that dies before it has performed them leaves nothing to do for another one.
+ */
+export function isFound(owed: readonly OwedRecord[]): boolean {
+  return owed.every(({ effect: { type } }) => type === "publish" || type === "acknowledge" || type === "release");
+}
+
 /** The events that a snapshot owes. */
 export function eventsOf(head: AggregateHead<RootId>, owed: readonly OwedRecord[]): readonly RunEvent[] {
   return owed.flatMap((record) => toEvent(head, record));

@@ -9,6 +9,8 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import type { StartedNode } from "../../src/node/node.ts";
+import { Database } from "../../src/stores/sqlite/database.ts";
+import { LogSync } from "../../src/stores/sqlite/log-sync.ts";
 import { TestAgent } from "../agent/test-agent.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
@@ -31,8 +33,8 @@ const LIMITS = {
   turns: 3,
   /** The job's claim and end, the step's dispatch, start and end, and the end of the run's last job. */
   decided: 6,
-  /** The creation of the run, one save for each turn, and the save that settles the run. */
-  "store writes": 5,
+  /** The creation of the run and one save for each turn; the last one settles the run. */
+  "store writes": 4,
   /** For the envelope of each turn: it is sent, fetched and settled, and the owner looks for another one. */
   "mailbox calls": 12,
   /** The offer, its claim, its withdrawal, and the look for another offer when the slot is free again. */
@@ -41,7 +43,18 @@ const LIMITS = {
   publications: 0,
   /** The calls above, and for each envelope the wait for the next one. */
   "Redis calls": 19,
+  /** SQLite's statements, without those that a worker asks every second whether a run exists or not. */
+  statements: 25,
+  /** Transactions of SQLite that write: the creation of the run, and one for each turn. */
+  commits: 4,
 };
+
+/** Statements that the node executes whether a run exists or not. */
+const IDLE_STATEMENTS =
+  /WHERE EXISTS|^PRAGMA|FROM dead_letters|FROM shards|DISTINCT root_id FROM inbox|WHERE shard = |pipeline_id > \? ORDER|FROM projects/;
+
+/** The test reads the head of a run as well, until the run has ended. */
+const HEAD = "SELECT * FROM aggregates WHERE root_id = ?";
 
 type Costs = Record<keyof typeof LIMITS, number>;
 
@@ -52,6 +65,8 @@ describe("a run of one step", function () {
   let agent: TestAgent;
   let agentDir: string;
   let monitor: Redis;
+  /** How often the test has read the head of a run. */
+  let looks = 0;
 
   before(async () => {
     nodes = await openTestNodes({ shards: 2 });
@@ -101,7 +116,10 @@ describe("a run of one step", function () {
   async function run(pipelineId: string): Promise<void> {
     const { runId } = await call<{ runId: string }>(`/${pipelineId}/trigger`, {});
     const { aggregates } = node.context.stores;
-    await until("the run is settled", async () => (await aggregates.loadHead(runId as never))?.settled);
+    await until("the run is settled", async () => {
+      looks++;
+      return (await aggregates.loadHead(runId as never))?.settled;
+    });
   }
 
   async function kernelTotals(): Promise<{ readonly turns: number; readonly decided: number }> {
@@ -135,6 +153,8 @@ describe("a run of one step", function () {
       "board calls": 0,
       publications: 0,
       "Redis calls": 0,
+      statements: 0,
+      commits: 0,
     };
     let canaries = 0;
     const restore = countWrites(node.context.stores, () => total["store writes"]++);
@@ -148,11 +168,19 @@ describe("a run of one step", function () {
       else if (/^evalsha$/i.test(name) && /^\{mb\d+\}:mb/.test(key)) total["mailbox calls"]++;
       else if (/^eval/i.test(name) && key.startsWith("{board}:")) total["board calls"]++;
     });
+    looks = 0;
+    const store = countStatements();
     const before = await kernelTotals();
     for (let n = 0; n < RUNS; n++) await run(pipelineId);
     const after = await kernelTotals();
     restore();
     total["Redis calls"] -= CALLS_OF_A_CANARY * canaries;
+    store.restore();
+    // A statement that was executed less than once a run is not of a run: the node's upkeep executes such statements.
+    const perRunOf = ([sql, count]: [string, number]) => Math.floor((sql === HEAD ? count - looks : count) / RUNS);
+    total.statements = RUNS * [...store.statements].reduce((sum, counted) => sum + perRunOf(counted), 0);
+    // The upkeep of a node commits now and then, too: less than once a run.
+    total.commits = RUNS * Math.floor(store.commits / RUNS);
     total.turns = after.turns - before.turns;
     total.decided = after.decided - before.decided;
 
@@ -187,4 +215,31 @@ function countWrites(stores: StartedNode["context"]["stores"], count: () => void
     }
   }
   return () => undo.forEach((step) => step());
+}
+
+/** Counts the statements of SQLite by their text, and its commits, until `restore` is called. */
+function countStatements() {
+  const counted = { statements: new Map<string, number>(), commits: 0, restore };
+  let hasWritten = false;
+  const database = Database.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const originals = ["runNow", "getNow", "allNow"].map((name) => [name, database[name]!] as const);
+  for (const [name, original] of originals) {
+    database[name] = function (this: Database, sql, ...values) {
+      if (/^\s*(INSERT|UPDATE|DELETE|REPLACE)/.test(sql as string)) hasWritten = true;
+      if (!IDLE_STATEMENTS.test(sql as string))
+        counted.statements.set(sql as string, (counted.statements.get(sql as string) ?? 0) + 1);
+      return original.call(this, sql, ...values);
+    };
+  }
+  const { committed } = LogSync.prototype;
+  LogSync.prototype.committed = function (this: LogSync) {
+    if (hasWritten) counted.commits++;
+    hasWritten = false;
+    return committed.call(this);
+  };
+  function restore(): void {
+    for (const [name, original] of originals) database[name] = original;
+    LogSync.prototype.committed = committed;
+  }
+  return counted;
 }

@@ -30,6 +30,7 @@ import type { StoredState } from "./stored-parts.ts";
  */
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
+    savesEventsAtOnce: store.savesEventsAtOnce,
     create({ head, actors }, { plan, events } = {}) {
       const schema = writes();
       const stored = { head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) };

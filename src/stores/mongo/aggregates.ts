@@ -55,6 +55,8 @@ const HEAD_FIELDS = {
 } as const satisfies Record<Exclude<keyof AggregateHead, "rootId">, 1>;
 
 export class MongoAggregateStore implements AggregateStore {
+  /** A document is one atomic update; the events are documents of another collection. */
+  readonly savesEventsAtOnce = false;
   readonly #aggregates: Collection<AggregateDocument>;
   readonly #readModels: ReadModels;
   readonly #events: Collection<Keyed>;

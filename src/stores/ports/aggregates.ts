@@ -207,6 +207,11 @@ export interface DueAggregate {
 
 export interface AggregateStore {
   /**
+   * True when the events of a save are stored in its transaction, so that a snapshot is never stored without them. The
+   * last save of a run can then settle the run.
+   */
+  readonly savesEventsAtOnce: boolean;
+  /**
    * Stores a new aggregate with version 1. Its plan is stored before it or with it, and its events as a save stores
    * them. Answers `exists` when the id is taken, and then the stored aggregate does not change.
    */

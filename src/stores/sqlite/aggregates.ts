@@ -27,6 +27,7 @@ import type {
   StoredBeside,
 } from "../ports/aggregates.ts";
 import type { Database, Row } from "./database.ts";
+import { insertRows, type RowInsert } from "./insert-rows.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
@@ -43,13 +44,15 @@ const UPDATE_HEAD = `
   UPDATE aggregates SET schema = ?, version = ?, final = ?, settled = ?, owes = ?, bound = ?, event_number = ?,
     next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?, waits = ?
   WHERE root_id = ? AND version = ?`;
-const UPSERT_ACTOR = `
-  INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state, pipeline_id,
-    project_id, requested_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (id) DO UPDATE SET status = excluded.status, agent_id = excluded.agent_id, state = excluded.state`;
+const UPSERT_ACTORS: RowInsert = {
+  insert: `INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state,
+    pipeline_id, project_id, requested_at)`,
+  conflict: `ON CONFLICT (id) DO UPDATE
+    SET status = excluded.status, agent_id = excluded.agent_id, state = excluded.state`,
+};
 
 export class SqliteAggregateStore implements AggregateStore {
+  readonly savesEventsAtOnce = true;
   readonly #db: Database;
 
   constructor(db: Database) {
@@ -91,7 +94,7 @@ export class SqliteAggregateStore implements AggregateStore {
         expectedVersion,
       );
       if (updated === 0) return "versionConflict";
-      for (const actor of changed) this.#putActor(head.rootId, head.shard, actor);
+      this.#putActors(head.rootId, head.shard, changed);
       insertEvents(this.#db, events);
       return "saved";
     });
@@ -293,7 +296,7 @@ export class SqliteAggregateStore implements AggregateStore {
         JSON.stringify(head.origin),
       );
       if (inserted === 0) return "exists";
-      for (const actor of actors) this.#putActor(rootId, shard, actor);
+      this.#putActors(rootId, shard, actors);
       insertEvents(this.#db, events);
       return "created";
     };
@@ -301,25 +304,14 @@ export class SqliteAggregateStore implements AggregateStore {
     return plan === undefined ? this.#db.transaction(insert) : this.#db.addition(insert);
   }
 
-  #putActor(rootId: RootId, shard: number, { kind, id, state, index }: StoredActor): void {
-    const { position, jobId, status, attempt, agentId, approval } = index;
-    this.#db.runNow(
-      UPSERT_ACTOR,
-      id,
-      rootId,
-      shard,
-      kind,
-      RANK[kind],
-      position,
-      jobId,
-      status,
-      attempt,
-      agentId,
-      JSON.stringify(state),
-      approval?.pipelineId ?? null,
-      approval?.projectId ?? null,
-      approval?.requestedAt ?? null,
-    );
+  #putActors(rootId: RootId, shard: number, actors: readonly StoredActor[]): void {
+    const rows = actors.map(({ kind, id, state, index }) => {
+      const { position, jobId, status, attempt, agentId, approval } = index;
+      const gate = [approval?.pipelineId ?? null, approval?.projectId ?? null, approval?.requestedAt ?? null];
+      const place = [position, jobId, status, attempt, agentId];
+      return [id, rootId, shard, kind, RANK[kind], ...place, JSON.stringify(state), ...gate];
+    });
+    insertRows(this.#db, UPSERT_ACTORS, rows);
   }
 }
 

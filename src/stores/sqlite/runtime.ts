@@ -10,6 +10,10 @@ import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
 import type { Database, Row } from "./database.ts";
+import { insertRows, type RowInsert } from "./insert-rows.ts";
+
+const INSERT_EVENTS: RowInsert = { insert: "INSERT INTO events", conflict: "ON CONFLICT DO NOTHING" };
+const INSERT_SPECS: RowInsert = { insert: "INSERT INTO job_specs", conflict: "ON CONFLICT DO NOTHING" };
 
 export function planStore(db: Database): PlanStore {
   return {
@@ -23,9 +27,8 @@ export function planStore(db: Database): PlanStore {
 /** Runs within a transaction. A plan or job that is stored already does not change. */
 export function insertPlan(db: Database, runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): void {
   db.runNow("INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING", runId, JSON.stringify(plan));
-  jobs.forEach((job, index) => {
-    db.runNow("INSERT INTO job_specs VALUES (?, ?, ?) ON CONFLICT DO NOTHING", runId, index, JSON.stringify(job));
-  });
+  const rows = jobs.map((job, index) => [runId, index, JSON.stringify(job)]);
+  insertRows(db, INSERT_SPECS, rows);
 }
 
 export function inboxStore(db: Database): InboxStore {
@@ -100,14 +103,8 @@ export function eventStore(db: Database): EventStore {
 
 /** Runs within a transaction. An event that is stored already does not change. */
 export function insertEvents(db: Database, events: readonly RunEvent[]): void {
-  for (const event of events) {
-    db.runNow(
-      "INSERT INTO events VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-      event.runId,
-      event.number,
-      JSON.stringify(event),
-    );
-  }
+  const rows = events.map((event) => [event.runId, event.number, JSON.stringify(event)]);
+  insertRows(db, INSERT_EVENTS, rows);
 }
 
 export function shardStore(db: Database): ShardStore {

@@ -84,7 +84,41 @@ describe("the kernel", () => {
     expect(events.at(-1)).to.include({ object: "pipeline", lifecycle: "completed", status: "success" });
   });
 
+  it("settles a run with its last save where the events are stored with it, and its next owner answers a stale report", async () => {
+    await kernel.open(SHARD, 1);
+    const runId = await world.trigger();
+    await ring(runId);
+    await kernel.receive(SHARD, [claimOf(runId)]);
+    ports.outage = true;
+    await kernel.receive(SHARD, [reportOf(runId, "succeeded")]);
+    kernel.close(SHARD, 1);
+    const head = (await stores.aggregates.loadHead(runId))!;
+    expect(head).to.deep.include({ final: true, settled: true, owed: [] });
+    expect((await stores.events.read(runId, 0, 100)).at(-1)).to.include({ number: head.eventNumber });
+    ports.outage = false;
+    const next = world.kernel({ ...FAST_TIMING, sweepMs: 60_000 });
+    await next.open(SHARD, 1);
+    await next.receive(SHARD, [reportOf(runId, "succeeded")]);
+    expect(next.counters).to.include({ conflicts: 0, late: 1 });
+    expect(ports.notices("acknowledge").length).to.be.above(0);
+    expect((await stores.aggregates.loadHead(runId))!.version).to.equal(head.version);
+    next.close(SHARD, 1);
+  });
+
+  it("tells the agent of a settled run that its report was processed, once Redis answers again", async () => {
+    await kernel.open(SHARD, 1);
+    const runId = await world.trigger();
+    await ring(runId);
+    await kernel.receive(SHARD, [claimOf(runId)]);
+    ports.outage = true;
+    await kernel.receive(SHARD, [reportOf(runId, "succeeded")]);
+    ports.outage = false;
+    await until("the agent is told", () => Promise.resolve(ports.notices("acknowledge").length > 0));
+  });
+
   it("settles a final run that a dead owner left with owed effects, and answers a stale report", async () => {
+    // As a store that writes the events after the snapshot.
+    Object.defineProperty(stores.aggregates, "savesEventsAtOnce", { value: false });
     await kernel.open(SHARD, 1);
     const runId = await world.trigger();
     await ring(runId);

@@ -36,6 +36,7 @@ export class World {
 
   constructor({ seed, shards, quotas, tracing }: WorldOptions) {
     this.draws = drawsOfSeed(seed, "world");
+    this.store.savesEventsAtOnce = seed % 2 === 1;
     this.trace = new Trace(this.scheduler, tracing);
     this.shards = shards;
     this.quotas = quotas;

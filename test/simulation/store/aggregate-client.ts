@@ -49,6 +49,7 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
     call(what, () => [...server.documents.values()].filter(matches));
 
   return {
+    savesEventsAtOnce: server.savesEventsAtOnce,
     async create(aggregate, { plan, events = [] } = {}) {
       const { head, actors } = aggregate;
       const runId = head.rootId as RunId;
@@ -78,8 +79,13 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
       }),
     async save({ events, ...change }) {
       const { head, changed } = change;
-      if (!(await call(`save v${head.version} ${head.rootId}`, () => server.update(change)))) return "versionConflict";
-      await Promise.all([writeRows(head, changed), insertEvents(events)]);
+      const update = (): boolean => {
+        const isSaved = server.update(change);
+        if (isSaved && server.savesEventsAtOnce) server.insertEvents(events);
+        return isSaved;
+      };
+      if (!(await call(`save v${head.version} ${head.rootId}`, update))) return "versionConflict";
+      await Promise.all([writeRows(head, changed), server.savesEventsAtOnce ? undefined : insertEvents(events)]);
       return "saved";
     },
 

@@ -46,6 +46,8 @@ export class StoreServer {
   readonly rows: Readonly<Record<RowKind, Map<string, Row>>> = { job: new Map(), step: new Map(), approval: new Map() };
   readonly plans = new Map<RunId, { readonly plan: RunPlan; readonly jobs: readonly JobSpec[] }>();
   /** By run, then by number. */
+  /** As SQLite does, or, when false, as MongoDB does: the events of a save follow in a call of their own. */
+  savesEventsAtOnce = false;
   readonly events = new Map<RunId, Map<number, RunEvent>>();
   /** In the order in which they were stored. */
   readonly inbox = new Map<CommandId, Asked>();
