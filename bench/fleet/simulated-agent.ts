@@ -156,7 +156,7 @@ export class SimulatedAgent {
         );
         this.#jobs.add(jobId);
         this.#contactAt = Math.max(this.#contactAt, performance.now());
-        const timer = setTimeout(() => void this.#finish(stepRunId), this.#options.stepMs());
+        const timer = setTimeout(() => this.#finish(stepRunId), this.#options.stepMs());
         this.#held.set(stepRunId, { step, timer, end: null });
         this.#report(report(step, "STEP_PHASE_STARTED"));
         return;

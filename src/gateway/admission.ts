@@ -3,7 +3,7 @@
  * Agents that hold steps go first, because the leases of their steps run. An agent whose turn is far off is told when to
  * come back.
  */
-import { type Cancel, type Clock, systemTimers, type Timers } from "../domain/clock.ts";
+import { type Clock, systemTimers, type Timers } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 
 /**
@@ -35,7 +35,7 @@ export class Admission {
   /** Turns that may begin now. */
   #free: number;
   #countedAt: number;
-  #cancelTick: Cancel | undefined;
+  #isTicking = false;
   /** Until then the turns are promised to agents that were told to come back. By the monotonic clock. */
   #promisedUntil = 0;
 
@@ -82,8 +82,10 @@ export class Admission {
   }
 
   #tickLater(): void {
-    this.#cancelTick ??= this.#timers.after(TICK_MS, () => {
-      this.#cancelTick = undefined;
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    this.#timers.after(TICK_MS, () => {
+      this.#isTicking = false;
       this.#count();
       for (const line of [this.#withSteps, this.#others]) {
         for (const turn of line) {
