@@ -19,7 +19,7 @@ export class FleetWorld {
   readonly redis: TestRedis;
   readonly redisClient: Redis;
   readonly api: Api;
-  readonly plane: ServeNode;
+  readonly node: ServeNode;
   readonly gateways: ServeNode[] = [];
   readonly addresses: readonly string[];
   readonly #world: ProcessWorld;
@@ -42,16 +42,16 @@ export class FleetWorld {
       MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
       ...env,
     };
-    const plane = await world.serve("edge,worker", { env: nodeEnv });
+    const node = await world.serve("edge,worker", { env: nodeEnv });
     const addresses: string[] = [];
     for (let at = 0; at < GATEWAYS; at++) addresses.push(`127.0.0.1:${await freePort()}`);
-    return new FleetWorld(world, redis, plane, addresses, nodeEnv);
+    return new FleetWorld(world, redis, node, addresses, nodeEnv);
   }
 
   private constructor(
     world: ProcessWorld,
     redis: TestRedis,
-    plane: ServeNode,
+    node: ServeNode,
     addresses: readonly string[],
     env: Readonly<Record<string, string>>,
   ) {
@@ -59,9 +59,9 @@ export class FleetWorld {
     this.#env = env;
     this.redis = redis;
     this.redisClient = new Redis(redis.connection);
-    this.plane = plane;
+    this.node = node;
     this.addresses = addresses;
-    this.api = new Api(`http://${plane.http}`, TOKEN);
+    this.api = new Api(`http://${node.http}`, TOKEN);
   }
 
   /** Starts all gateways on their addresses. */

@@ -71,7 +71,7 @@ export async function measureFleet(folder: string, size: FleetSize): Promise<rea
     await fleet.register();
     const memory = await fleet.connectAll();
     const idle = await idleCpu(
-      { "a gateway": world.gateways[0]!.pid, "edge and worker": world.plane.pid, redis: await redisPid(world) },
+      { "a gateway": world.gateways[0]!.pid, "edge and worker": world.node.pid, redis: await redisPid(world) },
       IDLE_MS,
     );
     const queued = await fleet.queue(waiting.map(({ pipelineId }) => pipelineId));
@@ -203,13 +203,13 @@ class Fleet implements FleetListener {
     this.#sinceRelease = [];
     const delay = monitorEventLoopDelay();
     delay.enable();
-    const { plane, gateways } = this.#world;
+    const { node, gateways } = this.#world;
     const redis = await redisPid(this.#world);
     const before = this.#begun.size;
     const from = performance.now();
     const firsts: number[] = [];
     const [cpu] = await Promise.all([
-      idleCpu({ "a gateway": gateways[0]!.pid, "edge and worker": plane.pid, redis }, STEADY_MS),
+      idleCpu({ "a gateway": gateways[0]!.pid, "edge and worker": node.pid, redis }, STEADY_MS),
       (async () => {
         for (const pipelineId of latePipelines) {
           const at = performance.now();
