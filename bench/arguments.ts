@@ -1,14 +1,17 @@
 /** The command line of the benchmark. */
 import { parseArgs } from "node:util";
 
-/** The workloads of system.ts, and W6 to W12, which only millrace can do. */
-export const WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11", "W12"] as const;
+/** The workloads of system.ts, and W6 to W15, which only millrace can do. */
+const OF_ALL_SYSTEMS = ["W1", "W2", "W3", "W4", "W5"] as const;
+export const WORKLOADS = [...OF_ALL_SYSTEMS, "W6", "W7", "W8", "W9", "W10", "W11", "W12", "W14", "W15"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface BenchSettings {
   readonly only: ReadonlySet<Workload>;
   /** At least 1. */
   readonly rounds: number;
+  /** How many agents W14 simulates; its jobs, projects and rate are in proportion. */
+  readonly agents: number;
   /** True to measure Restate too. */
   readonly peers: boolean;
   /** Path of the file for the results. */
@@ -18,11 +21,13 @@ export interface BenchSettings {
 }
 
 const DEFAULT_ROUNDS = 5;
+const LEAST_AGENTS = 40;
 
 export const USAGE = `npm run bench -- [options]
 
   --only W1,W3     the workloads to measure; default all
   --rounds N       how often each workload is measured; default ${DEFAULT_ROUNDS}
+  --agents N       how many agents W14 simulates, at least 40; default 2000
   --peers          also measures Restate, which is installed from npm the first time
   --json FILE      writes the results to FILE after every round
   --markdown FILE  writes the table between the markers of the page FILE
@@ -34,6 +39,7 @@ Workloads:
   W4  one run with 40 parallel jobs         W8  cost of a run beside waiting or ended runs
   W9  validating and planning 1,000 steps   W10 a cancel to the step's process
   W11 the longest turn of runs at limits    W12 CPU when idle, with 10,000 pipelines
+  W14 2,000 agents and 20,000 queued jobs   W15 reading a run of 5,000 jobs
 `;
 
 /** Null for `--help`. Throws an error that says what is wrong with the arguments. */
@@ -43,6 +49,7 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
     options: {
       only: { type: "string", default: WORKLOADS.join(",") },
       rounds: { type: "string", default: String(DEFAULT_ROUNDS) },
+      agents: { type: "string", default: "2000" },
       peers: { type: "boolean", default: false },
       json: { type: "string" },
       markdown: { type: "string" },
@@ -51,9 +58,13 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
   });
   if (values.help) return null;
   if (!/^[1-9]\d{0,3}$/.test(values.rounds)) throw new Error("--rounds must be a whole number from 1 to 9999");
+  if (!/^[1-9]\d{1,4}$/.test(values.agents) || Number(values.agents) < LEAST_AGENTS) {
+    throw new Error(`--agents must be a whole number from ${LEAST_AGENTS} to 99999`);
+  }
   return {
     only: new Set(values.only.split(",").map(workloadNamed)),
     rounds: Number(values.rounds),
+    agents: Number(values.agents),
     peers: values.peers,
     json: values.json ?? null,
     markdown: values.markdown ?? null,

@@ -1,6 +1,7 @@
 /** All contestants, in the order of a round. */
 import { join } from "node:path";
 import type { BenchSettings, Workload } from "./arguments.ts";
+import { fleetOf, measureFleet } from "./fleet/fleet.ts";
 import { startFloor } from "./floor/start.ts";
 import { FinishedRuns } from "./millrace/finished-runs.ts";
 import { measureCancels } from "./millrace/cancels.ts";
@@ -9,6 +10,7 @@ import { measureDefinition } from "./millrace/definition.ts";
 import { measureGrowth } from "./millrace/growth.ts";
 import { measureIdle } from "./millrace/idle.ts";
 import { Installation, TOKEN } from "./millrace/installation.ts";
+import { measureLargeRun } from "./millrace/large-run.ts";
 import { measureLogs } from "./millrace/logs.ts";
 import type { Mongo } from "./millrace/mongo.ts";
 import { startCounted } from "./millrace/operations.ts";
@@ -25,7 +27,7 @@ const COMPARABLE = ["W1", "W2", "W3", "W4", "W5"] as const;
 
 /** `folder` is for data that are made once and used in every round. `mongo` is null when no MongoDB is available. */
 export function contestantsOf(
-  { peers }: Pick<BenchSettings, "peers">,
+  { peers, agents }: Pick<BenchSettings, "peers" | "agents">,
   mongo: Mongo | null,
   folder: string,
 ): readonly Contestant[] {
@@ -42,6 +44,12 @@ export function contestantsOf(
       start: (place, marks) => standalone("W8", () => measureGrowth(place, marks, finished)),
     },
     { ...SQLITE, workloads: ["W12"], start: (place) => standalone("W12", () => measureCrowd(place)) },
+    {
+      ...SQLITE,
+      workloads: ["W14"],
+      start: (place) => standalone("W14", () => measureFleet(place, fleetOf(agents))),
+    },
+    { ...SQLITE, workloads: ["W15"], start: (place) => standalone("W15", () => measureLargeRun(place)) },
     { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
     { system: "millrace", store: "none", workloads: ["W11"], start: () => standalone("W11", measureTurns) },
     { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },

@@ -68,6 +68,8 @@ export interface NodeConfig {
   readonly trustedProxies: readonly Network[];
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
+  /** Agents that a gateway admits in a second. */
+  readonly agentsPerSecond: number;
   /** Null: the command chooses. */
   readonly dataDir: string | null;
   /** The maximum size of the SQLite file, bytes; null for no bound. */
@@ -176,6 +178,7 @@ const nodeVariables = z
     MILLRACE_TRUSTED_PROXIES: networks.default([]),
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
+    MILLRACE_AGENTS_PER_SECOND: wholeNumber(1, 10_000).default(100),
     MILLRACE_GRPC_REFLECTION: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_DATA_DIR: z.string().optional(),
     MILLRACE_STORE_LIMIT: size.optional(),
@@ -316,6 +319,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     tls: { http: tlsOf(read, "HTTP"), grpc: tlsOf(read, "GRPC"), metrics: tlsOf(read, "METRICS") },
     trustedProxies: read.MILLRACE_TRUSTED_PROXIES,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
+    agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     storeLimit: read.MILLRACE_STORE_LIMIT ?? null,
     logLimit: { lines: read.MILLRACE_STEP_LOG_LINES, bytes: read.MILLRACE_STEP_LOG_LIMIT },

@@ -258,6 +258,12 @@ export const SETTINGS = {
     without: "`~/.local/share/millrace`, or a folder of the command's own",
     meaning: "SQLite and the private Redis of a node; identity, journal and workspaces of an agent.",
   },
+  MILLRACE_AGENTS_PER_SECOND: {
+    group: "Roles and addresses",
+    standard: "100",
+    meaning:
+      "How many agents a gateway lets in per second, 1 to 10000. [When more come at once](operations.md#many-agents-at-once), those that hold steps go first.",
+  },
   MILLRACE_REGISTRATION_TOKEN: {
     group: "Nodes and agents",
     standard: null,

@@ -31,6 +31,7 @@ describe("the environment", () => {
       tls: { http: null, grpc: null, metrics: null },
       trustedProxies: [],
       grpcReflection: true,
+      agentsPerSecond: 100,
       dataDir: null,
       storeLimit: null,
       logLimit: { lines: 1_000_000, bytes: 100_000_000 },

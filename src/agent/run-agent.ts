@@ -196,7 +196,7 @@ class Agent {
       } else {
         log.warn({ code: status[end.code], details: end.details }, "the connection has ended; trying again");
       }
-      await backoff.wait(this.#ending.signal);
+      await backoff.wait(this.#ending.signal, end.comeBackMs);
     }
   }
 

@@ -74,6 +74,8 @@ export interface ErrorOptions {
   readonly problemCount?: number;
   /** For an error that may be tried again: when. Default 1. */
   readonly retryAfterSeconds?: number;
+  /** For an agent that is to connect again only after this time, milliseconds. It decides `retryAfterSeconds` too. */
+  readonly comeBackMs?: number;
   readonly cause?: unknown;
 }
 
@@ -86,13 +88,16 @@ export class MillraceError extends Error {
   /** How many problems there are, with those that are not listed. */
   readonly problemCount: number;
   readonly retryAfterSeconds: number;
+  readonly comeBackMs: number | undefined;
 
   constructor(reason: ErrorReason, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    const { problems = [], problemCount = problems.length, retryAfterSeconds = 1 } = options;
+    const { problems = [], problemCount = problems.length, comeBackMs } = options;
+    const { retryAfterSeconds = Math.max(1, Math.ceil((comeBackMs ?? 0) / 1_000)) } = options;
     this.reason = reason;
     this.problems = reason === "invalid_definition" ? problems : problems.slice(0, MAX_LISTED_PROBLEMS);
     this.problemCount = problemCount;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.comeBackMs = comeBackMs;
   }
 }

@@ -2,6 +2,7 @@
 import type { ConnectRequest, ConnectResponse, Hello } from "../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentSession } from "../gateway/agent-session.ts";
+import type { Admission } from "../gateway/admission.ts";
 import { AgentSessions } from "../gateway/agent-sessions.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { agentCaller } from "../gateway/registration.ts";
@@ -13,10 +14,12 @@ const HELLO_WITHIN_MS = 10_000;
 /** The open control channels of this gateway. */
 export class AgentChannels {
   readonly #context: GatewayContext;
+  readonly #admission: Admission;
   readonly #sessions: AgentSessions;
 
-  constructor(context: GatewayContext) {
+  constructor(context: GatewayContext, admission: Admission) {
     this.#context = context;
+    this.#admission = admission;
     this.#sessions = new AgentSessions(context);
   }
 
@@ -24,6 +27,8 @@ export class AgentChannels {
   async serve({ caller, requests, write, hungUp }: Duplex<ConnectRequest, ConnectResponse>): Promise<void> {
     const agent = agentCaller(caller);
     const hello = readHello(await firstMessage(requests));
+    const { steps, jobIds } = hello.holdings;
+    await this.#admission.admit(steps.length + jobIds.length > 0, hungUp);
     let end: (reason: MillraceError) => void = () => {};
     const ended = new Promise<never>((_, reject) => (end = reject));
     const session = this.#sessions.begin({

@@ -10,7 +10,7 @@ import type { AppContext } from "../app/context.ts";
 import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
 import { commandBody, pauseRun, resumeRun, type RunCommand, stopRun } from "../app/commands/run-commands.ts";
 import { readRunOutputs } from "../app/runs/run-outputs.ts";
-import { getRun, listRuns, listRunsQuery } from "../app/runs/runs.ts";
+import { getRun, listRuns, listRunsQuery, runQuery } from "../app/runs/runs.ts";
 import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
@@ -71,8 +71,10 @@ export function runCalls(context: AppContext): RunCalls {
       return { runId, attempt };
     }),
 
-    getPipelineRun: unary(context, async ({ pipelineId, runId, allAttempts }, { caller }) => {
-      const run = await getRun(context, caller, { ...pipelineFilter(pipelineId), runId: asId(runId), allAttempts });
+    getPipelineRun: unary(context, async ({ pipelineId, runId, allAttempts, jobs }, { caller }) => {
+      const query = parseMessage(runQuery.pick({ jobs: true }), { jobs: nonEmpty(jobs) });
+      const ids = { ...pipelineFilter(pipelineId), runId: asId<RunCommand["runId"]>(runId) };
+      const run = await getRun(context, caller, { ...ids, allAttempts, ...query });
       return { run: runMessage(run) };
     }),
 

@@ -29,6 +29,7 @@ import { ServerStreams } from "./server-streams.ts";
 import { ReflectionAlphaService, reflectionService } from "./reflection-service.ts";
 import { stepRunService } from "./step-run-service.ts";
 import { streamService } from "./stream-service.ts";
+import { Admission } from "../gateway/admission.ts";
 import { gatewayContext } from "../gateway/gateway-context.ts";
 
 /** PushLogs batches hold 1 MiB of text; hellos name everything that an agent holds. */
@@ -36,6 +37,8 @@ const MAX_MESSAGE_BYTES = 4 << 20;
 
 /** Open calls of one connection. Further calls wait on the caller's side. */
 const MAX_STREAMS = 1_000;
+
+const AGENTS_PER_SECOND = 100;
 
 export interface GrpcServerOptions {
   /** Whether this gateway can serve calls, for its health service. */
@@ -46,6 +49,8 @@ export interface GrpcServerOptions {
   readonly reflection?: boolean;
   /** Milliseconds between the heartbeats of an agent; default 3,000. */
   readonly heartbeatIntervalMs?: number;
+  /** Agents that are admitted in a second; default 100. */
+  readonly agentsPerSecond?: number;
   /** Milliseconds for which a caller may read nothing of a stream, until the stream is ended; default 30,000. */
   readonly stallMs?: number;
   /** Milliseconds that a unary call without a deadline may take; default 60,000. */
@@ -63,7 +68,8 @@ export interface GrpcServer {
 
 export function createGrpcServer(context: AppContext, options: GrpcServerOptions): GrpcServer {
   const gateway = gatewayContext(context, options.heartbeatIntervalMs, options.sessionCheckMs);
-  const channels = new AgentChannels(gateway);
+  const perSecond = options.agentsPerSecond ?? AGENTS_PER_SECOND;
+  const channels = new AgentChannels(gateway, new Admission({ perSecond, clock: context.clock }));
   const streams = new ServerStreams(gateway, options.stallMs);
   const followers = { runEvents: new RunEventFeed(gateway), presenceFeed: new AgentPresenceFeed(gateway) };
   const { log } = context;

@@ -16,16 +16,20 @@ const MAX_TEXT_BYTES = 800;
 const MAX_PROBLEM_BYTES = 2_400;
 const MAX_DETAIL_BYTES = 2_400;
 
+/** How gRPC itself names the time that a server asks its caller to wait: gRPC proposal A6, "Pushback". */
+const COME_BACK_KEY = "grpc-retry-pushback-ms";
+
 /** The status of an error. An unknown error becomes INTERNAL; its text goes to the log and not to the caller. */
 export function toStatus(error: unknown, path: string, log: Logger): StatusObject {
   const shown = publicError(error, "try again; the server's log has the cause", (internal) => {
     const text = internal instanceof Error ? (internal.stack ?? internal.message) : String(internal);
     log.error({ path, error: text }, "a call failed");
   });
-  const { reason, problems } = shown;
+  const { reason, problems, comeBackMs } = shown;
   const details = textThatFits(shown.message);
   const metadata = new Metadata();
   metadata.set("reason", reason);
+  if (comeBackMs !== undefined) metadata.set(COME_BACK_KEY, String(comeBackMs));
   const sent = firstThatFit(problems, MAX_PROBLEM_BYTES, (problem) => Buffer.byteLength(JSON.stringify(problem)) + 1);
   if (sent.length > 0) metadata.set("problems-bin", Buffer.from(JSON.stringify(sent)));
   metadata.set("grpc-status-details-bin", errorDetails(shown, details, MAX_DETAIL_BYTES));

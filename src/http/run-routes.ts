@@ -1,11 +1,10 @@
 /** Routes of runs: reading them, and the commands to them. */
-import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
 import { cancelJob, cancelStep } from "../app/commands/cancel.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/commands/run-commands.ts";
 import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
 import { readRunOutputs } from "../app/runs/run-outputs.ts";
-import { getRun, listRuns, listRunsQuery } from "../app/runs/runs.ts";
+import { getRun, listRuns, listRunsQuery, runQuery } from "../app/runs/runs.ts";
 import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
@@ -13,11 +12,13 @@ import { parseBody, parseQuery } from "./parse.ts";
 import type { ApiRouter, RouteContext } from "./state.ts";
 import { listAgentEvents, listAgentEventsQuery } from "../app/agents/agent-events.ts";
 
-const runQuery = z.strictObject({ attempts: z.enum(["newest", "all"]).default("newest") });
-
 export function addRunRoutes(router: ApiRouter, context: AppContext): void {
   const pipelineOf = (ctx: RouteContext) => asId<PipelineId>(ctx.params["pipelineId"]!);
   const runOf = (ctx: RouteContext) => asId<RunId>(ctx.params["runId"]!);
+  const wanted = (ctx: RouteContext) => {
+    const { attempts, jobs } = parseQuery(ctx, runQuery);
+    return { allAttempts: attempts === "all", jobs };
+  };
 
   router.get(
     "/pipelines/:pipelineId/runs",
@@ -28,15 +29,13 @@ export function addRunRoutes(router: ApiRouter, context: AppContext): void {
   router.get(
     "/pipelines/runs/:runId",
     answer(context, (ctx) => {
-      const allAttempts = parseQuery(ctx, runQuery).attempts === "all";
-      return getRun(context, ctx.state.caller, { runId: runOf(ctx), allAttempts });
+      return getRun(context, ctx.state.caller, { runId: runOf(ctx), ...wanted(ctx) });
     }),
   );
   router.get(
     "/pipelines/:pipelineId/runs/:runId",
     answer(context, (ctx) => {
-      const allAttempts = parseQuery(ctx, runQuery).attempts === "all";
-      return getRun(context, ctx.state.caller, { runId: runOf(ctx), pipelineId: pipelineOf(ctx), allAttempts });
+      return getRun(context, ctx.state.caller, { runId: runOf(ctx), pipelineId: pipelineOf(ctx), ...wanted(ctx) });
     }),
   );
   router.get(

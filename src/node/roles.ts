@@ -95,6 +95,7 @@ export async function startGateway(
     readiness: readinessReader(context, readiness),
     tls,
     reflection: config.grpcReflection,
+    agentsPerSecond: config.agentsPerSecond,
   });
   const { host } = config.grpc;
   const port = await server.start(bindingAddress(config.grpc));

@@ -1,5 +1,5 @@
 /** A gateway for tests: it plays the control plane's side of the agent contract over a real gRPC server. */
-import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
+import { Metadata, Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import {
   type AgentServer,
   AgentService,
@@ -41,6 +41,8 @@ export class TestGateway {
   readonly pushes: PushLogsRequest[] = [];
   heartbeatMs = 50;
   acknowledgesHeartbeats = true;
+  /** How long it asks the agent to stay away, instead of a welcome; 0: it welcomes the agent. */
+  comeBackMs = 0;
   acknowledgesReports = true;
   storesLogs = true;
   /** Handles an upload. By default the gateway does not implement it. */
@@ -198,6 +200,11 @@ export class TestGateway {
     switch (message.$case) {
       case "hello":
         this.hellos.push(message.value);
+        if (this.comeBackMs > 0) {
+          const metadata = new Metadata();
+          metadata.set("grpc-retry-pushback-ms", String(this.comeBackMs));
+          return void stream.emit("error", { code: status.UNAVAILABLE, details: "later", metadata });
+        }
         return answer({
           $case: "welcome",
           value: { agentId: "agt_1", heartbeatIntervalMs: BigInt(this.heartbeatMs), eventNamespace: "svc" },

@@ -6,7 +6,7 @@ import { Gateway } from "./gateway.ts";
 import { decideNext, newPipeline, newRun, savedPipeline, SHELL } from "./pipeline-samples.ts";
 import { refusalOf, tokenOf, UserCalls } from "./user-calls.ts";
 
-const { FAILED_PRECONDITION, NOT_FOUND, PERMISSION_DENIED, ALREADY_EXISTS } = status;
+const { FAILED_PRECONDITION, NOT_FOUND, INVALID_ARGUMENT, PERMISSION_DENIED, ALREADY_EXISTS } = status;
 
 describe("runs over gRPC", () => {
   let gateway: Gateway;
@@ -88,6 +88,11 @@ describe("runs over gRPC", () => {
     expect(one!.timing!.waits).to.include({ startMs: 500n });
     expect(two!.timing!.waits!.startMs, "what it does not wait for yet").to.equal(undefined);
     expect(two!.waitingFor).to.deep.include({ reason: "step", text: "waits for step one to end" });
+    const page = (await calls.pipeline("getPipelineRun", { runId, jobs: `${make!.jobId},3..3` })).run!;
+    expect([page.jobCount, page.jobs.map(({ name }) => name)]).to.deep.equal([3, ["make (node=20)", "ship"]]);
+    expect(await refusalOf(calls.pipeline("getPipelineRun", { runId, jobs: "0..1" }))).to.include({
+      code: INVALID_ARGUMENT,
+    });
     const other = calls.pipeline("getPipelineRun", { pipelineId: "pl_other", runId });
     expect(await refusalOf(other)).to.include({ code: NOT_FOUND });
     expect((await calls.pipeline("getPipelineRun", { runId })).run!.summary!.pipelineId).to.equal(pipelineId);

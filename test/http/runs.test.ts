@@ -84,6 +84,24 @@ describe("runs over HTTP", () => {
       expect(detail.jobs[2].needs).to.deep.equal(["lint"]);
     });
 
+    it("shows only the jobs that are asked for, by id and by position", async () => {
+      const run = await newRun();
+      const names = async (query: string) => {
+        const { jobs, jobCount } = await detailOf(run, query);
+        expect(jobCount).to.equal(3);
+        return jobs.map(({ name }: { name: string }) => name);
+      };
+      expect(await names("?jobs=2..3")).to.deep.equal(["lint", "test"]);
+      expect(await names(`?jobs=${run.jobIds[2]},1..1&attempts=all`)).to.deep.equal(["build", "test"]);
+      expect(await names("?jobs=none")).to.deep.equal([]);
+      expect(await names("?jobs=4..90")).to.deep.equal([]);
+      const path = `/api/v1/pipelines/runs/${run.runId}?jobs=`;
+      expect((await edge.call("GET", `${path}job_unknown`)).body).to.include({ code: 404, reason: "not_found" });
+      const bad = await edge.call("GET", `${path}3..2,0..1`);
+      expect(bad.body).to.include({ code: 400, reason: "malformed_request" });
+      expect(bad.body.errors.map(({ pointer }: { pointer: string }) => pointer)).to.deep.equal(["/jobs", "/jobs"]);
+    });
+
     it("says what a queued job waits for, by the agents that are online", async () => {
       const run = await newRun();
       await saveTurn(edge.context, run, {
@@ -167,6 +185,10 @@ describe("runs over HTTP", () => {
       expect(newest).to.have.length(3);
       expect(newest[1]).to.include({ jobId: again.jobId, attempt: 2, retryOf: lost.jobId, retriedBy: null });
       expect(newest[1].steps).to.have.length(1);
+      const byId = (await detailOf(run, `?jobs=${lost.jobId}`)).jobs;
+      expect(byId, "an earlier attempt that is asked for").to.have.length(1);
+      expect(byId[0]).to.include({ jobId: lost.jobId, retriedBy: again.jobId });
+      expect((await detailOf(run, "?jobs=2..2")).jobs).to.deep.equal([newest[1]]);
       const all = (await detailOf(run, "?attempts=all")).jobs;
       expect(all.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal([1, 1, 2, 1]);
       expect(all[1]).to.include({ jobId: lost.jobId, reason: "agent_lost", retriedBy: again.jobId });

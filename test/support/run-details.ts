@@ -52,6 +52,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
     reason: "",
     waitingFor: null,
     approvals: [],
+    jobCount: jobs.length,
     ...overrides,
     jobs: jobs.map((job, index) => ({
       jobId: asId<JobRunId>(`job_${index}`),

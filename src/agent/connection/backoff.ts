@@ -17,9 +17,13 @@ export class Backoff {
     return whole * (0.5 + Math.random() / 2);
   }
 
-  /** Waits for {@link nextMs}. Resolves early when `signal` is aborted. */
-  async wait(signal: AbortSignal): Promise<void> {
-    await sleep(this.nextMs(), undefined, { signal }).catch(() => {});
+  /**
+   * Waits for {@link nextMs}, or, when the control plane has asked for `atLeastMs`, for that time and up to half of it
+   * more. Resolves early when `signal` is aborted.
+   */
+  async wait(signal: AbortSignal, atLeastMs = 0): Promise<void> {
+    const ms = Math.max(this.nextMs(), atLeastMs * (1 + Math.random() / 2));
+    await sleep(ms, undefined, { signal }).catch(() => {});
   }
 
   reset(): void {

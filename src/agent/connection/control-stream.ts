@@ -1,7 +1,7 @@
 /**
  * One Connect stream from its hello to its end. The agent sends heartbeats and reports; the gateway sends instructions.
  */
-import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
+import { type ClientDuplexStream, type Metadata, status, type StatusObject } from "@grpc/grpc-js";
 import type {
   AgentClient,
   ConnectRequest,
@@ -18,6 +18,9 @@ const SHORTEST_HEARTBEAT_MS = 50;
  * later.
  */
 const MAX_QUEUED_MESSAGES = 1_000;
+
+/** The longest time that a gateway may ask an agent to stay away: more is a fault of something in between. */
+const LONGEST_ABSENCE_MS = 60_000;
 
 type Message = NonNullable<ConnectRequest["message"]>;
 /** What the gateway tells an agent to do about its steps and jobs. */
@@ -52,6 +55,8 @@ export interface ControlStreamEnd {
   readonly details: string;
   /** Time from the welcome of the gateway to the end, milliseconds; 0 without a welcome. */
   readonly welcomeMs: number;
+  /** For how long the gateway asks the agent to stay away, milliseconds; 0 when it does not. */
+  readonly comeBackMs: number;
 }
 
 export class ControlStream {
@@ -74,15 +79,15 @@ export class ControlStream {
     this.#stream = client.connect(metadata);
     this.#helloAt = clock.monotonic();
     this.ended = new Promise((resolve) => {
-      const end = (code: status, details: string) => {
+      const end = (code: status, details: string, comeBackMs = 0) => {
         this.#isOver = true;
         clearTimeout(this.#welcomeTimer);
         clearInterval(this.#heartbeatTimer);
         const welcomeMs = this.#welcomeAt === undefined ? 0 : clock.monotonic() - this.#welcomeAt;
-        resolve({ code, details, welcomeMs });
+        resolve({ code, details, welcomeMs, comeBackMs });
       };
-      this.#stream.on("error", (error: Error & { code?: number; details?: string }) =>
-        end(error.code ?? status.UNKNOWN, error.details ?? error.message),
+      this.#stream.on("error", (error: Error & Partial<StatusObject>) =>
+        end(error.code ?? status.UNKNOWN, error.details ?? error.message, comeBackMsOf(error.metadata)),
       );
       this.#stream.on("end", () => end(status.OK, "ended by the control plane"));
     });
@@ -160,4 +165,10 @@ export class ControlStream {
     // Uncompressed, since messages are small and a heartbeat must not wait until others are compressed.
     this.#stream.write({ message }, UNCOMPRESSED);
   }
+}
+
+/** What the metadata of gRPC says: a whole number, or something that counts as nothing. */
+function comeBackMsOf(metadata: Metadata | undefined): number {
+  const text = String(metadata?.get("grpc-retry-pushback-ms")[0] ?? "");
+  return /^\d{1,9}$/.test(text) ? Math.min(LONGEST_ABSENCE_MS, Number(text)) : 0;
 }

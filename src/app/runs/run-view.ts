@@ -3,6 +3,7 @@ import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts"
 import type { RunState } from "../../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
+import { MillraceError } from "../../domain/errors.ts";
 import { shownAttempt } from "../../domain/attempts.ts";
 import { isAdHocRevision, type JobRunId, type RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
@@ -12,7 +13,11 @@ import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
 import type { WaitFacts } from "./approval-and-group-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "../times.ts";
-import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
+import { isChosen, type JobChoice } from "./job-choice.ts";
+import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
+
+/** Ids that an error names, at most. */
+const SHOWN_IDS = 5;
 
 export type RunView = ReturnType<typeof runView>;
 export type RunDetail = ReturnType<typeof runDetail>;
@@ -46,46 +51,89 @@ interface DetailSource {
   readonly agents: Agents;
   readonly waitFacts: WaitFacts;
   readonly allAttempts: boolean;
+  /** The jobs to show; all when absent. */
+  readonly chosen?: JobChoice | undefined;
   /** The rerun of this run, or null. */
   readonly retriedBy: RunId | null;
   readonly now: number;
 }
 
-/** A run with its jobs and their steps in the order of the plan; earlier attempts come before later ones. */
-export function runDetail({ aggregate, plan, agents, waitFacts, allAttempts, retriedBy, now }: DetailSource) {
+/**
+ * A run with its jobs and their steps in the order of the plan; earlier attempts come before later ones. Only the jobs
+ * that are chosen cost more than a look.
+ */
+export function runDetail({ aggregate, plan, agents, waitFacts, allAttempts, chosen, retriedBy, now }: DetailSource) {
   const { run, jobs, steps } = statesByKind(aggregate);
+  const listed = listedJobs(jobs, allAttempts);
+  const shown = chosen === undefined ? listed : choose(listed, jobs, chosen);
+  const isShown = new Set(shown.map(({ jobId }) => jobId));
+  const stepsOfShown = steps.filter(({ jobId }) => isShown.has(jobId));
   const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
-  for (const step of selectAttempts(steps, "stepRunId", allAttempts)) {
+  for (const step of selectAttempts(stepsOfShown, "stepRunId", allAttempts)) {
     const siblings = stepsByJob.get(step.jobId);
     if (siblings === undefined) stepsByJob.set(step.jobId, [step]);
     else siblings.push(step);
   }
   const starts = new StartTimes(aggregate.head, plan, jobs, now);
   const view = runView(aggregate.head, agents, now);
-  const jobViews = selectAttempts(jobs, "jobId", allAttempts)
-    // A job with a matrix is shown by its cells.
-    .filter(({ cells }) => cells.length === 0)
-    .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
-    .map((job) => {
-      const ofJob = jobView(job, plan, { agents, waitFacts }, now);
-      const stepsOfJob = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
-      return {
-        ...ofJob,
-        steps: stepsOfJob.map((step, at) => ({
-          ...stepView(step, starts.of(step, job, stepsOfJob[at - 1]), plan, now),
-          waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),
-        })),
-      };
-    });
+  const jobViews = linked(shown, jobs, "jobId").map((job) => {
+    const ofJob = jobView(job, plan, { agents, waitFacts }, now);
+    const stepsOfJob = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
+    return {
+      ...ofJob,
+      steps: stepsOfJob.map((step, at) => ({
+        ...stepView(step, starts.of(step, job, stepsOfJob[at - 1]), plan, now),
+        waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),
+      })),
+    };
+  });
+  const waitOf = (job: JobState) => jobWaitingFor(job, plan, agents, waitFacts);
   return {
     ...view,
-    waitingFor: run === undefined ? view.waitingFor : detailedWait(view.waitingFor, run, jobViews, plan, waitFacts),
+    waitingFor:
+      run === undefined
+        ? view.waitingFor
+        : detailedWait(view.waitingFor, run, waitsOf(listed, waitOf), plan, waitFacts),
     retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
+    /** How many jobs there are to show, whether chosen or not. */
+    jobCount: listed.length,
     jobs: jobViews,
   };
+}
+
+/** The jobs of an answer in the order of the plan. A job with a matrix is shown by its cells. */
+function listedJobs(jobs: readonly JobState[], allAttempts: boolean): JobState[] {
+  const followed = new Set(jobs.map(({ retryOf }) => retryOf));
+  return jobs.filter(({ jobId, cells }) => cells.length === 0 && (allAttempts || !followed.has(jobId))).sort(byPlan);
+}
+
+function byPlan(a: JobState, b: JobState): number {
+  return a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt;
+}
+
+/**
+ * The chosen ones of the listed jobs. A job that is chosen by its id is shown also when a later attempt has followed it.
+ * Throws `not_found` for an id that the run does not have.
+ */
+function choose(listed: readonly JobState[], jobs: readonly JobState[], chosen: JobChoice): JobState[] {
+  const missing = new Set<string>(chosen.jobIds);
+  for (const { jobId } of jobs) missing.delete(jobId);
+  if (missing.size > 0) {
+    const ids = [...missing].slice(0, SHOWN_IDS).join(", ");
+    throw new MillraceError("not_found", `the run has no job ${ids}: GET the run without \`jobs\` lists its jobs`);
+  }
+  const inOrder = listed.filter(({ jobId }, at) => isChosen(chosen, jobId, at + 1));
+  if (chosen.jobIds.size === 0) return inOrder;
+  const known = new Set(inOrder);
+  return [...inOrder, ...jobs.filter((job) => chosen.jobIds.has(job.jobId) && !known.has(job))].sort(byPlan);
+}
+
+/** One after the other, since nearly always none or the first one is asked for. */
+function* waitsOf(jobs: readonly JobState[], waitOf: (job: JobState) => WaitingFor | null) {
+  for (const job of jobs) yield { waitingFor: waitOf(job) };
 }
 
 /** True when a job of the run is queued: the agents tell why. */
@@ -102,10 +150,19 @@ export function selectAttempts<S extends { readonly retryOf: string | null }, K 
   id: K,
   all: boolean,
 ): Linked<S>[] {
-  const next = new Map(attempts.map((attempt) => [attempt.retryOf, attempt[id] as string]));
-  return attempts
-    .map((attempt) => ({ ...attempt, retriedBy: next.get(attempt[id] as string) ?? null }))
-    .filter(({ retriedBy }) => all || retriedBy === null);
+  const followed = new Set(attempts.map(({ retryOf }) => retryOf));
+  return linked(all ? attempts : attempts.filter((attempt) => !followed.has(attempt[id] as string)), attempts, id);
+}
+
+/** `chosen`, each with the attempt of `attempts` that follows it. */
+function linked<S extends { readonly retryOf: string | null }, K extends keyof S>(
+  chosen: readonly S[],
+  attempts: readonly S[],
+  id: K,
+): Linked<S>[] {
+  const next = new Map<string | null, string>();
+  for (const attempt of attempts) if (attempt.retryOf !== null) next.set(attempt.retryOf, attempt[id] as string);
+  return chosen.map((attempt) => ({ ...attempt, retriedBy: next.get(attempt[id] as string) ?? null }));
 }
 
 function jobView(

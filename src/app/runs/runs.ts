@@ -8,6 +8,7 @@ import { isOfPipeline, findPipeline, noPlan, noRun } from "../lookups.ts";
 import { readAgents } from "../agents/inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { readWaitFacts } from "./wait-facts.ts";
+import { type JobChoice, jobChoice } from "./job-choice.ts";
 import { findRerun } from "./succession.ts";
 import { type RunDetail, runDetail, type RunView, runView, waitsForAgent } from "./run-view.ts";
 
@@ -39,17 +40,28 @@ export async function listRuns(
   return listView(found, input, (head) => runView(head, agents, now));
 }
 
+export const runQuery = z.strictObject({
+  attempts: z.enum(["newest", "all"]).default("newest"),
+  jobs: jobChoice.optional(),
+});
+
 /**
- * One run with the newest attempts of its jobs and steps, or with all attempts. Throws `not_found`, also when
- * `pipelineId` is given and the run belongs to another pipeline.
+ * One run with the newest attempts of its jobs and steps, or with all attempts; of the jobs those in `jobs`, if it is
+ * given. Throws `not_found`, also when `pipelineId` is given and the run belongs to another pipeline, and for a job that
+ * the run does not have.
  */
 export async function getRun(
   context: RunsContext,
   caller: Caller,
-  input: { readonly runId: RunId; readonly pipelineId?: PipelineId; readonly allAttempts: boolean },
+  input: {
+    readonly runId: RunId;
+    readonly pipelineId?: PipelineId;
+    readonly allAttempts: boolean;
+    readonly jobs?: JobChoice | undefined;
+  },
 ): Promise<RunDetail> {
   authoriseUser(caller, "readRuns");
-  const { runId, pipelineId, allAttempts } = input;
+  const { runId, pipelineId, allAttempts, jobs: chosen } = input;
   const [aggregate, plan] = await Promise.all([
     context.stores.aggregates.load(runId),
     context.stores.plans.loadPlan(runId),
@@ -61,5 +73,6 @@ export async function getRun(
     readWaitFacts(context.stores.aggregates, aggregate),
     findRerun(context, aggregate.head),
   ]);
-  return runDetail({ aggregate, plan, agents, waitFacts, allAttempts, retriedBy: rerun, now: context.clock.now() });
+  const facts = { aggregate, plan, agents, waitFacts };
+  return runDetail({ ...facts, allAttempts, chosen, retriedBy: rerun, now: context.clock.now() });
 }

@@ -38,6 +38,8 @@ type TimeOrNull = number | null;
 export class StartTimes {
   readonly #summary: RunSummary;
   readonly #triggeredAt: number;
+  /** The texts that all steps share. */
+  readonly #shared: Pick<StartTiming, "triggeredAt" | "plannedAt">;
   readonly #plan: Pick<RunPlan, "jobs" | "stages">;
   readonly #now: number;
   readonly #jobs: ReadonlyMap<string, JobState>;
@@ -55,6 +57,7 @@ export class StartTimes {
   ) {
     this.#summary = summary;
     this.#triggeredAt = timeOf(rootId);
+    this.#shared = { triggeredAt: rfc3339(this.#triggeredAt), plannedAt: rfc3339(summary.createdAt) };
     this.#plan = plan;
     this.#now = now;
     this.#jobs = new Map(jobs.map((job) => [job.jobId, job]));
@@ -73,8 +76,7 @@ export class StartTimes {
   /** `previous`: the step before it in the same job run; undefined for the first step. A reused step has no waits. */
   of(step: StepState, job: JobState, previous: StepState | undefined): StartTiming {
     return {
-      triggeredAt: rfc3339(this.#triggeredAt),
-      plannedAt: rfc3339(this.#summary.createdAt),
+      ...this.#shared,
       offeredAt: rfc3339(offeredAt(job)),
       claimedAt: rfc3339(job.startedAt),
       dispatchedAt: rfc3339(step.queuedAt),

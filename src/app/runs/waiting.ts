@@ -65,7 +65,7 @@ export function runWaitingFor(
 export function detailedWait(
   wait: WaitingFor | null,
   { runId, place, stageApproval }: Pick<RunState, "runId" | "place" | "stageApproval">,
-  jobs: readonly { readonly waitingFor: WaitingFor | null }[],
+  jobs: Iterable<{ readonly waitingFor: WaitingFor | null }>,
   plan: Pick<RunPlan, "jobs" | "stages">,
   facts: WaitFacts,
 ): WaitingFor | null {
@@ -75,7 +75,8 @@ export function detailedWait(
   const stageApprovalState = stageApproval === null ? undefined : facts.approvals.get(stageApproval);
   if (wait?.reason === "approval" && stageApprovalState !== undefined) return approvalWait(stageApprovalState, plan);
   if (wait?.reason !== "approval" && wait?.reason !== "concurrency") return wait;
-  return jobs.find(({ waitingFor }) => waitingFor?.reason === wait.reason)?.waitingFor ?? wait;
+  for (const { waitingFor } of jobs) if (waitingFor?.reason === wait.reason) return waitingFor;
+  return wait;
 }
 
 /** Null for a job that runs or has ended. */

@@ -47,6 +47,7 @@ export function runMessage(run: RunDetail): PipelineRun {
     reason: run.reason,
     retriedBy: run.retriedBy ?? "",
     jobs: run.jobs.map(jobMessage),
+    jobCount: run.jobCount,
     approvals: run.approvals.map(approvalMessage),
   };
 }

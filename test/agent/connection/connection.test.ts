@@ -116,6 +116,18 @@ describe("an agent and its connection", () => {
     await bench.start();
   });
 
+  it("stays away for as long as the gateway asks it to", async () => {
+    bench.gateway.comeBackMs = 1_500;
+    const starting = bench.start();
+    await until("the first hello", () => bench.gateway.hellos.length > 0);
+    const sentAwayAt = performance.now();
+    bench.gateway.comeBackMs = 0;
+    await starting;
+    expect(bench.gateway.hellos.length).to.equal(2);
+    // The agent's own first wait is at most 200 ms.
+    expect(performance.now() - sentAwayAt).to.be.greaterThan(1_400);
+  });
+
   it("reports an end until it is acknowledged, over a restart of the gateway", async () => {
     bench.gateway.acknowledgesReports = false;
     await bench.start();

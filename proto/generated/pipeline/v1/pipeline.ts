@@ -1093,6 +1093,8 @@ export interface PipelineRun {
   /** The next attempt; empty for none. */
   retriedBy: string;
   approvals: Approval[];
+  /** How many jobs there are, whether answered or not. */
+  jobCount: number;
 }
 
 export interface PipelineRun_VariablesEntry {
@@ -1107,6 +1109,11 @@ export interface GetPipelineRunRequest {
   runId: string;
   /** True: earlier attempts of jobs are listed too. */
   allAttempts: boolean;
+  /**
+   * The jobs to answer: `none`, or job ids and ranges of positions such as `1..50`, separated by commas. Empty for all.
+   * NOT_FOUND for an id that the run does not have.
+   */
+  jobs: string;
 }
 
 export interface GetPipelineRunResponse {
@@ -6704,7 +6711,7 @@ export const StartWaits: MessageFns<StartWaits> = {
 };
 
 function createBasePipelineRun(): PipelineRun {
-  return { summary: undefined, variables: {}, jobs: [], reason: "", retriedBy: "", approvals: [] };
+  return { summary: undefined, variables: {}, jobs: [], reason: "", retriedBy: "", approvals: [], jobCount: 0 };
 }
 
 export const PipelineRun: MessageFns<PipelineRun> = {
@@ -6726,6 +6733,9 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     }
     for (const v of message.approvals) {
       Approval.encode(v!, writer.uint32(58).fork()).join();
+    }
+    if (message.jobCount !== 0) {
+      writer.uint32(64).int32(message.jobCount);
     }
     return writer;
   },
@@ -6794,6 +6804,14 @@ export const PipelineRun: MessageFns<PipelineRun> = {
             message.approvals.push(Approval.decode(reader, reader.uint32()));
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.jobCount = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6833,6 +6851,11 @@ export const PipelineRun: MessageFns<PipelineRun> = {
       approvals: globalThis.Array.isArray(object?.approvals)
         ? object.approvals.map((e: any) => Approval.fromJSON(e))
         : [],
+      jobCount: isSet(object.jobCount)
+        ? globalThis.Number(object.jobCount)
+        : isSet(object.job_count)
+        ? globalThis.Number(object.job_count)
+        : 0,
     };
   },
 
@@ -6862,6 +6885,9 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     if (message.approvals?.length) {
       obj.approvals = message.approvals.map((e) => Approval.toJSON(e));
     }
+    if (message.jobCount !== 0) {
+      obj.jobCount = Math.round(message.jobCount);
+    }
     return obj;
   },
 
@@ -6886,6 +6912,7 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     message.reason = object.reason ?? "";
     message.retriedBy = object.retriedBy ?? "";
     message.approvals = object.approvals?.map((e) => Approval.fromPartial(e)) || [];
+    message.jobCount = object.jobCount ?? 0;
     return message;
   },
 };
@@ -6976,7 +7003,7 @@ export const PipelineRun_VariablesEntry: MessageFns<PipelineRun_VariablesEntry> 
 };
 
 function createBaseGetPipelineRunRequest(): GetPipelineRunRequest {
-  return { pipelineId: "", runId: "", allAttempts: false };
+  return { pipelineId: "", runId: "", allAttempts: false, jobs: "" };
 }
 
 export const GetPipelineRunRequest: MessageFns<GetPipelineRunRequest> = {
@@ -6989,6 +7016,9 @@ export const GetPipelineRunRequest: MessageFns<GetPipelineRunRequest> = {
     }
     if (message.allAttempts !== false) {
       writer.uint32(24).bool(message.allAttempts);
+    }
+    if (message.jobs !== "") {
+      writer.uint32(34).string(message.jobs);
     }
     return writer;
   },
@@ -7030,6 +7060,14 @@ export const GetPipelineRunRequest: MessageFns<GetPipelineRunRequest> = {
             message.allAttempts = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.jobs = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7059,6 +7097,7 @@ export const GetPipelineRunRequest: MessageFns<GetPipelineRunRequest> = {
         : isSet(object.all_attempts)
         ? globalThis.Boolean(object.all_attempts)
         : false,
+      jobs: isSet(object.jobs) ? globalThis.String(object.jobs) : "",
     };
   },
 
@@ -7073,6 +7112,9 @@ export const GetPipelineRunRequest: MessageFns<GetPipelineRunRequest> = {
     if (message.allAttempts !== false) {
       obj.allAttempts = message.allAttempts;
     }
+    if (message.jobs !== "") {
+      obj.jobs = message.jobs;
+    }
     return obj;
   },
 
@@ -7084,6 +7126,7 @@ export const GetPipelineRunRequest: MessageFns<GetPipelineRunRequest> = {
     message.pipelineId = object.pipelineId ?? "";
     message.runId = object.runId ?? "";
     message.allAttempts = object.allAttempts ?? false;
+    message.jobs = object.jobs ?? "";
     return message;
   },
 };
