@@ -88,9 +88,9 @@ export class SqliteStatement {
    * and when the statement writes, because that must not be repeated.
    */
   #large(error: unknown): Statement {
-    const isTooLarge = (error as { code?: string }).code === "ERR_OUT_OF_RANGE";
+    // The package gives a list's error no code.
+    const isTooLarge = /^Value is too large to be represented as a JavaScript number/.test((error as Error).message);
     if (!isTooLarge || !/^\s*(SELECT|PRAGMA)\b/i.test(this.#sql)) throw error;
-    // The package stays at the old kind of integers for a statement that has failed half-way.
     const again = this.#database.prepare(this.#sql);
     again.setReadBigInts(true);
     return again;
