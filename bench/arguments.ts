@@ -11,6 +11,8 @@ export interface BenchSettings {
   readonly rounds: number;
   /** True to measure Restate too. */
   readonly peers: boolean;
+  /** The program `node` that runs the measured node and agent of millrace. */
+  readonly node: string;
   /** Path of the file for the results. */
   readonly json: string | null;
   /** Path of the page whose table is replaced. */
@@ -24,6 +26,7 @@ export const USAGE = `npm run bench -- [options]
   --only W1,W3     the workloads to measure; default all
   --rounds N       how often each workload is measured; default ${DEFAULT_ROUNDS}
   --peers          also measures Restate, which is installed from npm the first time
+  --node PATH      the program `node` for the measured node and agent; default: the one that runs this
   --json FILE      writes the results to FILE after every round
   --markdown FILE  writes the table between the markers of the page FILE
 
@@ -44,6 +47,7 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
       only: { type: "string", default: WORKLOADS.join(",") },
       rounds: { type: "string", default: String(DEFAULT_ROUNDS) },
       peers: { type: "boolean", default: false },
+      node: { type: "string", default: process.execPath },
       json: { type: "string" },
       markdown: { type: "string" },
       help: { type: "boolean", default: false },
@@ -55,6 +59,7 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
     only: new Set(values.only.split(",").map(workloadNamed)),
     rounds: Number(values.rounds),
     peers: values.peers,
+    node: values.node,
     json: values.json ?? null,
     markdown: values.markdown ?? null,
   };

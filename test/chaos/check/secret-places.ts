@@ -130,5 +130,5 @@ async function filesIn(folder: string): Promise<readonly Dirent[]> {
 }
 
 function bytesOf(field: unknown): Buffer | string {
-  return Buffer.isBuffer(field) ? field : String(field);
+  return field instanceof Uint8Array ? Buffer.from(field) : String(field);
 }
