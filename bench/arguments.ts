@@ -26,7 +26,7 @@ export const USAGE = `npm run bench -- [options]
   --only W1,W3     the workloads to measure; default all
   --rounds N       how often each workload is measured; default ${DEFAULT_ROUNDS}
   --peers          also measures Restate, which is installed from npm the first time
-  --node PATH      the program `node` for the measured node and agent; default: the one that runs this
+  --node PATH      the program node for the measured node and agent; default: the one that runs this
   --json FILE      writes the results to FILE after every round
   --markdown FILE  writes the table between the markers of the page FILE
 

@@ -92,9 +92,9 @@ describe("millrace shards set", function () {
     await stop();
     await addOldRuns();
 
-    const before = misplaced();
+    const atFirst = misplaced();
     const killed = set(64);
-    await until("the change has begun", () => misplaced() < before, 30_000);
+    await until("the change has begun", () => misplaced() < atFirst, 30_000);
     killed.kill("SIGKILL");
     await killed.exited;
     expect(storedNumber().value).to.equal("16 to 64");
