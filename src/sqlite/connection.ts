@@ -89,7 +89,9 @@ export class SqliteStatement {
    */
   #large(error: unknown): Statement {
     // The package gives a list's error no code.
-    const isTooLarge = /^Value is too large to be represented as a JavaScript number/.test((error as Error).message);
+    const isTooLarge = (error as Error).message.startsWith(
+      "Value is too large to be represented as a JavaScript number",
+    );
     if (!isTooLarge || !/^\s*(SELECT|PRAGMA)\b/i.test(this.#sql)) throw error;
     const again = this.#database.prepare(this.#sql);
     again.setReadBigInts(true);
