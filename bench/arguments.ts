@@ -14,6 +14,8 @@ export interface BenchSettings {
   readonly agents: number;
   /** True to measure Restate too. */
   readonly peers: boolean;
+  /** The program `node` that runs the measured node and agent of millrace. */
+  readonly node: string;
   /** Path of the file for the results. */
   readonly json: string | null;
   /** Path of the page whose table is replaced. */
@@ -29,6 +31,7 @@ export const USAGE = `npm run bench -- [options]
   --rounds N       how often each workload is measured; default ${DEFAULT_ROUNDS}
   --agents N       how many agents W14 simulates, at least 40; default 2000
   --peers          also measures Restate, which is installed from npm the first time
+  --node PATH      the program node for the measured node and agent; default: the one that runs this
   --json FILE      writes the results to FILE after every round
   --markdown FILE  writes the table between the markers of the page FILE
 
@@ -51,6 +54,7 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
       rounds: { type: "string", default: String(DEFAULT_ROUNDS) },
       agents: { type: "string", default: "2000" },
       peers: { type: "boolean", default: false },
+      node: { type: "string", default: process.execPath },
       json: { type: "string" },
       markdown: { type: "string" },
       help: { type: "boolean", default: false },
@@ -66,6 +70,7 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
     rounds: Number(values.rounds),
     agents: Number(values.agents),
     peers: values.peers,
+    node: values.node,
     json: values.json ?? null,
     markdown: values.markdown ?? null,
   };

@@ -27,17 +27,19 @@ const COMPARABLE = ["W1", "W2", "W3", "W4", "W5"] as const;
 
 /** `folder` is for data that are made once and used in every round. `mongo` is null when no MongoDB is available. */
 export function contestantsOf(
-  { peers, agents }: Pick<BenchSettings, "peers" | "agents">,
+  { peers, agents, node }: Pick<BenchSettings, "peers" | "agents" | "node">,
   mongo: Mongo | null,
   folder: string,
 ): readonly Contestant[] {
   const finished = new FinishedRuns(join(folder, "finished-runs"));
   return [
     // W7 comes first, because it measures a fresh installation.
-    { ...SQLITE, workloads: ["W7", ...COMPARABLE, "W6", "W10"], start: millraceWith(() => ({})) },
+    { ...SQLITE, workloads: ["W7", ...COMPARABLE, "W6", "W10"], start: millraceWith(node, () => ({})) },
     { system: "BullMQ", store: "Redis", workloads: COMPARABLE, start: startFloor },
     ...(peers ? [{ system: "Restate", store: "its own", workloads: COMPARABLE, start: startRestate }] : []),
-    ...(mongo?.real ? [{ ...MONGODB, workloads: ["W1", "W2", "W3"] as const, start: millraceWith(mongo.env) }] : []),
+    ...(mongo?.real
+      ? [{ ...MONGODB, workloads: ["W1", "W2", "W3"] as const, start: millraceWith(node, mongo.env) }]
+      : []),
     {
       ...SQLITE,
       workloads: ["W8"],
@@ -65,9 +67,9 @@ async function standalone(
   return { workloads: { [workload]: measure }, stop: () => Promise.resolve() };
 }
 
-function millraceWith(env: Mongo["env"]): Contestant["start"] {
+function millraceWith(node: string, env: Mongo["env"]): Contestant["start"] {
   return async (folder, marks) => {
-    const installation = await Installation.start(join(folder, "data"), env());
+    const installation = await Installation.start(join(folder, "data"), env(), node);
     const { api, http } = installation;
     const runs = new Runs(installation);
     return {

@@ -8,6 +8,7 @@ export interface Machine {
   readonly cores: number;
   readonly memoryGb: number;
   readonly os: string;
+  /** The version of Node that runs the measured node and agent. */
   readonly node: string;
   /** Load average of the last minute before the benchmark starts anything: the load by other programs. */
   readonly loadAverage: number;
@@ -15,13 +16,14 @@ export interface Machine {
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-export function describeMachine(): Machine {
+/** Throws when `node` is not a program that tells a version of Node. */
+export function describeMachine(node: string): Machine {
   return {
     cpu: cpus()[0]?.model ?? "unknown",
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 1e9),
     os: `${type()} ${release()}`,
-    node: process.version,
+    node: execFileSync(node, ["--version"], { encoding: "utf8" }).trim(),
     loadAverage: loadAverage(),
   };
 }

@@ -48,7 +48,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function measure(settings: BenchSettings): Promise<void> {
   const commit = currentCommit();
-  const machine = describeMachine();
+  const machine = describeMachine(settings.node);
   if (settings.peers) installPeers();
   const world = await ProcessWorld.create();
   const marks = new FifoMarks(world.folder);

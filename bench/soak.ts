@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import Libsql from "libsql";
 import { storeFile } from "../src/node/data-dir.ts";
 import { Installation } from "./millrace/installation.ts";
+import { SqliteConnection } from "../src/sqlite/connection.ts";
 
 const KEEP = "15s,150/pipeline";
 /** The most live runs of each pipeline; while there are as many, the load starts none. */
@@ -64,7 +64,7 @@ async function main(durationMs: number): Promise<number> {
     MILLRACE_CACHE_LIMIT: "1MB",
     MILLRACE_KEEP_RECORDS: "20s",
   });
-  const store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
+  const store = new SqliteConnection(storeFile(dataDir), { readonly: true });
   const load = new Load(installation);
   const samples: Sample[] = [];
   try {
@@ -142,7 +142,7 @@ class Load {
 }
 
 function sampleOf(
-  store: Libsql.Database,
+  store: SqliteConnection,
   dataDir: string,
   { nodePid, redisPid }: Installation,
   at: Pick<Sample, "seconds" | "made">,
@@ -162,7 +162,7 @@ function sampleOf(
   };
 }
 
-function rowsOf(store: Libsql.Database): Record<string, number> {
+function rowsOf(store: SqliteConnection): Record<string, number> {
   const tables = store.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all() as {
     readonly name: string;
   }[];

@@ -1,6 +1,7 @@
 /**
  * Checks the program on each supported release line of Node: `node scripts/check-node.mjs`. On each release, the sample
- * of a new installation must succeed (`start --once`), and an end-to-end test must pass. All releases share one
+ * of a new installation must succeed (`start --once`), and an end-to-end test and the tests of the embedded store must
+ * pass. All releases share one
  * node_modules, because native dependencies use the stable interface of Node.
  *
  * The script fetches the releases from npm, pinned by content, and keeps them under node_modules/.cache. It skips
@@ -16,6 +17,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const CACHE = join(ROOT, "node_modules", ".cache", "millrace", "node");
 const TEST = "test/e2e/rerun.test.ts";
+/** The tests of the embedded store: which binding of SQLite it uses depends on the release. */
+const STORE_TESTS = ["test/stores/sqlite-binding.test.ts", "test/contracts/stores.test.ts", "--grep", "SQLite"];
 
 /** The oldest release that `engines` of package.json allows, then two that are in long-term support. */
 const RELEASES = ["20.19.0", "22.23.3", "24.21.0"];
@@ -43,7 +46,8 @@ for (const [at, release] of RELEASES.entries()) {
   const beganAt = performance.now();
   const problem = tryRelease(release, at);
   const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1);
-  if (problem === undefined) console.log(`Node ${release}: start --once and ${TEST} succeed (${seconds} s)`);
+  if (problem === undefined)
+    console.log(`Node ${release}: start --once, ${TEST} and the tests of the embedded store succeed (${seconds} s)`);
   else console.error(`Node ${release}: ${problem}`);
   if (problem !== undefined) process.exitCode = 1;
 }
@@ -68,14 +72,17 @@ function tryRelease(release, at) {
     return (
       run(node, ["--print", `if (process.versions.node !== "${release}") throw new Error(process.version)`]) ??
       run(node, [join(ROOT, "dist/src/main.js"), "start", "--once"], environment) ??
-      run(node, [join(ROOT, "node_modules/mocha/bin/mocha.js"), TEST], {
-        ...process.env,
-        PATH: environment.PATH,
-      })
+      runTests(node, [TEST], environment.PATH) ??
+      runTests(node, STORE_TESTS, environment.PATH)
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Answers undefined on success, else what the tests wrote. */
+function runTests(node, args, path) {
+  return run(node, [join(ROOT, "node_modules/mocha/bin/mocha.js"), ...args], { ...process.env, PATH: path });
 }
 
 /** Puts the release's program at `node`; answers why it could not, or undefined. */

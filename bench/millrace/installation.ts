@@ -26,6 +26,7 @@ interface LogLine {
 export class Installation {
   readonly #world: ProcessWorld;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #program: string;
   readonly #agent: StartedProcess;
   #node: ServeNode;
   #api: Api;
@@ -34,11 +35,13 @@ export class Installation {
   private constructor(
     world: ProcessWorld,
     env: Readonly<Record<string, string>>,
+    program: string,
     node: ServeNode,
     agent: StartedProcess,
   ) {
     this.#world = world;
     this.#env = env;
+    this.#program = program;
     this.#node = node;
     this.#agent = agent;
     this.#api = apiOf(node);
@@ -47,8 +50,13 @@ export class Installation {
   /**
    * Starts an installation on `dataDir`, which may hold data of an earlier one. Resolves when the agent is connected.
    * The agent takes as many jobs at a time as the worker of any other system. `env` is added to the node's environment.
+   * `program` is the program `node` of both.
    */
-  static async start(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  static async start(
+    dataDir: string,
+    env: Readonly<Record<string, string>> = {},
+    program: string = process.execPath,
+  ): Promise<Installation> {
     const world = await ProcessWorld.create();
     try {
       const nodeEnv = {
@@ -59,8 +67,9 @@ export class Installation {
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
         ...env,
       };
-      const node = await serve(world, nodeEnv);
+      const node = await serve(world, nodeEnv, program);
       const agent = world.agent(node.grpc!, {
+        node: program,
         env: {
           MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
           MILLRACE_AGENT_SLOTS: String(STEPS_AT_ONCE),
@@ -69,7 +78,7 @@ export class Installation {
         },
       });
       await agent.prints('"msg":"ready"');
-      return new Installation(world, nodeEnv, node, agent);
+      return new Installation(world, nodeEnv, program, node, agent);
     } catch (error) {
       await world.end();
       throw error;
@@ -107,7 +116,7 @@ export class Installation {
     this.#api.close();
     this.#node.kill("SIGKILL");
     await this.#node.exited;
-    this.#node = await serve(this.#world, this.#env);
+    this.#node = await serve(this.#world, this.#env, this.#program);
     this.#api = apiOf(this.#node);
   }
 
@@ -143,8 +152,8 @@ export class Installation {
   }
 }
 
-function serve(world: ProcessWorld, env: Readonly<Record<string, string>>): Promise<ServeNode> {
-  return world.serve("edge,gateway,worker", { env });
+function serve(world: ProcessWorld, env: Readonly<Record<string, string>>, node: string): Promise<ServeNode> {
+  return world.serve("edge,gateway,worker", { env, node });
 }
 
 function apiOf(node: ServeNode): Api {

@@ -3,8 +3,8 @@
  * On SIGUSR2 it writes the counts since the start, by kind, to the file that BENCH_OPERATIONS names.
  */
 import { renameSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { Redis } from "ioredis";
-import Database from "libsql";
 import { MongoClient } from "mongodb";
 
 const file = process.env.BENCH_OPERATIONS;
@@ -20,11 +20,13 @@ function before(prototype, method, act) {
   };
 }
 
-const database = new Database(":memory:");
+const require = createRequire(import.meta.url);
+const { DatabaseSync } = process.getBuiltinModule("node:sqlite") ?? require("@photostructure/sqlite");
+const database = new DatabaseSync(":memory:");
 const Statement = Object.getPrototypeOf(database.prepare("SELECT 1"));
 database.close();
 const firstWord = (sql) => sql.trim().split(/\s/, 1)[0].toUpperCase();
-before(Database.prototype, "exec", (_, sql) => count(`SQLite ${firstWord(sql)}`));
+before(DatabaseSync.prototype, "exec", (_, sql) => count(`SQLite ${firstWord(sql)}`));
 for (const method of ["run", "get", "all"]) before(Statement, method, () => count(`SQLite ${method}`));
 
 before(Redis.prototype, "sendCommand", (_, { name }) => count(`Redis ${name.toLowerCase()}`));

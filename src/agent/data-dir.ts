@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import Database from "libsql";
 import { MillraceError } from "../domain/errors.ts";
 import { isDiskFull } from "../domain/disk-space.ts";
 import type { Logger } from "../domain/logger.ts";
+import { isLocked, resultCode, SqliteConnection } from "../sqlite/connection.ts";
 import type { StepUser } from "./process/step-user.ts";
 import { moveAside, Trash } from "./trash.ts";
 
@@ -39,17 +39,17 @@ const OWNER_FILE = "agent.pid";
  */
 export async function claimDataDir(path: string, log: Logger, user?: StepUser): Promise<AgentDataDir> {
   const root = resolve(path);
-  let lock: Database.Database | undefined;
+  let lock: SqliteConnection | undefined;
   try {
     await mkdir(root, { recursive: true, mode: 0o700 });
-    lock = new Database(join(root, LOCK_FILE));
+    lock = new SqliteConnection(join(root, LOCK_FILE));
     // The agent never writes to this database, so it needs no journal file on the disk.
     lock.exec("PRAGMA journal_mode=MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
     return await takeOver(root, lock, log, user);
   } catch (error) {
     lock?.close();
-    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw unusable(root, error);
+    if (!isLocked(error)) throw unusable(root, error);
     const owner = await readFile(join(root, OWNER_FILE), "utf8").catch(() => "unknown");
     throw new MillraceError(
       "conflict",
@@ -58,7 +58,7 @@ export async function claimDataDir(path: string, log: Logger, user?: StepUser): 
   }
 }
 
-async function takeOver(root: string, lock: Database.Database, log: Logger, user?: StepUser): Promise<AgentDataDir> {
+async function takeOver(root: string, lock: SqliteConnection, log: Logger, user?: StepUser): Promise<AgentDataDir> {
   const mode = user === undefined ? 0o700 : 0o711;
   const [workDir, scratchDir, trashDir] = [join(root, "work"), join(root, "scratch"), join(root, "trash")];
   await mkdir(trashDir, { recursive: true, mode: 0o700 });
@@ -115,10 +115,11 @@ async function openToSteps(root: string, pluginDir: string): Promise<void> {
 }
 
 function unusable(root: string, cause: unknown): MillraceError {
-  const { code, message } = cause as { code?: string; message?: string };
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const why = resultCode(cause) === undefined ? (code ?? message) : message;
   return new MillraceError(
     "unavailable",
-    `cannot use the agent's data directory ${root} (${code ?? message}): make it writable, or choose another`,
+    `cannot use the agent's data directory ${root} (${why}): make it writable, or choose another`,
     { cause },
   );
 }

@@ -2,9 +2,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import Database from "libsql";
 import { MillraceError } from "../domain/errors.ts";
 import { isSocketPath } from "../redis/server-process.ts";
+import { isLocked, resultCode, SqliteConnection } from "../sqlite/connection.ts";
 
 const LOCK_FILE = "lock.db";
 const OWNER_FILE = "owner.pid";
@@ -62,15 +62,15 @@ export async function isFreeDataDir(dataDir: string): Promise<boolean> {
  */
 export async function claimDataDir(dataDir: string): Promise<() => void> {
   await makeDataDir(dataDir);
-  let lock: Database.Database | undefined;
+  let lock: SqliteConnection | undefined;
   try {
-    lock = new Database(join(dataDir, LOCK_FILE));
+    lock = new SqliteConnection(join(dataDir, LOCK_FILE));
     // No data is ever written to this file, so it needs no journal file on disk.
     lock.exec("PRAGMA journal_mode=MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();
-    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw unusable(dataDir, error);
+    if (!isLocked(error)) throw unusable(dataDir, error);
     const owner = await readFile(join(dataDir, OWNER_FILE), "utf8").catch(() => "unknown");
     throw new MillraceError("conflict", `already running (pid ${owner.trim()}) on ${dataDir}`);
   }
@@ -80,8 +80,8 @@ export async function claimDataDir(dataDir: string): Promise<() => void> {
 }
 
 function unusable(dataDir: string, cause: unknown): MillraceError {
-  // libsql gives no code for a file that it could not open.
-  const why = (cause as { code?: string }).code || `${LOCK_FILE} cannot be opened`;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const why = resultCode(cause) === undefined ? code : `${LOCK_FILE}: ${message}`;
   return new MillraceError(
     "unavailable",
     `cannot use the data directory ${dataDir} (${why}): ` +

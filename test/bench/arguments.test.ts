@@ -13,6 +13,7 @@ describe("the command line of the benchmark", () => {
       only: new Set(WORKLOADS),
       rounds: 5,
       peers: false,
+      node: process.execPath,
       json: null,
       markdown: null,
     });
@@ -24,6 +25,7 @@ describe("the command line of the benchmark", () => {
       only: new Set(["W1", "W3"]),
       rounds: 12,
       peers: true,
+      node: process.execPath,
       json: "a.json",
       markdown: "b.md",
     });

@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import Libsql from "libsql";
 import { MongoClient } from "mongodb";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { scanMetrics, scanFolder, scanMongo, scanRedis, scanSqlite } from "./check/secret-places.ts";
 import { SecretSearch } from "./check/secret-search.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const VALUE = "Tr0ub4dor&3 <of \"the> first line\nc0rrect h0rse b4ttery\\staple's";
 const OTHER = "another value that no test has written";
@@ -81,7 +81,7 @@ describe("the secret search", () => {
     it("every table of SQLite, and its file, which still holds deleted rows", async () => {
       const file = join(folder, "store", "millrace.db");
       await mkdir(join(folder, "store"));
-      const store = new Libsql(file);
+      const store = new SqliteConnection(file);
       store.exec("PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF");
       store.exec("CREATE TABLE events (id TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID; CREATE TABLE inbox (body BLOB)");
       // The row is longer than a page, so the file holds it in separate pieces.

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { chmod, copyFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import Libsql from "libsql";
 import { claimDataDir } from "../../src/node/data-dir.ts";
 import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "../../src/node/master-key-files.ts";
 import { readOrMakeSigningKey } from "../../src/node/signing-key.ts";
@@ -9,6 +8,7 @@ import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { ProcessWorld } from "../support/processes.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 describe("backup and restore", function () {
   this.timeout(60_000);
@@ -34,7 +34,7 @@ describe("backup and restore", function () {
   const file = (name: string) => join(world.folder, name);
 
   function inFile(name: string, sql: string): void {
-    const connection = new Libsql(file(name));
+    const connection = new SqliteConnection(file(name));
     connection.exec(sql);
     connection.close();
   }

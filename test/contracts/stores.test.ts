@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { MongoClient } from "mongodb";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, type JobRunId, newId, type StepRunId } from "../../src/domain/ids.ts";
@@ -35,6 +34,7 @@ import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 describe("the store on SQLite", () => {
   let opened: Awaited<ReturnType<typeof openTestSqlite>>;
@@ -81,7 +81,7 @@ describe("the store on SQLite", () => {
   it("refuses a file that a newer version has written", async () => {
     const newer = await openTestSqlite();
     await newer.stores.close();
-    const file = new Libsql(newer.path);
+    const file = new SqliteConnection(newer.path);
     file.pragma("user_version = 99");
     file.close();
     const error = await openSqliteStores({ path: newer.path }).catch((caught: unknown) => caught);

@@ -5,10 +5,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { type ApiAnswer, EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 describe("a run with approvals", function () {
   this.timeout(120_000);
@@ -222,7 +222,7 @@ describe("a run with approvals", function () {
 
   /** Changes the stored times as if the minute had passed. */
   function makeDue(approvalId: string, runId: string): void {
-    const file = new Libsql(join(dataDir, "millrace.db"));
+    const file = new SqliteConnection(join(dataDir, "millrace.db"));
     file.prepare("UPDATE actors SET state = json_set(state, '$.expiryTimer.dueAt', 1) WHERE id = ?").run(approvalId);
     file.prepare("UPDATE aggregates SET next_due_at = 1 WHERE root_id = ?").run(runId);
     file.close();

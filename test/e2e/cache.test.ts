@@ -5,10 +5,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const MB = 1_000_000;
 const INSTALL_MS = 1_000;
@@ -71,7 +71,7 @@ describe("a cache", function () {
     return { status: detail.status, steps, detail, tookMs: performance.now() - startedAt };
   };
   const logOf = ({ stepRunId }: Step): string => {
-    const store = new Libsql(join(dataDir, "millrace.db"));
+    const store = new SqliteConnection(join(dataDir, "millrace.db"));
     try {
       const rows = store.prepare("SELECT body FROM log_chunks WHERE step_run_id = ?").all(stepRunId);
       return (rows as { body: unknown }[]).map(({ body }) => String(body)).join("\n");

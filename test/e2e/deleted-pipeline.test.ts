@@ -1,11 +1,11 @@
 /** A pipeline that is deleted while it is triggered, in a real node that is killed during the deletion. */
 import { join } from "node:path";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { storeFile } from "../../src/node/data-dir.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const RUNS = 150;
 const STEPS = [{ name: "s", uses: "shell", args: { script: "true" } }];
@@ -19,14 +19,14 @@ describe("a deleted pipeline", function () {
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
   let dataDir: string;
-  let store: Libsql.Database;
+  let store: SqliteConnection;
 
   before(async () => {
     world = await ProcessWorld.create();
     installation = await EmbeddedInstallation.create(world);
     dataDir = join(world.folder, "data");
     await installation.serve(dataDir);
-    store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
+    store = new SqliteConnection(storeFile(dataDir), { readonly: true });
   });
   after(async () => {
     store?.close();

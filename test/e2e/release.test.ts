@@ -12,7 +12,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { parse } from "yaml";
 import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import { storeFile } from "../../src/node/data-dir.ts";
@@ -20,6 +19,7 @@ import { EmbeddedInstallation } from "../support/embedded.ts";
 import { git } from "../support/git-server.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PLUGIN = join(ROOT, "examples/plugins/json-patch");
@@ -127,7 +127,7 @@ describe("the release example", function () {
   const stepsOf = (run: RunDetail) => run.jobs.flatMap(({ steps }) => steps);
   const stepOf = (run: RunDetail, name: string) => stepsOf(run).find((step) => step.name === name)!;
   async function logOf(run: RunDetail, name: string): Promise<string> {
-    const store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
+    const store = new SqliteConnection(storeFile(dataDir), { readonly: true });
     try {
       const rows = store
         .prepare("SELECT body FROM log_chunks WHERE step_run_id = ? ORDER BY last_line")

@@ -5,10 +5,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const JOBS = 3;
 
@@ -96,7 +96,7 @@ describe("the tokens and epochs of an installation restored from an older backup
 
   /** All log lines that the store in this data directory has. */
   function linesIn(dataDir: string): readonly string[] {
-    const store = new Libsql(join(file(dataDir), "millrace.db"), { readonly: true });
+    const store = new SqliteConnection(join(file(dataDir), "millrace.db"), { readonly: true });
     try {
       const chunks = store.prepare("SELECT body FROM log_chunks").all() as { body: string }[];
       return chunks.flatMap(({ body }) => (JSON.parse(body) as { content: string }[]).map(({ content }) => content));
@@ -107,7 +107,7 @@ describe("the tokens and epochs of an installation restored from an older backup
 
   /** The tokens of all grants, and the epochs of all shards, as the store in this data directory has them. */
   function givenIn(dataDir: string): { readonly tokens: readonly number[]; readonly epochs: readonly number[] } {
-    const store = new Libsql(join(file(dataDir), "millrace.db"), { readonly: true });
+    const store = new SqliteConnection(join(file(dataDir), "millrace.db"), { readonly: true });
     try {
       const column = (sql: string) => (store.prepare(sql).all() as { value: number }[]).map(({ value }) => value);
       return {

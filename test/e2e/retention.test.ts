@@ -5,7 +5,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import Libsql from "libsql";
 import type { AppContext } from "../../src/app/context.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { asId, newId, type ProjectId, type StepRunId } from "../../src/domain/ids.ts";
@@ -19,6 +18,7 @@ import { ProcessWorld } from "../support/processes.ts";
 import { saveTurn, stepEvent, type StoredRun, storeRun } from "../support/stored-runs.ts";
 import { until } from "../support/until.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const RUNS = 300;
 const KILLS = 2;
@@ -42,7 +42,7 @@ describe("retention", function () {
   let installation: EmbeddedInstallation;
   let dataDir: string;
   let runs: readonly StoredRun[];
-  let store: Libsql.Database;
+  let store: SqliteConnection;
 
   before(async () => {
     world = await ProcessWorld.create();
@@ -50,7 +50,7 @@ describe("retention", function () {
     dataDir = join(world.folder, "data");
     await makeDataDir(dataDir);
     runs = await storeRuns(storeFile(dataDir));
-    store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
+    store = new SqliteConnection(storeFile(dataDir), { readonly: true });
   });
   after(async () => {
     store?.close();

@@ -4,11 +4,11 @@ import { access, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import Libsql from "libsql";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 /** The start of every secret value in this file, so that one search finds all of them. */
 const MARK = "hunter22";
@@ -63,7 +63,7 @@ describe("a secret", function () {
     return rows.map(({ body }) => String(body)).join("\n");
   }
   async function readStore(sql: string, ...values: readonly string[]): Promise<readonly Record<string, unknown>[]> {
-    const store = new Libsql(join(dataDir, "millrace.db"));
+    const store = new SqliteConnection(join(dataDir, "millrace.db"));
     try {
       return store.prepare(sql).all(...values) as Record<string, unknown>[];
     } finally {

@@ -1,10 +1,10 @@
 /** `millrace verify` on an installation in real processes: beside its living node, and after it was damaged. */
 import { join } from "node:path";
 import { expect } from "chai";
-import Libsql from "libsql";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 describe("millrace verify", function () {
   this.timeout(90_000);
@@ -46,7 +46,7 @@ describe("millrace verify", function () {
 
     node.kill("SIGKILL");
     await node.exited;
-    const store = new Libsql(join(dataDir, "millrace.db"));
+    const store = new SqliteConnection(join(dataDir, "millrace.db"));
     const { owed } = store.prepare("SELECT owed FROM aggregates WHERE root_id = ?").get(runId) as { owed: string };
     const owedNumbers = (JSON.parse(owed) as { eventNumber: number | null }[]).map(({ eventNumber }) => eventNumber);
     const events = store.prepare("SELECT number FROM events WHERE run_id = ?").all(runId) as { number: number }[];

@@ -3,10 +3,10 @@ import { expect } from "chai";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import Libsql from "libsql";
 import { type ApiAnswer, EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 /** How long the store stays full while the test measures the log lines and the processor time of the processes. */
 const FULL_MS = 6_000;
@@ -126,7 +126,7 @@ async function cpuSeconds(pid: number): Promise<number> {
 }
 
 function integrityOf(path: string): unknown {
-  const connection = new Libsql(path);
+  const connection = new SqliteConnection(path);
   try {
     return (connection.prepare("PRAGMA integrity_check").get() as { integrity_check: string }).integrity_check;
   } finally {

@@ -5,7 +5,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import Libsql from "libsql";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { Connection } from "../../src/stores/mongo/connection.ts";
 import { migrate as migrateMongo } from "../../src/stores/mongo/migrate.ts";
@@ -13,6 +12,7 @@ import type { Migration } from "../../src/stores/mongo/schema.ts";
 import { migrate, storedVersion } from "../../src/stores/sqlite/migrate.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { TSX } from "../support/processes.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const run = promisify(execFile);
 const source = (path: string) => JSON.stringify(new URL(`../../src/stores/${path}`, import.meta.url).href);
@@ -46,12 +46,12 @@ describe("migrations of the store on SQLite", function () {
   const LIST = [FIRST, SECOND];
   let folder: string;
   let path: string;
-  let connection: Libsql.Database;
+  let connection: SqliteConnection;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-migrations-"));
     path = join(folder, "millrace.db");
-    connection = new Libsql(path);
+    connection = new SqliteConnection(path);
   });
   afterEach(async () => {
     connection.close();
@@ -83,11 +83,11 @@ describe("migrations of the store on SQLite", function () {
 
   it("leave a file as it was when the process is killed during them", async () => {
     const script = `
-      import Libsql from "libsql";
+      import { SqliteConnection } from ${source("../sqlite/connection.ts")};
       import { migrate } from ${source("sqlite/migrate.ts")};
       const list = [${JSON.stringify(FIRST)}, ""];
       Object.defineProperty(list, 1, { get: () => process.kill(process.pid, "SIGKILL") });
-      const connection = new Libsql(process.argv[1]);
+      const connection = new SqliteConnection(process.argv[1]);
       connection.pragma("journal_mode = WAL");
       migrate(connection, process.argv[1], list);`;
     expect(await inChild(script, path)).to.equal("SIGKILL");

@@ -5,12 +5,12 @@ import { chmod, mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import Libsql from "libsql";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { ProcessWorld, type StartOptions, TSX } from "../support/processes.ts";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const PAGE_BYTES = 4_096;
 const UNPRIVILEGED_ID = 65_534;
@@ -62,7 +62,7 @@ describe("an embedded store", function () {
     const stores = await openSqliteStores({ path: seed });
     for (let n = 0; n < runs; n++) await stores.aggregates.create(sampleAggregate());
     await stores.close();
-    const connection = new Libsql(seed);
+    const connection = new SqliteConnection(seed);
     connection.prepare("VACUUM INTO ?").run(path);
     connection.close();
   }
@@ -178,7 +178,7 @@ describe("an embedded store", function () {
 
   it("shrinks its write-ahead log again after a long read of an old state", async () => {
     const stores = await openSqliteStores({ path });
-    const reader = new Libsql(path);
+    const reader = new SqliteConnection(path);
     const line = {
       line: 1,
       timeMs: 0,

@@ -42,6 +42,8 @@ export interface StartOptions {
   /** Added to a small environment that holds none of the program's own variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The program `node` that runs it; default: that of this process. */
+  readonly node?: string;
   /** Text that the process reads from its standard input; nothing when absent. */
   readonly input?: string;
   /** What the command line begins with: a program that starts the given command. Default: nothing. */
@@ -168,11 +170,11 @@ export class ProcessWorld {
   /** Starts the program with these arguments. */
   start(
     args: readonly string[],
-    { env = {}, cwd = ROOT, input, program, through = [] }: StartOptions = {},
+    { env = {}, cwd = ROOT, node = process.execPath, input, program, through = [] }: StartOptions = {},
   ): StartedProcess {
     const { PATH = "", HOME = "", REDIS_BINARY } = process.env;
     const file = program === undefined ? [PROGRAM] : sourcesOf(program);
-    const [command = "", ...rest] = [...through, process.execPath, ...file, ...args];
+    const [command = "", ...rest] = [...through, node, ...file, ...args];
     const child = spawn(command, rest, {
       cwd,
       env: {

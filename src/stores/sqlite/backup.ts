@@ -3,8 +3,8 @@
  * two of its own: one says which version made the backup and when, and holds the signing key; the other holds the
  * master keys.
  */
-import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
+import { SqliteConnection } from "../../sqlite/connection.ts";
 import { isDamaged, isFull, translateFault } from "./faults.ts";
 import { refuseNewer, storedVersion } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
@@ -97,7 +97,7 @@ export function unpackBackup(copy: string): BackupNote & { readonly masterKeys: 
   });
 }
 
-function isIntact(store: Libsql.Database): boolean {
+function isIntact(store: SqliteConnection): boolean {
   try {
     const found = store.prepare("PRAGMA integrity_check(1)").get() as { integrity_check: string };
     return found.integrity_check === "ok";
@@ -107,10 +107,10 @@ function isIntact(store: Libsql.Database): boolean {
   }
 }
 
-function using<T>(path: string, body: (connection: Libsql.Database) => T): T {
-  let connection: Libsql.Database | undefined;
+function using<T>(path: string, body: (connection: SqliteConnection) => T): T {
+  let connection: SqliteConnection | undefined;
   try {
-    connection = new Libsql(path);
+    connection = new SqliteConnection(path);
     return body(connection);
   } catch (error) {
     throw translateFault(error, path);

@@ -17,9 +17,9 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import Libsql from "libsql";
 import { diskSpaceOf, fullBelow } from "../../domain/disk-space.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { SqliteConnection, type SqliteStatement } from "../../sqlite/connection.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
 import { isFull, mayBeFull, reserved, translateFault } from "./faults.ts";
 import { LogSync, type LogSyncOptions } from "./log-sync.ts";
@@ -69,8 +69,8 @@ export class Database {
   readonly #path: string;
   readonly #limitBytes: number | null;
   readonly #disk: DatabaseOptions["disk"];
-  readonly #connection: Libsql.Database;
-  readonly #statements = new Map<string, Libsql.Statement>();
+  readonly #connection: SqliteConnection;
+  readonly #statements = new Map<string, SqliteStatement>();
   readonly #requested: RequestedWrite[] = [];
   /** The file descriptor of the write-ahead log, used only to sync it; null for a file that is only read. */
   readonly #log: number | null;
@@ -88,9 +88,9 @@ export class Database {
       return;
     }
     prepareFolder(path);
-    let connection: Libsql.Database | undefined;
+    let connection: SqliteConnection | undefined;
     try {
-      connection = new Libsql(path);
+      connection = new SqliteConnection(path);
       connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       connection.pragma("journal_mode = WAL");
       // With NORMAL a commit does not wait for the disk. `#sync` waits for it, without blocking the process.
@@ -272,7 +272,7 @@ export class Database {
     }
   }
 
-  #prepare(sql: string): Libsql.Statement {
+  #prepare(sql: string): SqliteStatement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#connection.prepare(sql);
@@ -290,10 +290,10 @@ export class Database {
   }
 }
 
-function openToRead(path: string): Libsql.Database {
-  let connection: Libsql.Database | undefined;
+function openToRead(path: string): SqliteConnection {
+  let connection: SqliteConnection | undefined;
   try {
-    connection = new Libsql(path, { readonly: true });
+    connection = new SqliteConnection(path, { readonly: true });
     connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     refuseOther(path, storedVersion(connection), MIGRATIONS.length);
     return connection;
@@ -308,7 +308,7 @@ function openToRead(path: string): Libsql.Database {
  * sync, leaves commits in the log that may be in the system's memory only, and no sync of the log would write them. A
  * full disk leaves them in the log.
  */
-function emptyLog(connection: Libsql.Database): void {
+function emptyLog(connection: SqliteConnection): void {
   try {
     connection.pragma("wal_checkpoint(TRUNCATE)");
   } catch (error) {
@@ -331,7 +331,7 @@ function extendLog(log: number, path: string): void {
   }
 }
 
-function limitPages(connection: Libsql.Database, limitBytes: number): void {
+function limitPages(connection: SqliteConnection, limitBytes: number): void {
   const { page_size: pageBytes } = connection.prepare("PRAGMA page_size").get() as { page_size: number };
   connection.pragma(`max_page_count = ${Math.floor(limitBytes / pageBytes)}`);
 }

@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import { type DiskSpace, diskSpaceOf, fullBelow, mebibytes } from "../../domain/disk-space.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { resultCode } from "../../sqlite/connection.ts";
 
 /** Primary result codes. Source: https://sqlite.org/rescode.html */
 const FULL = 13;
@@ -79,12 +80,7 @@ function spaceBeside(path: string): DiskSpace | undefined {
   }
 }
 
-/**
- * libsql gives the code as a property. Only for a file that it could not open, the code stands at the end of the
- * message.
- */
 function primaryCode(error: unknown): number | undefined {
-  const { rawCode, message } = error as { rawCode?: number; message?: string };
-  const code = rawCode ?? /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(message ?? "")?.[1];
-  return code === undefined ? undefined : Number(code) & 0xff;
+  const code = resultCode(error);
+  return code === undefined ? undefined : code & 0xff;
 }

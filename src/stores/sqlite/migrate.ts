@@ -3,14 +3,14 @@
  * the file as it was. The transaction holds the writer's lock: when several processes start at once, one migrates and
  * the others find the work done.
  */
-import type Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
+import type { SqliteConnection } from "../../sqlite/connection.ts";
 
 /**
  * Applies the `migrations` that the file lacks. Its `user_version` counts the applied ones and never falls. Throws
  * `unavailable`, and does not change the file, when the file has more migrations than this program knows.
  */
-export function migrate(connection: Libsql.Database, path: string, migrations: readonly string[]): void {
+export function migrate(connection: SqliteConnection, path: string, migrations: readonly string[]): void {
   connection.exec("BEGIN IMMEDIATE");
   try {
     const version = storedVersion(connection);
@@ -25,7 +25,7 @@ export function migrate(connection: Libsql.Database, path: string, migrations: r
 }
 
 /** How many migrations were applied to a file; 0 for an empty one. */
-export function storedVersion(connection: Libsql.Database): number {
+export function storedVersion(connection: SqliteConnection): number {
   return (connection.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
 }
 

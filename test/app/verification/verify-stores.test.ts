@@ -1,6 +1,5 @@
 /** The verification of a store, each check by a corruption that is written past the store's own writers. */
 import { expect } from "chai";
-import Libsql from "libsql";
 import { type Db, MongoClient } from "mongodb";
 import { aggregateTypeOf } from "../../../actors/aggregates.ts";
 import { takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
@@ -16,6 +15,7 @@ import { actorOf, lines, sampleAggregate } from "../../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
 import { openTestSqlite } from "../../support/stores.ts";
+import { SqliteConnection } from "../../../src/sqlite/connection.ts";
 
 const SHARDS = 16;
 const QUICK = { shards: SHARDS, pauses: { storeMs: 1, hintMs: 1, placeMs: 1 } };
@@ -52,13 +52,13 @@ describe("the verification of a store on SQLite", () => {
   let opened: Awaited<ReturnType<typeof openTestSqlite>>;
   let run: Aggregate;
   let id: RunId;
-  let writer: Libsql.Database;
+  let writer: SqliteConnection;
   beforeEach(async () => {
     opened = await openTestSqlite();
     run = await storeRun(opened.stores);
     await settle(opened.stores, run);
     id = run.head.rootId;
-    writer = new Libsql(opened.path);
+    writer = new SqliteConnection(opened.path);
   });
   afterEach(async () => {
     writer.close();
@@ -204,7 +204,7 @@ describe("the verification of a store on SQLite", () => {
   });
 
   it("writes nothing", async () => {
-    const content = () => writer.pragma("data_version");
+    const content = () => writer.prepare("PRAGMA data_version").get();
     const before = content();
     writer.prepare("UPDATE actors SET status = 'running' WHERE id = ?").run(job());
     await found(opened.stores);

@@ -2,10 +2,10 @@
  * Reads what the store holds, with the driver of the database alone. The stores of the program would repair projections
  * while they read, and so hide a projection that was left behind.
  */
-import Libsql from "libsql";
 import { MongoClient } from "mongodb";
 import type { Installation } from "../world/installation.ts";
 import type { ProjectionRow } from "./evidence.ts";
+import { SqliteConnection } from "../../../src/sqlite/connection.ts";
 
 export interface RawActor {
   readonly kind: string;
@@ -45,7 +45,7 @@ export function openRawStore({
 }
 
 function rawSqlite(file: string): RawStore {
-  const db = new Libsql(file);
+  const db = new SqliteConnection(file);
   const all = (sql: string, ...values: readonly string[]) =>
     db.prepare(sql).all(...values) as readonly Record<string, never>[];
   const bodies = (sql: string, runId: string) => all(sql, runId).map(({ body }) => JSON.parse(body!) as unknown);
@@ -84,7 +84,7 @@ function rawSqlite(file: string): RawStore {
           state: JSON.parse(row["state"]!) as unknown,
         })),
       ),
-    close: () => Promise.resolve(void db.close()),
+    close: () => Promise.resolve(db.close()),
   };
 }
 

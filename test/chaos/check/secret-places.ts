@@ -3,10 +3,10 @@ import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Redis } from "ioredis";
-import Libsql from "libsql";
 import { MongoClient } from "mongodb";
 import type { Installation } from "../world/installation.ts";
 import type { Scan } from "./secret-search.ts";
+import { SqliteConnection } from "../../../src/sqlite/connection.ts";
 
 /** Scans the store, Redis, and the files, outputs and metrics of all processes. The processes must still run. */
 export async function scanInstallation(installation: Installation, scan: Scan): Promise<void> {
@@ -29,12 +29,14 @@ export async function scanInstallation(installation: Installation, scan: Scan): 
  * deleted rows too.
  */
 export function scanSqlite(file: string, scan: Scan): void {
-  const store = new Libsql(file);
+  const store = new SqliteConnection(file);
   try {
     const tables = store.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[];
     for (const { name } of tables) {
-      const rows = store.prepare(`SELECT * FROM "${name}"`).raw().iterate() as Iterable<readonly unknown[]>;
-      for (const row of rows) for (const field of row) scan(`table ${name}`, bytesOf(field), String(row[0]));
+      const rows = store.prepare(`SELECT * FROM "${name}"`).all() as object[];
+      for (const row of rows.map((found) => Object.values(found) as unknown[])) {
+        for (const field of row) scan(`table ${name}`, bytesOf(field), String(row[0]));
+      }
     }
     store.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } finally {
@@ -128,5 +130,5 @@ async function filesIn(folder: string): Promise<readonly Dirent[]> {
 }
 
 function bytesOf(field: unknown): Buffer | string {
-  return Buffer.isBuffer(field) ? field : String(field);
+  return field instanceof Uint8Array ? Buffer.from(field) : String(field);
 }

@@ -1,9 +1,9 @@
 /** A fault: the embedded store reaches its limit during the load, and the limit is raised later. */
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import Libsql from "libsql";
 import { ADMIN_TOKEN } from "../world/installation.ts";
 import { type Fault, type FaultContext, waitUntilWorking } from "./fault.ts";
+import { SqliteConnection } from "../../../src/sqlite/connection.ts";
 
 const FULL_MS = 6_000;
 const MEGABYTE = 1_000_000;
@@ -33,7 +33,7 @@ export const fullStore: Fault = {
     await node!.start();
     await waitUntilWorking(context);
     context.record.addRecovery("room again", performance.now() - since);
-    const file = new Libsql(installation.storeFile, { readonly: true });
+    const file = new SqliteConnection(installation.storeFile, { readonly: true });
     const found = file.prepare("PRAGMA integrity_check").get() as { readonly integrity_check: string };
     file.close();
     if (found.integrity_check !== "ok")
