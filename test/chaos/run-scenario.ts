@@ -98,9 +98,11 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     const attackers = new Attackers(client, installation.gatewayAddresses, random.fork("attackers"));
     const attacks = options.attacks ?? [];
     if (attacks.length > 0) await attackers.begin(attacks);
-    await injectAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs).finally(() =>
-      attackers.end(),
-    );
+    try {
+      await injectAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
+    } finally {
+      await attackers.end();
+    }
     const others = attacks.length > 0 ? await endAttackers(context, attackers) : [];
     const acknowledged = load.acknowledged.map(({ runId }) => runId);
     await settle(installation, acknowledged);

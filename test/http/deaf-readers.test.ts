@@ -53,7 +53,7 @@ describe("a caller who reads nothing of an answer", () => {
     });
   }
 
-  it("is ended sooner when all answers take too much memory, and nobody who reads", async () => {
+  it("is ended sooner when all answers take too much memory, and no caller who reads", async () => {
     const ask = await start({ answerMs: LONG_MS, bytes: ANSWER_BYTES * 1.5, deafMs: 100 });
     const deaf = [await ask("/whole"), await ask("/whole"), await ask("/whole")];
     // Two of three have to go: what is left of the last one fits.
