@@ -14,6 +14,7 @@ import { requireBearer } from "./authentication.ts";
 import { addCacheRoutes } from "./cache-routes.ts";
 import { addressReader, type Network } from "./caller-address.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
+import { type DeafBounds, endDeafReaders } from "./deaf-readers.ts";
 import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addIdentityRoutes, addLoginRoute } from "./identity-routes.ts";
@@ -42,6 +43,8 @@ export interface HttpServerOptions {
   readonly headWithinMs?: number | undefined;
   /** Milliseconds until too many logins are refused; default 5,000. */
   readonly refuseAfterMs?: number | undefined;
+  /** Bounds on the bytes that wait for callers who do not read. */
+  readonly deaf?: DeafBounds;
   /** Milliseconds between two checks of the tokens of answers that are still being sent. */
   readonly sessionCheckMs?: number;
 }
@@ -109,6 +112,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(refuseUnmatched(api, authenticated));
 
   const handle = app.callback();
+  const deafReaders = endDeafReaders(context.clock, options.deaf);
   const timeouts = {
     requestTimeout: RECEIVE_WITHIN_MS,
     headersTimeout: headWithinMs,
@@ -121,7 +125,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
       return;
     }
     request.url = target;
+    deafReaders.watch(request, response);
     void handle(request, response);
   });
+  deafReaders.bind(server);
   return { server, app };
 }

@@ -92,7 +92,7 @@ async function playRound(attacks: readonly Attack[], attackMs: number, restMs: n
 }
 
 /** Runs the attack in a process of its own, and answers its counts. */
-async function attackWith(
+export async function attackWith(
   name: string,
   addresses: Addresses,
   attackMs: number,

@@ -5,12 +5,15 @@ import { expect } from "chai";
 import { check } from "./check/checker.ts";
 import type { Evidence } from "./check/evidence.ts";
 import { CORRUPTIONS } from "./corruptions.ts";
+import { attacksNamed } from "./load/attackers.ts";
 import { type Outcome, playScenario } from "./run-scenario.ts";
 import { SHORT_SCENARIOS } from "./scenarios.ts";
 import { seeded } from "./world/random.ts";
 
 const SEED = 20_261_121;
 const RUNS = 40;
+/** Played beside the load of the embedded installation: without a token, as a viewer, and as an author of definitions. */
+const ATTACKS = "unknown-keys,long-queries,delete-and-trigger";
 
 describe("a short kill test", function () {
   this.timeout(240_000);
@@ -19,10 +22,12 @@ describe("a short kill test", function () {
   for (const scenario of SHORT_SCENARIOS) {
     it(`finds no broken promise: ${scenario.about}`, async () => {
       const output: string[] = [];
+      const attacks = scenario.shape.engine === "embedded" ? await attacksNamed(ATTACKS) : [];
       const logFolder = join(tmpdir(), `millrace-chaos-${SEED}`);
       let outcome: Outcome;
       try {
-        outcome = await playScenario(scenario, { seed: SEED, runs: RUNS, logFolder, say: (text) => output.push(text) });
+        const say = (text: string) => void output.push(text);
+        outcome = await playScenario(scenario, { seed: SEED, runs: RUNS, logFolder, say, attacks });
       } catch (error) {
         throw new Error(`the scenario did not finish:\n${output.join("\n")}`, { cause: error });
       }

@@ -199,6 +199,18 @@ const kinds = (evidence: Evidence): readonly ViolationKind[] => check(evidence).
 const anyEvent = fc.nat(validEvidence().runs[0]!.events.length - 1);
 
 describe("the checker of the kill tests", () => {
+  it("judges the runs of attackers without asking who has triggered them", () => {
+    const evidence = validEvidence();
+    const [own] = evidence.runs;
+    const foreign: RunEvidence = { ...own!, runId: "foreign" };
+    expect(check({ ...evidence, attackers: [foreign] })).to.deep.equal([]);
+    expect(check({ ...evidence, runs: [own!, foreign] })).to.not.deep.equal([]);
+    const twice = { ...foreign, events: [...foreign.events, foreign.events.at(-1)!] };
+    for (const bad of [twice, { ...foreign, settled: false }, { ...foreign, status: "running" } as const]) {
+      expect(check({ ...evidence, attackers: [bad] })).to.not.deep.equal([]);
+    }
+  });
+
   it("finds nothing in valid evidence", () => {
     expect(check(validEvidence())).to.deep.equal([]);
   });

@@ -8,7 +8,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import type { Attack } from "../attack/attack.ts";
 import { stopTestMongo } from "../support/mongo.ts";
+import { attacksNamed } from "./load/attackers.ts";
 import { readReport, type Report, reportOf, type ScenarioReport, tableOf, writeReport } from "./report.ts";
 import { playScenario } from "./run-scenario.ts";
 import { type Scenario, SCENARIOS, SHORT_SCENARIOS } from "./scenarios.ts";
@@ -22,6 +24,7 @@ const USAGE = `npm run chaos -- [options]
   --json FILE              writes the results to FILE after every scenario
   --from NAME              starts with this scenario; with --json and the same --seed, earlier results in FILE are kept
   --cores N                holds each process to this share of a core, such as 0.5 (Linux with control groups, as root)
+  --attack all|NAME,...    attackers play these attacks of npm run attack against the edges meanwhile
   --background FILE        continues in the background and writes all output to FILE
 
 Scenarios:
@@ -35,6 +38,7 @@ interface Settings {
   readonly json: string | null;
   readonly from: string | null;
   readonly cores: number | null;
+  readonly attacks: readonly Attack[];
 }
 
 process.exitCode = await main(process.argv.slice(2));
@@ -51,6 +55,7 @@ async function main(argv: readonly string[]): Promise<number> {
         json: { type: "string" },
         from: { type: "string" },
         cores: { type: "string" },
+        attack: { type: "string" },
         background: { type: "string" },
         help: { type: "boolean", default: false },
       },
@@ -59,7 +64,7 @@ async function main(argv: readonly string[]): Promise<number> {
       process.stdout.write(USAGE);
       return 0;
     }
-    settings = readSettings(values);
+    settings = await readSettings(values);
     if (values.background !== undefined) return goToBackground(argv, settings.seed, values.background);
   } catch (error) {
     process.stderr.write(`error: ${(error as Error).message}\n\n${USAGE}`);
@@ -68,7 +73,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return playAll(settings);
 }
 
-async function playAll({ scenarios, seed, runs, json, from, cores }: Settings): Promise<number> {
+async function playAll({ scenarios, seed, runs, json, from, cores, attacks }: Settings): Promise<number> {
   const bound = cores === null ? null : await ProcessorBound.start(cores);
   const begin = from === null ? 0 : scenarios.findIndex(({ name }) => name === from);
   const before = new Set(scenarios.slice(0, begin).map(({ name }) => name));
@@ -77,7 +82,7 @@ async function playAll({ scenarios, seed, runs, json, from, cores }: Settings): 
   const logFolder = join(tmpdir(), `millrace-chaos-${seed}`);
   for (const scenario of scenarios.slice(begin)) {
     say(`${scenario.name}: ${scenario.about} (seed ${seed})`);
-    const outcome = await playScenario(scenario, { seed, runs, logFolder, say });
+    const outcome = await playScenario(scenario, { seed, runs, logFolder, say, attacks });
     report.scenarios.push(reportOf(outcome));
     for (const text of outcome.violations) say(`  VIOLATION ${text}`);
     if (outcome.violations.length > 0) say(`  the logs of all processes are in ${join(logFolder, scenario.name)}`);
@@ -110,14 +115,15 @@ function goToBackground(argv: readonly string[], seed: number, file: string): nu
   return 0;
 }
 
-function readSettings(values: {
+async function readSettings(values: {
   readonly scenario: string;
   readonly runs: string;
   readonly seed?: string;
   readonly json?: string;
   readonly from?: string;
   readonly cores?: string;
-}): Settings {
+  readonly attack?: string;
+}): Promise<Settings> {
   const known = [...SCENARIOS, ...SHORT_SCENARIOS];
   const names = values.scenario === "all" ? SCENARIOS.map(({ name }) => name) : values.scenario.split(",");
   const scenarios = names.map((name) => {
@@ -136,6 +142,7 @@ function readSettings(values: {
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber("--seed", values.seed),
     runs: wholeNumber("--runs", values.runs),
     json: values.json ?? null,
+    attacks: values.attack === undefined ? [] : await attacksNamed(values.attack),
   };
 }
 

@@ -5,15 +5,17 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { asId, type RunId } from "../../src/domain/ids.ts";
+import type { Attack } from "../attack/attack.ts";
+import { asId, type PipelineId, type RunId } from "../../src/domain/ids.ts";
 import { check } from "./check/checker.ts";
-import { collectRuns, readMarks, readSecretsGiven } from "./check/collect.ts";
+import { collectRuns, otherPipelines, readMarks, readSecretsGiven } from "./check/collect.ts";
 import type { Evidence, Violation, ViolationKind } from "./check/evidence.ts";
 import { scanInstallation } from "./check/secret-places.ts";
 import { type Leak, SecretSearch } from "./check/secret-search.ts";
 import { type Fault, type FaultContext, PROBE_PIPELINE } from "./faults/fault.ts";
 import { MailboxProbe } from "./faults/mailbox-probe.ts";
 import { Client } from "./load/client.ts";
+import { Attackers } from "./load/attackers.ts";
 import { Load } from "./load/load.ts";
 import { CONTROL } from "./load/secrets.ts";
 import { step } from "./load/step.ts";
@@ -52,6 +54,8 @@ export interface PlayOptions {
   /** Folder for the logs of all processes; written only after a violation. */
   readonly logFolder: string;
   readonly say: (text: string) => void;
+  /** The attacks that attackers play beside the load; none when absent. */
+  readonly attacks?: readonly Attack[];
 }
 
 const PAUSE_BETWEEN_FAULTS_MS = { least: 500, most: 2_000 };
@@ -91,15 +95,24 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       record,
       victims: new Set(),
     };
-    await injectAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
-    await settle(installation, load);
+    const attackers = new Attackers(client, installation.gatewayAddresses, random.fork("attackers"));
+    const attacks = options.attacks ?? [];
+    if (attacks.length > 0) await attackers.begin(attacks);
+    try {
+      await injectAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
+    } finally {
+      await attackers.end();
+    }
+    const others = attacks.length > 0 ? await endAttackers(context, attackers) : [];
+    const acknowledged = load.acknowledged.map(({ runId }) => runId);
+    await settle(installation, acknowledged);
     // The command looks twice at what differs, with a pause between; the search and the checker work meanwhile.
     const since = performance.now();
     const verifying = installation.verify().finally(() => {
       record.say(`millrace verify took ${Math.round(performance.now() - since)} ms`);
     });
 
-    const evidence = await collect(context, scenario.isQuiet ? [] : await searchAll(context, search));
+    const evidence = await collect(context, others, scenario.isQuiet ? [] : await searchAll(context, search));
     addViolations(context, evidence, scenario);
     for (const text of await verifying) record.addViolation("wrong", `millrace verify: ${text}`);
     for (const text of client.improper) record.addViolation("wrong", text);
@@ -182,13 +195,46 @@ function startEvenly(load: Load, runs: number, overMs: number): { readonly stop:
 }
 
 /**
- * Resolves when every run of the load is settled, at the latest after `SETTLE_MS`; the checker then reports runs that
+ * Stops what attackers have started, and waits for its end. Answers the ids of their pipelines; the store removes the runs of
+ * those that they have deleted, so these must only have ended. An attack that no edge has answered has shown nothing.
+ */
+async function endAttackers(
+  { load, record, installation }: FaultContext,
+  attackers: Attackers,
+): Promise<readonly string[]> {
+  const { aggregates } = installation.stores;
+  const liveRuns = (id: string) => aggregates.liveRuns(asId<PipelineId>(id), Number.MAX_SAFE_INTEGER);
+  const own = await attackers.stopRuns(load.allPipelineIds, liveRuns);
+  const all = await otherPipelines(installation, load.allPipelineIds);
+  const live = (await Promise.all([...new Set([...own, ...all])].map(liveRuns))).flat();
+  await settle(installation, live);
+  for (const id of all) {
+    const left = (await liveRuns(id)).length;
+    if (left > 0)
+      record.addViolation("stuck", `${left} runs of the attackers' pipeline ${id} are live after their stop`);
+  }
+  const answers = [...attackers.answers];
+  const answered = answers.reduce((sum, [, count]) => sum + count, 0);
+  record.addFigure(
+    `${attackers.turns} attacks got ${answered} answers; ${live.length} of their runs were stopped`,
+    answered > 0,
+  );
+  for (const [kind, count] of answers) {
+    if (/: 500\b|REAL AGENT|WELCOME/.test(kind)) record.addViolation("wrong", `${kind}: ${count}`);
+    else if (kind.includes("the attack itself failed")) record.say(`  ${kind}: ${count}`);
+  }
+  return own;
+}
+
+/**
+ * Resolves when every one of these runs is settled, at the latest after `SETTLE_MS`; the checker then reports runs that
  * are not.
  */
-async function settle({ stores }: Installation, { acknowledged }: Load): Promise<void> {
+async function settle({ stores }: Installation, runIds: readonly string[]): Promise<void> {
   const end = performance.now() + SETTLE_MS;
-  for (const { runId } of acknowledged) {
-    while (!(await stores.aggregates.loadHead(asId<RunId>(runId)))?.settled) {
+  // A run that is gone was removed with its pipeline; the checker reports an acknowledged one.
+  for (const runId of runIds) {
+    while ((await stores.aggregates.loadHead(asId<RunId>(runId)))?.settled === false) {
       if (performance.now() > end) return;
       await sleep(SETTLE_POLL_MS);
     }
@@ -216,7 +262,11 @@ async function searchAll({ installation, record }: FaultContext, search: SecretS
   return search.leaks.filter(({ secret }) => secret !== CONTROL);
 }
 
-async function collect({ installation, load, record }: FaultContext, leaks: readonly Leak[]): Promise<Evidence> {
+async function collect(
+  { installation, load, record }: FaultContext,
+  others: readonly string[],
+  leaks: readonly Leak[],
+): Promise<Evidence> {
   const { stores, ledger } = installation;
   const deadLetters = await stores.deadLetters.list({ offset: 0, limit: 100, descending: false });
   return {
@@ -226,6 +276,7 @@ async function collect({ installation, load, record }: FaultContext, leaks: read
     stops: load.stops,
     votes: load.votes,
     runs: await collectRuns(installation, load.pipelineIds),
+    attackers: await collectRuns(installation, others),
     marks: await readMarks(ledger),
     logs: load.logs,
     absences: record.absences,

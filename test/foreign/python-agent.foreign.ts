@@ -2,12 +2,16 @@
  * Tests the agent in Python with the conformance suite, and the suite with agents that each do one thing wrong. Needs python3
  * with venv and a package index, so it is not part of `npm test`.
  */
-import { execFile } from "node:child_process";
+import { credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { execFile, spawn } from "node:child_process";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { AgentClient } from "../../proto/generated/agent/v1/agent.ts";
+import { ApiClient } from "../../src/cli/api-client.ts";
+import { until } from "../support/until.ts";
 import { ProcessWorld } from "../support/processes.ts";
 
 const run = promisify(execFile);
@@ -116,6 +120,66 @@ describe("an agent in Python", function () {
     expect(code).to.equal(0);
     expect(report).to.include({ skipped: 2 });
     expect(report.passed).to.be.at.least(17);
+  });
+
+  it("keeps its place and gets what asks for trusted labels, while another boot greets with its token", async () => {
+    const file = await install();
+    const admin = "an-administrator-token-for-this-test";
+    const registration = "a-registration-token-for-this-test";
+    const env = { MILLRACE_BOOTSTRAP_TOKEN: admin, MILLRACE_REGISTRATION_TOKEN: registration };
+    const node = await world.serve("edge,gateway,worker", { env });
+    const data = join(world.folder, "python-data");
+    const agent = spawn(PYTHON, [file], {
+      stdio: "ignore",
+      env: {
+        PATH: process.env["PATH"],
+        HOME: world.folder,
+        MILLRACE_GATEWAY: node.grpc!,
+        MILLRACE_REGISTRATION_TOKEN: registration,
+        MILLRACE_DATA_DIR: data,
+      },
+    });
+    try {
+      const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+        const response = await fetch(`http://${node.http}/api/v1${path}`, {
+          method,
+          headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        return ((await response.json()) as { readonly detail: T }).detail;
+      };
+      type Agents = { readonly list: readonly { readonly agentId: string; readonly online: boolean }[] };
+      const online = () => call<Agents>("GET", "/agents").then(({ list }) => list.find((each) => each.online));
+      const { agentId } = await until("the agent is online", online);
+      await call("PUT", `/agents/${agentId}/labels`, { labels: { pool: "production" } });
+
+      const client = new AgentClient(node.grpc!, credentials.createInsecure());
+      const bearer = new Metadata();
+      const { token } = JSON.parse(await readFile(join(data, "identity"), "utf8")) as { readonly token: string };
+      bearer.set("authorization", `Bearer ${token}`);
+      const thief = client.connect(bearer);
+      const refused = new Promise<string>((resolve) => {
+        thief.on("data", () => resolve("it is welcome"));
+        thief.on("error", ({ code }: ServiceError) => resolve(status[code]!));
+      });
+      const hello = { bootId: "thief", labels: {}, slots: 1, version: "1", held: [], heldJobIds: [], takesNoJobs: "" };
+      thief.write({ message: { $case: "hello", value: hello } });
+      expect(await refused).to.equal("ALREADY_EXISTS");
+      client.close();
+
+      const api = new ApiClient({ baseUrl: `http://${node.http}`, token: () => Promise.resolve(admin) });
+      const { pipelineId } = await api.createPipeline("trusted", "");
+      const agentSelector = { trusted: true, matchLabels: { pool: "production" } };
+      const steps = [{ uses: "shell", args: { script: "true" } }];
+      await api.saveSpec(pipelineId, { jobs: [{ name: "deploy", agentSelector, steps }] });
+      const { runId } = await api.trigger(pipelineId, {});
+      await until("the run succeeds", async () => {
+        const { status: word } = await call<{ readonly status: string }>("GET", `/pipelines/runs/${runId}`);
+        return word === "success";
+      });
+    } finally {
+      agent.kill("SIGKILL");
+    }
   });
 
   for (const [fault, old, instead, only] of FAULTS) {

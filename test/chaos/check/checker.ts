@@ -18,7 +18,7 @@ export function check(evidence: Evidence): readonly Violation[] {
   const { runs, marks, deadLetters } = evidence;
   return [
     ...checkTriggers(evidence),
-    ...runs.flatMap((run) => [
+    ...[...runs, ...(evidence.attackers ?? [])].flatMap((run) => [
       ...checkEnded(run),
       ...checkTransitions(run),
       ...checkProjections(run),

@@ -36,6 +36,19 @@ export async function collectRuns(
   }
 }
 
+/** Ids of the pipelines of all runs but those in `known`, also of deleted pipelines. */
+export async function otherPipelines(
+  installation: Pick<Installation, "mongoDatabase" | "storeFile">,
+  known: readonly string[],
+): Promise<readonly string[]> {
+  const raw = openRawStore(installation);
+  try {
+    return (await raw.pipelineIds()).filter((id) => !known.includes(id));
+  } finally {
+    await raw.close();
+  }
+}
+
 /** The marks in the ledger file. Empty when no step has run yet, because the first step creates the file. */
 export async function readMarks(ledger: string): Promise<readonly Mark[]> {
   return (await wordsOf(ledger)).map(([word, stepRunId, jobId, at]): Mark => {

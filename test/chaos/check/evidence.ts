@@ -22,6 +22,8 @@ export interface Evidence {
   readonly votes: readonly AcknowledgedVote[];
   /** Every run of the scenario's pipelines in the store. */
   readonly runs: readonly RunEvidence[];
+  /** Runs of attackers. Nothing is known of what their callers were promised. */
+  readonly attackers?: readonly RunEvidence[];
   /** The marks that steps wrote, in the order of the ledger file. */
   readonly marks: readonly Mark[];
   readonly logs: readonly LogEvidence[];

@@ -32,6 +32,8 @@ export interface RawRun {
 export interface RawStore {
   /** Every run of the pipelines. */
   runs(pipelineIds: readonly string[]): Promise<readonly RawRun[]>;
+  /** Ids of the pipelines of all runs, also of pipelines that are deleted. */
+  pipelineIds(): Promise<readonly string[]>;
   /** What look-ups and lists know of the actors of a run. */
   rowsOf(runId: string): Promise<readonly ProjectionRow[]>;
   close(): Promise<void>;
@@ -70,6 +72,10 @@ function rawSqlite(file: string): RawStore {
         pipelineIds
           .flatMap((id) => all("SELECT * FROM aggregates WHERE pipeline_id = ? ORDER BY root_id", id))
           .map(runOf),
+      ),
+    pipelineIds: () =>
+      Promise.resolve(
+        all("SELECT DISTINCT pipeline_id FROM aggregates WHERE pipeline_id <> ''").map((row) => row["pipeline_id"]!),
       ),
     rowsOf: (runId) =>
       Promise.resolve(
@@ -133,6 +139,12 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
       const runs: RawRun[] = [];
       for await (const aggregate of found) runs.push(await runOf(aggregate as RawAggregate));
       return runs;
+    },
+    async pipelineIds() {
+      const found = db.collection<RawAggregate>("aggregates").find({ "summary.pipelineId": { $type: "string" } });
+      const ids = await found.map((head) => (head.summary as { readonly pipelineId?: string }).pipelineId!).toArray();
+      // Groups belong to no pipeline.
+      return [...new Set(ids)].filter((id) => id !== "");
     },
     async rowsOf(runId) {
       const lists = Object.entries(PROJECTIONS).map(async ([kind, collection]) => {

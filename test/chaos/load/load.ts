@@ -61,6 +61,11 @@ export class Load {
     return [...this.#pipelines].filter(([name]) => !this.#unchecked.has(name)).map(([, pipelineId]) => pipelineId);
   }
 
+  /** Ids of all pipelines of the load and of the faults. */
+  get allPipelineIds(): readonly string[] {
+    return [...this.#pipelines.values()];
+  }
+
   /** Saves the definition of every kind and sets the secrets that the definitions read. */
   async prepare(): Promise<void> {
     await this.secrets.createForProject();

@@ -102,6 +102,8 @@ export class Installation {
   readonly agents: readonly AgentNode[];
   /** `http://host:port` of every edge. */
   readonly urls: readonly string[];
+  /** `host:port` of the gRPC listener of every gateway. */
+  readonly gatewayAddresses: readonly string[];
   /** Null with a Redis Cluster, and with the embedded engine, whose Redis is private. */
   readonly redis: TestRedis | null;
   readonly cluster: TestRedisCluster | null;
@@ -172,6 +174,7 @@ export class Installation {
       this.edges = nodes("edge", shape.edges);
     }
     this.urls = this.edges.map((_, at) => `http://127.0.0.1:${place(at).http}`);
+    this.gatewayAddresses = this.gateways.map((_, at) => `127.0.0.1:${place(at).grpc}`);
     this.agents = parts.networks.map((network, at): AgentNode => {
       const node = new Node(`agent-${at + 1}`, () => this.#serveAgent(at + 1, network));
       return Object.assign(node, { network, seat: at + 1 });
