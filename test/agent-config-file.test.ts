@@ -82,7 +82,7 @@ describe("the config file of an agent", () => {
   });
 
   it("has a key for every variable of an agent", () => {
-    const agentVariables = KNOWN_VARIABLES.filter((name) => /^MILLRACE_(?:AGENT|GATEWAY)/.test(name));
+    const agentVariables = KNOWN_VARIABLES.filter((name) => /^MILLRACE_(?:AGENT|GATEWAY)(?:_|$)/.test(name));
     const others = ["MILLRACE_AGENT_CONFIG"];
     expect([...Object.values(AGENT_SETTINGS), ...others]).to.include.members(agentVariables);
   });
