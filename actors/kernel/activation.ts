@@ -1,7 +1,6 @@
 /**
  * One stored aggregate in memory, and its turns: the only place that saves a snapshot again. The creator of a run
  * stores its first snapshot, after the run's first turn (`first-turn.ts`).
- *
  * A turn takes all that waits, loads the snapshot unless it is in memory, decides, saves once under the version that it
  * decided on, and performs the effects. The order is what keeps the promises: nothing is performed that is not saved,
  * and what is saved but not performed is found in the snapshot by the next owner of the shard.
@@ -15,9 +14,10 @@ import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/port
 import { withStepOutputs } from "../../src/stores/ports/reading-outputs.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
 import {
+  afterCreator,
   type CreatorGrace,
   graceOf,
-  graceOfEvents,
+  graceOfFinal,
   isGraceOver,
   leftByCreator,
   NO_GRACE,
@@ -25,7 +25,7 @@ import {
 } from "./creator-grace.ts";
 import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
-import { eventsOf, isFound, performOwed } from "./performer.ts";
+import { eventsOf, isFound, performOwed, toRecords } from "./performer.ts";
 import { decideTurn, type ActorMessage, type LiveActor, type UndecidedMessage } from "./turn.ts";
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
@@ -249,7 +249,7 @@ export class Activation {
     const index = updateIndex(loaded.index, changed, type);
     const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state;
     const isFinal = type.isFinal(root as never);
-    if (isFinal) this.#grace = graceOfEvents(this.#grace);
+    if (isFinal) this.#grace = graceOfFinal(this.#grace);
     const carried = this.#grace.owed;
     const actors = afterTurn(loaded.actors, result.changed);
     const after = { root, index, carried, actors, plan: loaded.plan };
@@ -257,8 +257,11 @@ export class Activation {
     const settles = isFinal && this.#context.stores.aggregates.savesEventsAtOnce && isFound(head.owed);
     const saved = settles ? { ...head, owed: [] } : head;
     const outcome = await this.#save(loaded, saved, changed, index, eventsOf(head, head.owed), head.owed);
-    // The answer to this save says that the creator's events are stored, so nothing is left to the creator.
-    if (outcome === "done" && isFinal) this.#grace = NO_GRACE;
+    if (outcome === "done" && isFinal) {
+      // The answer to this save says that the creator's events are stored, so no event is left to the creator.
+      this.#unperformed = afterCreator(this.#grace, this.#unperformed);
+      this.#grace = NO_GRACE;
+    }
     if (outcome === "done") await this.#perform(loaded);
     return { outcome, decided: result.taken };
   }
@@ -326,7 +329,7 @@ export class Activation {
       this.#grace = NO_GRACE;
     }
     if (this.#unperformed.length > 0) {
-      await performOwed(this.#context, loaded.head, this.#unperformed);
+      await performOwed(this.#context, loaded.head, afterCreator(this.#grace, this.#unperformed));
       this.#unperformed = [];
     }
     const current = this.#loaded;
@@ -391,9 +394,4 @@ export class Activation {
       log.error({ runId: this.rootId, to: message.to, reason }, "a message could not be decided: dead letter");
     }
   }
-}
-
-/** Records of effects that are performed without a save. */
-function toRecords(effects: readonly OwedEffect[], at: number): readonly OwedRecord[] {
-  return effects.map((effect) => ({ effect, eventNumber: null, at }));
 }

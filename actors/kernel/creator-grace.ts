@@ -43,11 +43,22 @@ function markAsLeft(record: OwedRecord): OwedRecord {
 }
 
 /**
- * What is left of the grace when the run has ended: a final run needs none of the creator's offers and timers, but its
- * first events may be missing from the store, because the creator may have died before it stored them.
+ * What is left of the grace when the run has ended: a final run needs none of the creator's offers and timers. Its
+ * first events may be missing from the store, and its first commands from the inboxes of its groups, because the
+ * creator may have died before it stored them.
  */
-export function graceOfEvents({ owed, until }: CreatorGrace): CreatorGrace {
-  return { owed: owed.filter(({ effect }) => effect.type === "publish"), until };
+export function graceOfFinal({ owed, until }: CreatorGrace): CreatorGrace {
+  return { owed: owed.filter(({ effect: { type } }) => type === "publish" || type === "command"), until };
+}
+
+/**
+ * `effects` behind those of the creator's commands that have to be performed before them: the commands to a target that
+ * `effects` command too. A job that is cancelled within the grace leaves its group. If its enter came after that, the
+ * job would hold a place for ever. The creator's own command is ignored then, by its id.
+ */
+export function afterCreator({ owed }: CreatorGrace, effects: readonly OwedRecord[]): readonly OwedRecord[] {
+  const targets = new Set(effects.flatMap(({ effect }) => (effect.type === "command" ? [effect.to] : [])));
+  return [...owed.filter(({ effect }) => effect.type === "command" && targets.has(effect.to)), ...effects];
 }
 
 /** True when there was a grace, and its time is over: the owner performs what the creator has not. */

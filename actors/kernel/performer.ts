@@ -70,6 +70,11 @@ export function isFound(owed: readonly OwedRecord[]): boolean {
   return owed.every(({ effect: { type } }) => type === "publish" || type === "acknowledge" || type === "release");
 }
 
+/** Records of effects that are performed without a save. */
+export function toRecords(effects: readonly OwedEffect[], at: number): readonly OwedRecord[] {
+  return effects.map((effect) => ({ effect, eventNumber: null, at }));
+}
+
 /** The events that a snapshot owes. */
 export function eventsOf(head: AggregateHead<RootId>, owed: readonly OwedRecord[]): readonly RunEvent[] {
   return owed.flatMap((record) => toEvent(head, record));

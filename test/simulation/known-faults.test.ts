@@ -2,6 +2,7 @@ import { expect } from "chai";
 import type { JobState } from "../../actors/job/state.ts";
 import type { Fate } from "./engine/service.ts";
 import type { Triggered } from "./load/clients.ts";
+import { Edge } from "./parts/edge.ts";
 import type { Worker } from "./parts/worker.ts";
 import { Stage } from "./stage.ts";
 
@@ -310,6 +311,42 @@ describe("the simulated control plane", () => {
     stage.clients.control(run, "stop");
     expect(await stage.end()).to.deep.equal([]);
   });
+
+  it("keeps no place for a job that is cancelled within the grace of a creator that has died", async () => {
+    await owner();
+    const edge = stage.edges[0]!;
+    stage.meet({ of: edge.process, call: "deletion of", fate: "crashBefore" });
+    const cancelled = stage.trigger("exclusive");
+    await stage.until("the edge dies", () => !edge.process.isAlive);
+    expect(jobOf(cancelled)).to.include({ state: "queued" });
+    stage.edges.push(new Edge(stage.world, stage.effects));
+    stage.clients.cancelJob(cancelled, 1);
+    await isLeaving();
+    await stage.pass(3_000);
+    stage.agent();
+    stage.trigger("exclusive");
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  it("keeps no place for a run that is stopped before its creator has entered it", async () => {
+    await owner();
+    stage.meet({ of: stage.edges[0]!.process, call: "insert enter", fate: { delayMs: 1_000 } });
+    const stopped = stage.trigger("queueing");
+    await stage.until("the run is acknowledged", () => stopped.isAcknowledged);
+    stage.clients.control(stopped, "stop");
+    await isLeaving();
+    await stage.pass(3_000);
+    stage.agent();
+    stage.trigger("queueing");
+    expect(await stage.end()).to.deep.equal([]);
+  });
+
+  function isLeaving(): Promise<void> {
+    const { inbox } = stage.world.store;
+    return stage.until("the member leaves its group", () =>
+      [...inbox.values()].some(({ command }) => command.kind === "leave"),
+    );
+  }
 
   it("takes no job away from an agent that pulls, for a first heartbeat whose sender has died since", async () => {
     await owner();
