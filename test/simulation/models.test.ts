@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { aggregateStoreContract } from "../contracts/aggregate-store.ts";
 import { operationStoresContract } from "../contracts/operation-stores.ts";
@@ -22,7 +23,9 @@ const call: Call = async (_, apply) => {
 
 describe("the simulated store", () => {
   let stores: Stores;
-  before(() => void (stores = storesOf(new StoreServer(), call) as Stores));
+  const missing: string[] = [];
+  before(() => void (stores = storesOf(new StoreServer(), call, (name) => missing.push(name)) as Stores));
+  after(() => expect(missing).to.deep.equal([]));
 
   aggregateStoreContract(() => stores);
   planStoreContract(() => stores);

@@ -22,6 +22,7 @@ export class Scheduler {
   readonly #heap: Event[] = [];
   #order = 0;
   readonly #bound: number;
+  #failure: Error | undefined;
 
   /** `bound`: the number of events after which a simulation is taken for endless. */
   constructor(now: number, bound: number) {
@@ -34,6 +35,11 @@ export class Scheduler {
     const event: Event = { at: this.now + Math.max(0, ms), order: this.#order++, run };
     this.#push(event);
     return () => (event.run = undefined);
+  }
+
+  /** Ends the simulation: it has met something that it does not simulate. The first error is kept. */
+  fail(error: Error): void {
+    this.#failure ??= error;
   }
 
   /** Lets events happen until `isOver`, which is asked before each event, or until no event is left. */
@@ -49,6 +55,7 @@ export class Scheduler {
         handed--;
         if (ended) return;
         try {
+          if (this.#failure !== undefined) throw this.#failure;
           if (isOver() || !this.#next()) return end(resolve);
           if (this.happened > this.#bound) return end(() => reject(new Error(`more than ${this.#bound} events`)));
         } catch (error) {

@@ -55,7 +55,9 @@ export class World {
   }
 
   storesFor(process: Process): SimulatedStores {
-    return storesOf(this.store, this.storeService.callsOf(process));
+    return storesOf(this.store, this.storeService.callsOf(process), (name) => {
+      this.scheduler.fail(new Error(`${process.name} uses stores.${name}, which is not simulated`));
+    });
   }
 
   /** Makes calls fail with these probabilities from now on. */

@@ -16,7 +16,7 @@ export function portsOf(world: World, process: Process): SimulatedPorts {
   const call = redis.service.callsOf(process);
   const feed = feedOf(redis, process);
   return {
-    // The other stores are not simulated: a part that calls one of them fails at once.
+    // The other stores are not simulated: a part that uses one of them fails the simulation.
     stores: world.storesFor(process) as Stores,
     feed,
     mailboxes: mailboxesOf(redis, process, shards),

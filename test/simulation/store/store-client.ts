@@ -1,5 +1,6 @@
 /** The ports of one process that lead to the simulated store. Each call to the server can fail by itself. */
 import type { IdentityStore, Token } from "../../../src/stores/ports/identity.ts";
+import type { PipelineDeletionStore } from "../../../src/stores/ports/pipeline-deletions.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import type { Call } from "../engine/service.ts";
 import { aggregatesOf } from "./aggregate-client.ts";
@@ -18,9 +19,27 @@ export type SimulatedStores = Pick<
   | "deadLetters"
   | "idempotency"
   | "identity"
+  | "pipelineDeletions"
 >;
 
-export function storesOf(server: StoreServer, call: Call): SimulatedStores {
+/** `onMissing` is called with the name of a store, or of a method, that a part uses although it is not simulated. */
+export function storesOf(server: StoreServer, call: Call, onMissing: (name: string) => void): SimulatedStores {
+  const stores = simulatedStores(server, call);
+  const watched = Object.entries(stores).map(([name, store]) => [name, watch(store, `${name}.`, onMissing)] as const);
+  return watch(Object.fromEntries(watched) as unknown as SimulatedStores, "", onMissing);
+}
+
+function watch<T>(target: T, prefix: string, onMissing: (name: string) => void): T {
+  if (typeof target !== "object" || target === null) return target;
+  return new Proxy(target, {
+    get(object, name) {
+      if (typeof name === "string" && !(name in object)) onMissing(`${prefix}${name}`);
+      return Reflect.get(object, name) as unknown;
+    },
+  });
+}
+
+function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
   return {
     snapshotBytes: null,
     aggregates: aggregatesOf(server, call),
@@ -30,6 +49,10 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
       putAgent: (agent) => call(`put agent ${agent.agentId}`, () => void server.agents.set(agent.agentId, agent)),
       findToken: (tokenId) => call(`token ${tokenId}`, () => ({ tokenId }) as Token),
     } as Pick<IdentityStore, "findAgent" | "putAgent" | "findToken"> as IdentityStore,
+    // No simulated client deletes a pipeline.
+    pipelineDeletions: {
+      find: (pipelineId) => call(`deletion of ${pipelineId}`, () => undefined),
+    } as Pick<PipelineDeletionStore, "find"> as PipelineDeletionStore,
     plans: {
       put: (runId, plan, jobs) =>
         call(`plan ${runId}`, () => {
