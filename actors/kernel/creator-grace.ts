@@ -54,7 +54,7 @@ export function graceOfFinal({ owed, until }: CreatorGrace): CreatorGrace {
 /**
  * `effects` behind those of the creator's commands that have to be performed before them: the commands to a target that
  * `effects` command too. A job that is cancelled within the grace leaves its group. If its enter came after that, the
- * job would hold a place for ever. The creator's own command is ignored then, by its id.
+ * job would hold a place indefinitely. The creator's own command is ignored then, by its id.
  */
 export function afterCreator({ owed }: CreatorGrace, effects: readonly OwedRecord[]): readonly OwedRecord[] {
   const targets = new Set(effects.flatMap(({ effect }) => (effect.type === "command" ? [effect.to] : [])));
