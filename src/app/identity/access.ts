@@ -53,6 +53,7 @@ const USER_OPERATIONS = {
   readApprovals: "viewer",
   readPlugins: "viewer",
   readAgents: "viewer",
+  readProjects: "viewer",
   manageOwnTokens: "viewer",
   readOwnAccount: "viewer",
   /** The caller's own password and logins. */
@@ -72,6 +73,7 @@ const USER_OPERATIONS = {
   manageUsers: "admin",
   manageOthersTokens: "admin",
   manageAgents: "admin",
+  manageProjects: "admin",
   readCluster: "admin",
   readRetention: "admin",
   writeRetention: "admin",

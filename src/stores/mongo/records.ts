@@ -5,7 +5,7 @@ import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
-import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../ports/pipelines.ts";
+import type { Pipeline, PipelineFilter, PipelineStore, Project, ProjectChange, Revision } from "../ports/pipelines.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 import { userStore } from "./users.ts";
@@ -43,8 +43,20 @@ export class MongoPipelineStore implements PipelineStore {
     this.#revisions = connection.collection("revisions");
   }
 
-  async createProject(project: Project): Promise<void> {
-    await insertIfAbsent(this.#projects, { _id: project.projectId, body: project });
+  async createProject(project: Project): Promise<"created" | "nameTaken"> {
+    const inserted = await insertIfAbsent(this.#projects, { _id: project.projectId, body: project });
+    return inserted || (await this.findProject(project.projectId)) !== undefined ? "created" : "nameTaken";
+  }
+
+  async changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken"> {
+    const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
+    try {
+      const { matchedCount } = await this.#projects.updateOne({ _id: projectId }, { $set: set });
+      return matchedCount === 0 ? "missing" : "changed";
+    } catch (error) {
+      if (isDuplicateKey(error)) return "nameTaken";
+      throw error;
+    }
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {

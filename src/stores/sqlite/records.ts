@@ -4,7 +4,7 @@ import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
-import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../ports/pipelines.ts";
+import type { Pipeline, PipelineFilter, PipelineStore, Project, ProjectChange, Revision } from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import { userStore } from "./users.ts";
@@ -16,12 +16,29 @@ export class SqlitePipelineStore implements PipelineStore {
     this.#db = db;
   }
 
-  async createProject(project: Project): Promise<void> {
-    await this.#db.run(
-      "INSERT INTO projects VALUES (?, ?) ON CONFLICT DO NOTHING",
-      project.projectId,
-      JSON.stringify(project),
-    );
+  createProject(project: Project): Promise<"created" | "nameTaken"> {
+    return this.#db.transaction(() => {
+      if (this.#isProjectNameTaken(project)) return "nameTaken";
+      const sql = "INSERT INTO projects VALUES (?, ?) ON CONFLICT DO NOTHING";
+      this.#db.runNow(sql, project.projectId, JSON.stringify(project));
+      return "created";
+    });
+  }
+
+  changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken"> {
+    return this.#db.transaction(() => {
+      const stored = bodyOf<Project>(this.#db.getNow("SELECT body FROM projects WHERE project_id = ?", projectId));
+      if (stored === undefined) return "missing";
+      const project = { ...stored, ...change };
+      if (this.#isProjectNameTaken(project)) return "nameTaken";
+      this.#db.runNow("UPDATE projects SET body = ? WHERE project_id = ?", JSON.stringify(project), projectId);
+      return "changed";
+    });
+  }
+
+  #isProjectNameTaken({ projectId, name }: Pick<Project, "projectId" | "name">): boolean {
+    const sql = "SELECT 1 AS taken FROM projects WHERE json_extract(body, '$.name') = ? AND project_id <> ?";
+    return this.#db.getNow(sql, name, projectId) !== undefined;
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {

@@ -191,6 +191,7 @@ describe("access", () => {
       readApprovals: "viewer",
       readPlugins: "viewer",
       readAgents: "viewer",
+      readProjects: "viewer",
       manageOwnTokens: "viewer",
       readOwnAccount: "viewer",
       manageOwnAccount: "viewer",
@@ -207,6 +208,7 @@ describe("access", () => {
       manageUsers: "admin",
       manageOthersTokens: "admin",
       manageAgents: "admin",
+      manageProjects: "admin",
       readCluster: "admin",
       readRetention: "admin",
       writeRetention: "admin",
@@ -233,13 +235,13 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand",
+        "readTrustDemand", "readProjects",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun"],
       write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
-        "manageAgents", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
+        "manageAgents", "manageProjects", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
       ],
     };
 
