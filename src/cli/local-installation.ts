@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ACT_AS } from "../app/identity/access.ts";
 import { signAccessToken } from "../app/identity/access-tokens.ts";
-import { ADMINISTRATOR } from "../app/upkeep/bootstrap.ts";
+import { ensureAdministrator } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { NodeConfig } from "../config.ts";
@@ -64,8 +64,7 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
     const node = await startNode(config, { dataDir, log, onReady, signal });
     teardown.add("the control plane", () => node.stop());
     const { context } = node;
-    const administrator = await context.stores.identity.findUserByName(ADMINISTRATOR);
-    if (administrator === undefined) throw new MillraceError("internal", "the administrator is missing");
+    const administrator = await ensureAdministrator(context);
     const url = `http://${node.http}`;
     const api = new ApiClient({ baseUrl: url, token: () => signAccessToken(context, administrator.userId) });
 

@@ -1,6 +1,6 @@
 /** Whether an agent may have the secrets of a step: asked again for each step, since a label may be taken away meanwhile. */
 import type { AppContext, WithStores } from "../app/context.ts";
-import { trustDemandOf } from "../app/trust-demands.ts";
+import { projectFactsOf } from "../app/project-facts.ts";
 import type { AgentId, ProjectId } from "../domain/ids.ts";
 import { demandTrust, failingClause, labelledAgent } from "../domain/labels.ts";
 import type { PlannedJob, StepSpec } from "../domain/plan.ts";
@@ -23,7 +23,8 @@ export class SecretHandout {
     { secrets }: Pick<StepSpec, "secrets">,
   ): Promise<string | undefined> {
     if (secrets.length === 0) return undefined;
-    const isDemanded = selector.trusted === true || (await trustDemandOf(this.#context, projectId)).secrets;
+    const isDemanded =
+      selector.trusted === true || (await projectFactsOf(this.#context, projectId)).trustDemand.secrets;
     if (!isDemanded) return undefined;
     const agent = await this.#context.stores.identity.findAgent(agentId);
     const clause = agent === undefined ? "it is gone" : failingClause(demandTrust(selector), labelledAgent(agent));

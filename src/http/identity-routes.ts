@@ -16,13 +16,24 @@ import {
   listRegistrationTokens,
 } from "../app/identity/registration-tokens.ts";
 import { LoginThrottle } from "../app/identity/login-throttle.ts";
+import {
+  changeUser,
+  changeUserBody,
+  deleteUser,
+  endLogins,
+  getUser,
+  listRoles,
+  setPassword,
+  setPasswordBody,
+  whoami,
+} from "../app/identity/user-changes.ts";
 import { createUser, createUserBody, listUsers, login, loginBody } from "../app/identity/users.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, asId, type TokenId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import type { AddressOf } from "./caller-address.ts";
 import { parseBody } from "./parse.ts";
-import type { ApiRouter } from "./state.ts";
+import type { ApiRouter, RouteContext } from "./state.ts";
 import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
 
 /** Refusals that wait to be sent. Each keeps a connection and a few kB. */
@@ -66,6 +77,41 @@ export function addIdentityRoutes(router: ApiRouter, context: AppContext): void 
   router.get(
     "/users",
     answer(context, (ctx) => listUsers(context, ctx.state.caller)),
+  );
+  const user = (ctx: RouteContext) => ({ userId: ctx.params["userId"]! });
+  router.get(
+    "/users/:userId",
+    answer(context, (ctx) => getUser(context, ctx.state.caller, user(ctx))),
+  );
+  router.patch(
+    "/users/:userId",
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, changeUserBody);
+      return changeUser(context, ctx.state.caller, { ...user(ctx), body });
+    }),
+  );
+  router.delete(
+    "/users/:userId",
+    answer(context, (ctx) => deleteUser(context, ctx.state.caller, user(ctx))),
+  );
+  router.put(
+    "/users/:userId/password",
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, setPasswordBody);
+      return setPassword(context, ctx.state.caller, { ...user(ctx), body });
+    }),
+  );
+  router.delete(
+    "/users/:userId/logins",
+    answer(context, (ctx) => endLogins(context, ctx.state.caller, user(ctx))),
+  );
+  router.get(
+    "/whoami",
+    answer(context, (ctx) => whoami(context, ctx.state.caller)),
+  );
+  router.get(
+    "/roles",
+    answer(context, (ctx) => Promise.resolve(listRoles(ctx.state.caller))),
   );
   router.post(
     "/users/:userId/tokens",

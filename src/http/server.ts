@@ -24,6 +24,7 @@ import { addTrustDemandRoutes } from "./trust-demand-routes.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
 import { addPluginRoutes } from "./plugin-routes.ts";
+import { addProjectRoutes } from "./project-routes.ts";
 import { boundQuery } from "./query-bounds.ts";
 import { originForm } from "./request-target.ts";
 import { addRetentionRoutes } from "./retention-routes.ts";
@@ -91,6 +92,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addSecretRoutes(api, context);
   addPluginRoutes(api, context);
   addClusterRoutes(api, context);
+  addProjectRoutes(api, context);
   addRetentionRoutes(api, context);
   addLogLimitRoutes(api, context);
   addTrustDemandRoutes(api, context);

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
-import type { StoredToken, Token, User } from "../../src/stores/ports/identity.ts";
+import { isActiveOwner, type StoredToken, type Token, type User } from "../../src/stores/ports/identity.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function identityStoreContract(open: () => Stores): void {
@@ -37,6 +37,66 @@ export function identityStoreContract(open: () => Stores): void {
       expect(await open().identity.listTokens("personal", user.userId)).to.deep.equal([token]);
       expect(await open().identity.deleteToken(token.tokenId)).to.equal(true);
       expect(await open().identity.deleteToken(token.tokenId)).to.equal(false);
+    });
+
+    const userOf = (role: User["role"]): User => {
+      const userId = newId("usr");
+      return { userId, name: userId, role, passwordHash: "", createdAt: 1, disabled: false };
+    };
+
+    it("changes the fields of a user that are given, and no other ones", async () => {
+      const { identity } = open();
+      const [user, other] = [userOf("viewer"), userOf("viewer")];
+      for (const one of [user, other]) await identity.createUser(one);
+      const name = newId("usr");
+      const change = { name, role: "operator", passwordHash: "h", loginsFrom: 7 } as const;
+      expect(await identity.changeUser(user.userId, change)).to.equal("changed");
+      expect(await identity.findUserByName(name)).to.deep.equal({ ...user, ...change });
+      expect(await identity.findUserByName(user.name)).to.equal(undefined);
+      expect(await identity.changeUser(user.userId, { name: other.name })).to.equal("nameTaken");
+      expect(await identity.changeUser(user.userId, { name })).to.equal("changed");
+      expect(await identity.findUser(user.userId)).to.deep.equal({ ...user, ...change });
+      expect(await identity.changeUser(newId("usr"), { disabled: true })).to.equal("missing");
+    });
+
+    it("removes a user and the user's personal tokens", async () => {
+      const { identity } = open();
+      const user = userOf("operator");
+      await identity.createUser(user);
+      const token = { secretHash: "h", name: "t", subject: user.userId, scopes: [], createdAt: 1, expiresAt: null };
+      const kinds = ["personal", "registration"] as const;
+      for (const kind of kinds) {
+        await identity.createToken({ ...token, tokenId: newId("tok"), kind, maxUses: null, uses: 0 });
+      }
+      expect(await identity.deleteUser(user.userId)).to.equal("deleted");
+      expect(await identity.findUser(user.userId)).to.equal(undefined);
+      expect(await identity.listTokens("personal", user.userId)).to.deep.equal([]);
+      expect(await identity.listTokens("registration", user.userId)).to.have.length(1);
+      expect(await identity.deleteUser(user.userId)).to.equal("missing");
+      expect(await identity.createUser({ ...userOf("viewer"), name: user.name })).to.equal("created");
+    });
+
+    it("keeps an active owner, also when the last two owners are removed at the same moment", async () => {
+      const { identity } = open();
+      const before = (await identity.listUsers()).filter(isActiveOwner);
+      const [one, two] = [userOf("owner"), userOf("owner")];
+      for (const owner of [one, two]) await identity.createUser(owner);
+      for (const { userId } of before) expect(await identity.changeUser(userId, { role: "admin" })).to.equal("changed");
+      const outcomes = await Promise.all([
+        identity.changeUser(one.userId, { role: "viewer" }),
+        identity.changeUser(two.userId, { disabled: true }),
+      ]);
+      expect(outcomes.toSorted()).to.deep.equal(["changed", "lastOwner"]);
+      const [last, ...others] = (await identity.listUsers()).filter(isActiveOwner);
+      expect(others).to.deep.equal([]);
+      expect(await identity.deleteUser(last!.userId)).to.equal("lastOwner");
+      expect(await identity.changeUser(last!.userId, { name: newId("usr") })).to.equal("changed");
+      const third = userOf("viewer");
+      await identity.createUser(third);
+      expect(await identity.changeUser(third.userId, { role: "owner" })).to.equal("changed");
+      expect(await identity.deleteUser(last!.userId)).to.equal("deleted");
+      expect(await identity.changeUser(third.userId, { role: "viewer" })).to.equal("lastOwner");
+      for (const { userId } of before) await identity.changeUser(userId, { role: "owner" });
     });
 
     it("counts the uses of a registration token, at most `maxUses` even of concurrent ones", async () => {

@@ -325,10 +325,31 @@ export function retentionStoreContract(open: () => Stores): void {
     });
   });
 
+  describe("projects", () => {
+    it("have names of their own, and change field by field", async () => {
+      const { pipelines } = open();
+      const [one, two] = [newId("prj"), newId("prj")].map((projectId) => ({
+        projectId,
+        name: projectId,
+        createdAt: 1,
+      }));
+      for (const project of [one!, two!, one!]) expect(await pipelines.createProject(project)).to.equal("created");
+      expect(await pipelines.createProject({ ...one!, projectId: newId("prj") })).to.equal("nameTaken");
+      await pipelines.setLogLimit(one!.projectId, { lines: 7 });
+      const change = { name: newId("prj"), description: "d", archivedAt: 5 };
+      expect(await pipelines.changeProject(one!.projectId, change)).to.equal("changed");
+      expect(await pipelines.changeProject(one!.projectId, { archivedAt: null })).to.equal("changed");
+      const stored = { ...one!, ...change, archivedAt: null, logLimit: { lines: 7 } };
+      expect(await pipelines.findProject(one!.projectId)).to.deep.equal(stored);
+      expect(await pipelines.changeProject(two!.projectId, { name: change.name })).to.equal("nameTaken");
+      expect(await pipelines.changeProject(newId("prj"), { name: newId("prj") })).to.equal("missing");
+    });
+  });
+
   describe("the retention bounds of a project", () => {
     it("are stored with the project and answered with it", async () => {
       const { pipelines } = open();
-      const project = { projectId: newId("prj"), name: "p", createdAt: 1 };
+      const project = { projectId: newId("prj"), name: newId("prj"), createdAt: 1 };
       expect(await pipelines.setRetention(project.projectId, {})).to.equal(false);
       await pipelines.createProject(project);
       const retention = { runs: { ...UNBOUNDED, perPipeline: 3 } };
@@ -340,7 +361,7 @@ export function retentionStoreContract(open: () => Stores): void {
 
     it("stay when its log limit and its trust demand are set, and the other way round", async () => {
       const { pipelines } = open();
-      const project = { projectId: newId("prj"), name: "p", createdAt: 1 };
+      const project = { projectId: newId("prj"), name: newId("prj"), createdAt: 1 };
       expect(await pipelines.setLogLimit(project.projectId, {})).to.equal(false);
       await pipelines.createProject(project);
       const retention = { runs: { ...UNBOUNDED, perPipeline: 3 } };

@@ -28,7 +28,7 @@ describe("the page of the HTTP API", () => {
     const served = stacks.flatMap(({ methods, path }) =>
       methods.filter((method) => method !== "HEAD").map((method) => `${method} ${path.replace(PREFIX, "")}`),
     );
-    const documented = [...PAGE.matchAll(/^\| `((?:GET|POST|PUT|DELETE) \/[^`]*)`/gm)].map(([, route]) => route);
+    const documented = [...PAGE.matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \/[^`]*)`/gm)].map(([, route]) => route);
     expect(served).to.have.length.of.at.least(50);
     expect([...documented, ...AT_THE_ROOT]).to.have.members(served);
     for (const route of AT_THE_ROOT) expect(PAGE).to.include(`\`${route}\``);

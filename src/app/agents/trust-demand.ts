@@ -4,7 +4,7 @@ import type { ProjectId } from "../../domain/ids.ts";
 import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/labels.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import { forgetTrustDemand } from "../trust-demands.ts";
+import { forgetProjectFacts } from "../project-facts.ts";
 import { findProject, noProject } from "../lookups.ts";
 
 /** What is absent is not demanded. */
@@ -39,7 +39,7 @@ export async function setTrustDemand(
 ): Promise<TrustDemandView> {
   const user = authoriseUser(caller, "writeTrustDemand");
   if (!(await context.stores.pipelines.setTrustDemand(projectId, demand))) throw noProject(projectId);
-  forgetTrustDemand(context, projectId);
+  forgetProjectFacts(context, projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, demand }, "the trust demand of a project was set");
   return getTrustDemand(context, caller, { projectId });
 }

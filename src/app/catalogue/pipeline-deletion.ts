@@ -9,6 +9,8 @@ import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { storeCommand } from "../commands/commands.ts";
 import { findPipeline } from "../lookups.ts";
+import { projectFactsOf } from "../project-facts.ts";
+import { projectArchived } from "./projects.ts";
 
 /** Live runs that one call stops, at most; the workers stop the others. */
 const MAX_STOPS = 10_000;
@@ -43,9 +45,9 @@ export async function carryOutDeletion(context: DeletionContext, pipelineId: Pip
   return live;
 }
 
-/** The pipeline of a new run. Throws `not_found`, and `conflict` while the pipeline is being deleted. */
+/** The pipeline of a new run. Throws `not_found`, and `conflict` while the pipeline is being deleted or its project is archived. */
 export async function findPipelineToRun(
-  context: WithStores<"pipelines" | "pipelineDeletions">,
+  context: Pick<AppContext, "clock"> & WithStores<"pipelines" | "pipelineDeletions">,
   pipelineId: PipelineId,
 ): Promise<Pipeline> {
   const [pipeline, deletion] = await Promise.all([
@@ -53,6 +55,7 @@ export async function findPipelineToRun(
     context.stores.pipelineDeletions.find(pipelineId),
   ]);
   if (deletion?.decided === true) throw beingDeleted(pipelineId);
+  if ((await projectFactsOf(context, pipeline.projectId)).archived) throw projectArchived(pipeline.projectId);
   return pipeline;
 }
 

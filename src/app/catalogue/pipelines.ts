@@ -5,15 +5,16 @@ import { asId, newId, type PipelineId, type ProjectId } from "../../domain/ids.t
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import type { Pipeline } from "../../stores/ports/pipelines.ts";
+import { isArchived, type Pipeline } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
+import { DEFAULT_PROJECT } from "./default-project.ts";
+import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { rfc3339 } from "../times.ts";
 
-export const DEFAULT_PROJECT: ProjectId = asId<ProjectId>("default");
 /** Pipelines of one page while all are searched for a status. */
 const SCAN_SIZE = 100;
 
@@ -102,9 +103,11 @@ export async function createPipeline(
     headRevisionId: null,
   };
   refuseGit(pipeline);
-  if ((await context.stores.pipelines.findProject(pipeline.projectId)) === undefined) {
+  const project = await context.stores.pipelines.findProject(pipeline.projectId);
+  if (project === undefined) {
     throw malformed("/projectId", `there is no project ${JSON.stringify(pipeline.projectId)}`);
   }
+  if (isArchived(project)) throw projectArchived(project.projectId);
   const outcome = await context.stores.pipelines.create(pipeline);
   if (outcome === "nameTaken") throw nameTaken(pipeline);
   return pipelineView(pipeline, undefined);

@@ -13,7 +13,8 @@ const ISSUER = "millrace";
 
 /** Signs a token that is valid for {@link ACCESS_TOKEN_SECONDS}. */
 export async function signAccessToken(context: IdentityContext, userId: UserId): Promise<string> {
-  const issuedAt = Math.floor(context.clock.now() / 1_000);
+  // With milliseconds, so that a login right after its user's other logins were ended is not taken for one of those.
+  const issuedAt = context.clock.now() / 1_000;
   return new SignJWT()
     .setProtectedHeader({ alg: "HS256" })
     .setIssuer(ISSUER)
@@ -23,21 +24,24 @@ export async function signAccessToken(context: IdentityContext, userId: UserId):
     .sign(context.signingKey);
 }
 
-/** The user that the token names, or why the token is refused. `lateSeconds` after its expiry it still counts as valid. */
+/**
+ * The user that the token names and when it was issued, in Unix milliseconds; or why the token is refused. `lateSeconds`
+ * after its expiry it still counts as valid.
+ */
 export async function verifyAccessToken(
   context: IdentityContext,
   token: string,
   lateSeconds: number,
-): Promise<{ readonly userId: UserId } | { readonly refused: "expired" | "invalid" }> {
+): Promise<{ readonly userId: UserId; readonly issuedAt: number } | { readonly refused: "expired" | "invalid" }> {
   try {
     const { payload } = await jwtVerify(token, context.signingKey, {
       algorithms: ["HS256"],
       issuer: ISSUER,
-      requiredClaims: ["sub", "exp"],
+      requiredClaims: ["sub", "exp", "iat"],
       clockTolerance: lateSeconds,
       currentDate: new Date(context.clock.now()),
     });
-    return { userId: asId<UserId>(payload.sub!) };
+    return { userId: asId<UserId>(payload.sub!), issuedAt: Math.round(payload.iat! * 1_000) };
   } catch (error) {
     if (error instanceof errors.JWTExpired) return { refused: "expired" };
     if (error instanceof errors.JOSEError) return { refused: "invalid" };

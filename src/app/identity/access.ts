@@ -33,7 +33,13 @@ export interface RegistrationCaller {
 
 /** The scope that lets a caller name another user in `createdBy`, `editor`, `triggeredBy` and `operator`. */
 export const ACT_AS = "act-as";
-export const SCOPES = [ACT_AS] as const;
+/**
+ * What a token may be narrowed to, the widest first; each contains the ones behind it. A token without one of these is
+ * as powerful as its user's role.
+ */
+export const WIDTHS = ["admin", "write", "trigger", "read"] as const;
+export type Width = (typeof WIDTHS)[number];
+export const SCOPES = [ACT_AS, ...WIDTHS] as const;
 
 /** Operations of users, each with the lowest role that may call it. */
 const USER_OPERATIONS = {
@@ -47,7 +53,11 @@ const USER_OPERATIONS = {
   readApprovals: "viewer",
   readPlugins: "viewer",
   readAgents: "viewer",
+  readProjects: "viewer",
   manageOwnTokens: "viewer",
+  readOwnAccount: "viewer",
+  /** The caller's own password and logins. */
+  manageOwnAccount: "viewer",
   /** Each approval bounds further who may decide it: {@link authoriseVote}. */
   decideApprovals: "viewer",
   triggerRun: "operator",
@@ -63,6 +73,7 @@ const USER_OPERATIONS = {
   manageUsers: "admin",
   manageOthersTokens: "admin",
   manageAgents: "admin",
+  manageProjects: "admin",
   readCluster: "admin",
   readRetention: "admin",
   writeRetention: "admin",
@@ -72,6 +83,27 @@ const USER_OPERATIONS = {
   writeTrustDemand: "admin",
   redriveDeadLetters: "admin",
 } as const satisfies Record<string, Role>;
+
+/** The scope that a narrowed token needs, where it does not follow from the operation's role. */
+const OTHER_WIDTHS: Partial<Record<UserOperation, Width>> = {
+  validateDefinition: "read",
+  decideApprovals: "trigger",
+  readCluster: "read",
+  readRetention: "read",
+  readLogLimit: "read",
+  readTrustDemand: "read",
+  // A narrowed token that could make tokens could make wider ones.
+  manageOwnTokens: "admin",
+  manageOwnAccount: "admin",
+  manageSecrets: "admin",
+};
+const WIDTH_OF_ROLE: Readonly<Record<Role, Width>> = {
+  viewer: "read",
+  operator: "trigger",
+  maintainer: "write",
+  admin: "admin",
+  owner: "admin",
+};
 
 /** Operations of agents, each with the kind of token that may call it. */
 const AGENT_OPERATIONS = { registerAgent: "registration", workAsAgent: "agent" } as const;
@@ -103,7 +135,7 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
   // Three parts with dots are a JWT. A token that an operator chose may look the same, so it is looked up below.
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)) {
     const verified = await verifyAccessToken(context, bearer, lateSeconds);
-    if ("userId" in verified) return loadUser(context, verified.userId, []);
+    if ("userId" in verified) return loadUser(context, verified.userId, [], verified.issuedAt);
     if (verified.refused === "expired") {
       throw new MillraceError("unauthenticated", "the access token has expired: log in again");
     }
@@ -142,7 +174,28 @@ export function authoriseUser(caller: Caller, operation: UserOperation): UserCal
       `this operation needs the role ${needed}; ${caller.name} has the role ${caller.role}`,
     );
   }
+  const width = widthOf(operation);
+  if (!isWideEnough(caller.scopes, width)) {
+    throw new MillraceError("forbidden", `this operation needs a token with the scope ${width} or a wider one`);
+  }
   return caller;
+}
+
+/** The operations that a caller with this role and these scopes may call, in the order of the table. */
+export function operationsOf({ role, scopes }: Pick<UserCaller, "role" | "scopes">): readonly UserOperation[] {
+  const all = Object.keys(USER_OPERATIONS) as readonly UserOperation[];
+  return all.filter((one) => roleReaches(role, USER_OPERATIONS[one]) && isWideEnough(scopes, widthOf(one)));
+}
+
+/** The narrowest scope with which a token may call the operation. */
+export function widthOf(operation: UserOperation): Width {
+  return OTHER_WIDTHS[operation] ?? WIDTH_OF_ROLE[USER_OPERATIONS[operation]];
+}
+
+/** True when a token with `scopes` may do what needs `width`: without a width among them it may do everything. */
+function isWideEnough(scopes: readonly string[], width: Width): boolean {
+  const found = WIDTHS.findIndex((one) => scopes.includes(one));
+  return found <= WIDTHS.indexOf(width);
 }
 
 /** Throws `forbidden`, which names who may vote, unless the approval lets the user vote this way. */
@@ -187,10 +240,19 @@ async function callerOf(context: IdentityContext, token: Token): Promise<Caller>
   }
 }
 
-async function loadUser(context: IdentityContext, userId: UserId, scopes: readonly string[]): Promise<UserCaller> {
+/** `loggedInAt`: for an access token, when it was issued, Unix milliseconds. */
+async function loadUser(
+  context: IdentityContext,
+  userId: UserId,
+  scopes: readonly string[],
+  loggedInAt?: number,
+): Promise<UserCaller> {
   const user = await context.stores.identity.findUser(userId);
   if (user === undefined || user.disabled) {
     throw new MillraceError("unauthenticated", "the token's user is disabled or gone: ask an administrator");
+  }
+  if (loggedInAt !== undefined && loggedInAt < (user.loginsFrom ?? 0)) {
+    throw new MillraceError("unauthenticated", "the login was ended: log in again");
   }
   return { kind: "user", userId, name: user.name, role: user.role, scopes };
 }

@@ -9,9 +9,7 @@ import { ACT_AS, authoriseUser, type Caller, roleReaches, SCOPES, type UserCalle
 import type { IdentityContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 import { issueToken, tokenIdOf } from "./tokens.ts";
-
-/** The word for the caller in place of a user id. */
-const OWN = "me";
+import { OWN } from "./user-changes.ts";
 
 /** How long a token is valid, written as `12h` and parsed to milliseconds. */
 export const lifetime = z.string().transform((text, check): number => {

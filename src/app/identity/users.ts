@@ -12,10 +12,14 @@ import { hashPassword, verifyPassword } from "./passwords.ts";
 import { rfc3339 } from "../times.ts";
 
 // The bound keeps the cost of a login the same whatever the client sends.
-const password = z.string().min(12, "must have at least 12 characters").max(1_000);
+export const password = z.string().min(12, "must have at least 12 characters").max(1_000);
+
+export const userName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "must have 1 to 128 letters, digits, ., _, @ or -");
 
 export const createUserBody = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "must have 1 to 128 letters, digits, ., _, @ or -"),
+  name: userName,
   role: z.enum(ROLES),
   password: password.optional(),
 });
@@ -119,6 +123,6 @@ function decoyHash(): Promise<string> {
   return decoy;
 }
 
-function userView({ userId, name, role, passwordHash, disabled, createdAt }: User): UserView {
+export function userView({ userId, name, role, passwordHash, disabled, createdAt }: User): UserView {
   return { userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) };
 }

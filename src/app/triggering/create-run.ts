@@ -21,7 +21,7 @@ import type { TriggeringContext } from "./context.ts";
 import { requireNoDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { Asking } from "../catalogue/plugin-lookup.ts";
 import { ringDoorbell } from "../commands/commands.ts";
-import { trustDemandOf } from "../trust-demands.ts";
+import { projectFactsOf } from "../project-facts.ts";
 import { planRefused } from "./plan-refused.ts";
 
 /** A run with more jobs yields to the event loop between the parts of its creation. */
@@ -57,8 +57,8 @@ export async function planKnownRun(
   run: NewRun,
   plugins: KnownPlugins,
 ): Promise<PlannedRun> {
-  const demand = await trustDemandOf(context, run.pipeline.projectId);
-  const input = inputOf(run, context.stores.snapshotBytes, demand);
+  const { trustDemand } = await projectFactsOf(context, run.pipeline.projectId);
+  const input = inputOf(run, context.stores.snapshotBytes, trustDemand);
   return plannedOf(run, await work.plan(caller, known, { input, plugins }));
 }
 

@@ -18,7 +18,7 @@ import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
 import { askingFor, type Asking, pluginsForRun } from "../catalogue/plugin-lookup.ts";
-import { trustDemandOf } from "../trust-demands.ts";
+import { projectFactsOf } from "../project-facts.ts";
 import { triggerBody } from "./trigger.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
@@ -67,7 +67,7 @@ export async function planPipeline(
       projectId: pipeline.projectId,
       repoUrl: pipeline.repoUrl,
       snapshotBytes: context.stores.snapshotBytes,
-      trustDemand: await trustDemandOf(context, pipeline.projectId),
+      trustDemand: (await projectFactsOf(context, pipeline.projectId)).trustDemand,
     },
   });
   if (!outcome.ok) throw planRefused(outcome);

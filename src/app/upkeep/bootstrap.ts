@@ -1,12 +1,13 @@
 /** Creates what an installation needs at its first start: the default project, the administrator, and tokens. */
-import { newId, type UserId } from "../../domain/ids.ts";
+import { newId } from "../../domain/ids.ts";
+import { isActiveOwner, type User } from "../../stores/ports/identity.ts";
 import { ACT_AS } from "../identity/access.ts";
 import type { UpkeepContext } from "./context.ts";
-import { DEFAULT_PROJECT } from "../catalogue/pipelines.ts";
+import { DEFAULT_PROJECT } from "../catalogue/default-project.ts";
 import { adoptToken, issueToken } from "../identity/tokens.ts";
 
 /** Name of the first user. */
-export const ADMINISTRATOR = "admin";
+const ADMINISTRATOR = "admin";
 
 export interface BootstrapOptions {
   /** An administrator token that the operator chose, 32 characters or more. */
@@ -16,10 +17,10 @@ export interface BootstrapOptions {
 }
 
 /**
- * Ensures that the project `default` exists, and the user `admin` with the role owner and a token. Answers the token
+ * Ensures that the project `default` exists, and an owner with a token, at first the user `admin`. Answers the token
  * when a new one was made; it cannot be read again later. Idempotent. Several nodes may call it at once: at worst each
- * node makes and shows a token of its own. When the last token of the user was deleted, a new one is made, so that
- * operators are never locked out.
+ * node makes and shows a token of its own. When the owner whom {@link ensureAdministrator} finds has no password and no
+ * token any more, a new token is made, so that operators are never locked out.
  */
 export async function ensureBootstrap(
   context: UpkeepContext,
@@ -31,7 +32,7 @@ export async function ensureBootstrap(
     name: DEFAULT_PROJECT,
     createdAt: context.clock.now(),
   });
-  const subject = await ensureAdministrator(context);
+  const { userId: subject, passwordHash } = await ensureAdministrator(context);
   if (registrationToken !== undefined) {
     await adoptToken(context, registrationToken, { kind: "registration", subject, name: "bootstrap" });
   }
@@ -41,21 +42,32 @@ export async function ensureBootstrap(
     return { adminToken: null };
   }
   const tokens = await identity.listTokens("personal", subject);
-  return { adminToken: tokens.length > 0 ? null : await issueToken(context, request) };
+  const isLockedOut = tokens.length === 0 && passwordHash === "";
+  return { adminToken: isLockedOut ? await issueToken(context, request) : null };
 }
 
-async function ensureAdministrator(context: UpkeepContext): Promise<UserId> {
-  const { identity } = context.stores;
-  const known = await identity.findUserByName(ADMINISTRATOR);
-  if (known !== undefined) return known.userId;
-  const userId = newId("usr");
-  const outcome = await identity.createUser({
-    userId,
-    name: ADMINISTRATOR,
-    role: "owner",
-    passwordHash: "",
-    createdAt: context.clock.now(),
-    disabled: false,
-  });
-  return outcome === "created" ? userId : ensureAdministrator(context);
+/**
+ * The user whom the operator's tokens prove: the active owner `admin`, or else the oldest active owner. Without an active
+ * owner, `admin` is made one.
+ */
+export async function ensureAdministrator({ stores, clock }: Pick<UpkeepContext, "stores" | "clock">): Promise<User> {
+  const { identity } = stores;
+  const owners = (await identity.listUsers()).filter(isActiveOwner);
+  const found = owners.find(({ name }) => name === ADMINISTRATOR) ?? owners[0];
+  if (found !== undefined) return found;
+  const namesake = await identity.findUserByName(ADMINISTRATOR);
+  if (namesake !== undefined) await identity.changeUser(namesake.userId, { role: "owner", disabled: false });
+  else {
+    const [userId, createdAt] = [newId("usr"), clock.now()];
+    await identity.createUser({
+      userId,
+      name: ADMINISTRATOR,
+      role: "owner",
+      passwordHash: "",
+      createdAt,
+      disabled: false,
+    });
+  }
+  // Another node may have done the same at the same moment.
+  return ensureAdministrator({ stores, clock });
 }

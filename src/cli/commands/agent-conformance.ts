@@ -8,11 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authenticate } from "../../app/identity/access.ts";
 import { signAccessToken } from "../../app/identity/access-tokens.ts";
-import { ADMINISTRATOR } from "../../app/upkeep/bootstrap.ts";
+import { ensureAdministrator } from "../../app/upkeep/bootstrap.ts";
 import { issueToken } from "../../app/identity/tokens.ts";
 import { type Address, parseAddress } from "../../config-values.ts";
 import { readNodeConfig } from "../../config.ts";
-import { MillraceError } from "../../domain/errors.ts";
 import { type StartedNode, startNode } from "../../node/node.ts";
 import { Teardown } from "../../node/teardown.ts";
 import { readSettings, UsageError } from "../command-line.ts";
@@ -97,8 +96,7 @@ async function openBench(
   { folder, address, argv, options, signal }: BenchOptions,
   teardown: Teardown,
 ): Promise<{ readonly bench: Bench; readonly output: string }> {
-  const administrator = await context.stores.identity.findUserByName(ADMINISTRATOR);
-  if (administrator === undefined) throw new MillraceError("internal", "the administrator is missing");
+  const administrator = await ensureAdministrator(context);
   const caller = await authenticate(context, await signAccessToken(context, administrator.userId));
   const registrationToken = await issueToken(context, {
     kind: "registration",

@@ -4,16 +4,11 @@ import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
-import {
-  type Agent,
-  agentNameTaken,
-  type IdentityStore,
-  type StoredToken,
-  tokenOf,
-  type User,
-} from "../ports/identity.ts";
-import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../ports/pipelines.ts";
+import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
+import type { Pipeline, PipelineFilter, PipelineStore, Project, ProjectChange, Revision } from "../ports/pipelines.ts";
+import { bodiesOf, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
+import { userStore } from "./users.ts";
 
 interface PipelineDocument {
   readonly _id: PipelineId;
@@ -48,8 +43,20 @@ export class MongoPipelineStore implements PipelineStore {
     this.#revisions = connection.collection("revisions");
   }
 
-  async createProject(project: Project): Promise<void> {
-    await insertIfAbsent(this.#projects, { _id: project.projectId, body: project });
+  async createProject(project: Project): Promise<"created" | "nameTaken"> {
+    const inserted = await insertIfAbsent(this.#projects, { _id: project.projectId, body: project });
+    return inserted || (await this.findProject(project.projectId)) !== undefined ? "created" : "nameTaken";
+  }
+
+  async changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken"> {
+    const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
+    try {
+      const { matchedCount } = await this.#projects.updateOne({ _id: projectId }, { $set: set });
+      return matchedCount === 0 ? "missing" : "changed";
+    } catch (error) {
+      if (isDuplicateKey(error)) return "nameTaken";
+      throw error;
+    }
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {
@@ -172,18 +179,10 @@ export class MongoPipelineStore implements PipelineStore {
 }
 
 export function identityStore(connection: Connection): IdentityStore {
-  const users = connection.collection("users");
   const tokens = connection.collection("tokens");
   const agents = connection.collection("agents");
   return {
-    async createUser(user) {
-      const { userId, name, createdAt } = user;
-      const inserted = await insertIfAbsent(users, { _id: userId, name, createdAt, body: user });
-      return inserted || (await users.findOne({ _id: userId })) !== null ? "created" : "nameTaken";
-    },
-    findUser: async (userId) => bodyOf<User>(await users.findOne({ _id: userId })),
-    findUserByName: async (name) => bodyOf<User>(await users.findOne({ name })),
-    listUsers: async () => bodiesOf<User>(await users.find().sort({ createdAt: 1, _id: 1 }).toArray()),
+    ...userStore(connection),
 
     async createToken(token) {
       const { tokenId, kind, subject, createdAt } = token;
@@ -241,14 +240,6 @@ function toAgent(document: Keyed | null): Agent | undefined {
 
 function toPipeline({ body, headRevisionId }: Pick<PipelineDocument, "body" | "headRevisionId">): Pipeline {
   return { ...body, headRevisionId };
-}
-
-function bodyOf<T>(document: Keyed | null): T | undefined {
-  return document === null ? undefined : (document["body"] as T);
-}
-
-function bodiesOf<T>(documents: readonly Keyed[]): readonly T[] {
-  return documents.map((document) => bodyOf<T>(document)!);
 }
 
 function escapeRegex(text: string): string {

@@ -16,6 +16,16 @@ export interface User {
   readonly passwordHash: string;
   readonly createdAt: number;
   readonly disabled: boolean;
+  /** Access tokens of earlier logins are refused; absent while none is. Unix milliseconds. */
+  readonly loginsFrom?: number;
+}
+
+/** New values of some fields of a user. */
+export type UserChange = Partial<Pick<User, "name" | "role" | "passwordHash" | "disabled" | "loginsFrom">>;
+
+/** True for a user who counts as an owner: without one, no user could manage the owners. */
+export function isActiveOwner({ role, disabled }: Pick<User, "role" | "disabled">): boolean {
+  return role === "owner" && !disabled;
 }
 
 export const TOKEN_KINDS = ["personal", "registration", "agent"] as const;
@@ -78,6 +88,13 @@ export interface IdentityStore {
   findUser(userId: UserId): Promise<User | undefined>;
   findUserByName(name: string): Promise<User | undefined>;
   listUsers(): Promise<readonly User[]>;
+  /**
+   * Replaces the fields that are given. `lastOwner` when no active owner would be left; of concurrent calls that take the
+   * last two owners away, one gets this answer.
+   */
+  changeUser(userId: UserId, change: UserChange): Promise<"changed" | "missing" | "nameTaken" | "lastOwner">;
+  /** Removes a user and the user's personal tokens. `lastOwner` as for {@link changeUser}. */
+  deleteUser(userId: UserId): Promise<"deleted" | "missing" | "lastOwner">;
 
   /** Stores a new token. A repeat of the id changes nothing. */
   createToken(token: Token): Promise<void>;

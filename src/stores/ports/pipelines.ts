@@ -7,8 +7,13 @@ import type { Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {
   readonly projectId: ProjectId;
+  /** Unique. */
   readonly name: string;
   readonly createdAt: number;
+  /** Absent in projects of versions without descriptions; means "". */
+  readonly description?: string;
+  /** Since when the project takes no new pipelines and runs; absent or null while it does. */
+  readonly archivedAt?: number | null;
   /**
    * Retention bounds of the project's own, which replace those of the installation part by part; absent while there are
    * none.
@@ -18,6 +23,13 @@ export interface Project {
   readonly logLimit?: Partial<LogLimit>;
   /** Which jobs need an agent with trusted labels; absent while none does. */
   readonly trustDemand?: TrustDemand;
+}
+
+/** New values of some fields of a project. */
+export type ProjectChange = Partial<Pick<Project, "name" | "description" | "archivedAt">>;
+
+export function isArchived({ archivedAt = null }: Pick<Project, "archivedAt">): boolean {
+  return archivedAt !== null;
 }
 
 export interface Pipeline {
@@ -60,8 +72,10 @@ export interface PipelineFilter {
 }
 
 export interface PipelineStore {
-  /** Stores a new project. A repeat of the id changes nothing. */
-  createProject(project: Project): Promise<void>;
+  /** `nameTaken` when another project has the name. A repeat of the id answers `created` and changes nothing. */
+  createProject(project: Project): Promise<"created" | "nameTaken">;
+  /** Replaces the fields that are given. */
+  changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken">;
   findProject(projectId: ProjectId): Promise<Project | undefined>;
   listProjects(): Promise<readonly Project[]>;
   /** Replaces the retention bounds of a project. False when there is no such project. */

@@ -1,18 +1,13 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
-import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
+import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
-import {
-  type Agent,
-  agentNameTaken,
-  type IdentityStore,
-  type StoredToken,
-  tokenOf,
-  type User,
-} from "../ports/identity.ts";
-import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../ports/pipelines.ts";
+import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
+import type { Pipeline, PipelineFilter, PipelineStore, Project, ProjectChange, Revision } from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
+import { bodiesOf, bodyOf } from "./bodies.ts";
+import { userStore } from "./users.ts";
 
 export class SqlitePipelineStore implements PipelineStore {
   readonly #db: Database;
@@ -21,12 +16,29 @@ export class SqlitePipelineStore implements PipelineStore {
     this.#db = db;
   }
 
-  async createProject(project: Project): Promise<void> {
-    await this.#db.run(
-      "INSERT INTO projects VALUES (?, ?) ON CONFLICT DO NOTHING",
-      project.projectId,
-      JSON.stringify(project),
-    );
+  createProject(project: Project): Promise<"created" | "nameTaken"> {
+    return this.#db.transaction(() => {
+      if (this.#isProjectNameTaken(project)) return "nameTaken";
+      const sql = "INSERT INTO projects VALUES (?, ?) ON CONFLICT DO NOTHING";
+      this.#db.runNow(sql, project.projectId, JSON.stringify(project));
+      return "created";
+    });
+  }
+
+  changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken"> {
+    return this.#db.transaction(() => {
+      const stored = bodyOf<Project>(this.#db.getNow("SELECT body FROM projects WHERE project_id = ?", projectId));
+      if (stored === undefined) return "missing";
+      const project = { ...stored, ...change };
+      if (this.#isProjectNameTaken(project)) return "nameTaken";
+      this.#db.runNow("UPDATE projects SET body = ? WHERE project_id = ?", JSON.stringify(project), projectId);
+      return "changed";
+    });
+  }
+
+  #isProjectNameTaken({ projectId, name }: Pick<Project, "projectId" | "name">): boolean {
+    const sql = "SELECT 1 AS taken FROM projects WHERE json_extract(body, '$.name') = ? AND project_id <> ?";
+    return this.#db.getNow(sql, name, projectId) !== undefined;
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {
@@ -181,22 +193,7 @@ export class SqlitePipelineStore implements PipelineStore {
 
 export function identityStore(db: Database): IdentityStore {
   return {
-    createUser: (user) =>
-      db.transaction(() => {
-        const other = db.getNow("SELECT 1 AS taken FROM users WHERE name = ? AND user_id <> ?", user.name, user.userId);
-        if (other !== undefined) return "nameTaken";
-        db.runNow(
-          "INSERT INTO users VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-          user.userId,
-          user.name,
-          user.createdAt,
-          JSON.stringify(user),
-        );
-        return "created";
-      }),
-    findUser: async (userId: UserId) => bodyOf<User>(await db.get("SELECT body FROM users WHERE user_id = ?", userId)),
-    findUserByName: async (name) => bodyOf<User>(await db.get("SELECT body FROM users WHERE name = ?", name)),
-    listUsers: async () => bodiesOf<User>(await db.all("SELECT body FROM users ORDER BY created_at, user_id")),
+    ...userStore(db),
 
     async createToken(token) {
       await db.run(
@@ -263,14 +260,6 @@ export function identityStore(db: Database): IdentityStore {
         return db.runNow("DELETE FROM agents WHERE agent_id = ?", agentId) > 0;
       }),
   };
-}
-
-function bodyOf<T>(row: Row | undefined): T | undefined {
-  return row === undefined ? undefined : (JSON.parse(row["body"] as string) as T);
-}
-
-function bodiesOf<T>(rows: readonly Row[]): readonly T[] {
-  return rows.map((row) => bodyOf<T>(row)!);
 }
 
 /**

@@ -8,7 +8,9 @@ import {
   type Caller,
   claimedIdentity,
   type UserCaller,
+  operationsOf,
   type UserOperation,
+  type Width,
 } from "../../../src/app/identity/access.ts";
 import { ensureBootstrap } from "../../../src/app/upkeep/bootstrap.ts";
 import type { AppContext } from "../../../src/app/context.ts";
@@ -189,7 +191,10 @@ describe("access", () => {
       readApprovals: "viewer",
       readPlugins: "viewer",
       readAgents: "viewer",
+      readProjects: "viewer",
       manageOwnTokens: "viewer",
+      readOwnAccount: "viewer",
+      manageOwnAccount: "viewer",
       decideApprovals: "viewer",
       triggerRun: "operator",
       controlRun: "operator",
@@ -203,6 +208,7 @@ describe("access", () => {
       manageUsers: "admin",
       manageOthersTokens: "admin",
       manageAgents: "admin",
+      manageProjects: "admin",
       readCluster: "admin",
       readRetention: "admin",
       writeRetention: "admin",
@@ -223,6 +229,42 @@ describe("access", () => {
         }
       });
     }
+
+    // oxfmt-ignore
+    const WIDTH: Record<Width, readonly UserOperation[]> = {
+      read: [
+        "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
+        "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
+        "readTrustDemand", "readProjects",
+      ],
+      trigger: ["decideApprovals", "triggerRun", "controlRun"],
+      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions"],
+      admin: [
+        "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
+        "manageAgents", "manageProjects", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
+      ],
+    };
+
+    it("narrows a token by its widest scope, whatever its user's role is", async () => {
+      expect(Object.values(WIDTH).flat().toSorted()).to.deep.equal(Object.keys(LEAST).toSorted());
+      const rising: readonly Width[] = ["read", "trigger", "write", "admin"];
+      for (const width of rising) {
+        for (const [at, scope] of rising.entries()) {
+          for (const operation of WIDTH[width]) {
+            const caller = { ...user("owner"), scopes: ["act-as", "read", scope] } as Caller;
+            const reason = await reasonOf(() => authorise(caller, operation));
+            expect(reason, `${operation} with ${scope}`).to.equal(at >= rising.indexOf(width) ? "none" : "forbidden");
+          }
+        }
+      }
+      expect(
+        await reasonOf(() => authorise({ ...user("owner"), scopes: ["act-as"] } as Caller, "manageUsers")),
+      ).to.equal("none");
+      const narrowed = { role: "viewer", scopes: ["admin"] } as const;
+      expect(operationsOf(narrowed)).to.have.members(
+        Object.entries(LEAST).flatMap(([operation, least]) => (least === "viewer" ? [operation] : [])),
+      );
+    });
 
     it("lets agent tokens and registration tokens do only their own operation", async () => {
       const callers: readonly Caller[] = [
@@ -283,6 +325,30 @@ describe("access", () => {
       const users = await context.stores.identity.listUsers();
       expect(users).to.have.length(1);
       expect(await context.stores.identity.listTokens("personal", users[0]!.userId)).to.have.length(1);
+    });
+
+    it("makes no second administrator when the first one was renamed, and prints no token beside a password", async () => {
+      const { identity } = context.stores;
+      await ensureBootstrap(context);
+      const [admin] = await identity.listUsers();
+      await identity.changeUser(admin!.userId, { name: "root" });
+      expect(await ensureBootstrap(context)).to.deep.equal({ adminToken: null });
+      for (const { tokenId } of await identity.listTokens("personal", admin!.userId))
+        await identity.deleteToken(tokenId);
+      await identity.changeUser(admin!.userId, { passwordHash: "a hash" });
+      expect(await ensureBootstrap(context)).to.deep.equal({ adminToken: null });
+      await identity.changeUser(admin!.userId, { passwordHash: "" });
+      const { adminToken } = await ensureBootstrap(context);
+      expect(await authenticate(context, adminToken!)).to.include({ userId: admin!.userId, name: "root" });
+      expect(await identity.listUsers()).to.have.length(1);
+    });
+
+    it("makes the user admin an owner again when there is no active owner", async () => {
+      const { identity } = context.stores;
+      const stored = { role: "viewer", passwordHash: "", createdAt: 1, disabled: true } as const;
+      await identity.createUser({ ...stored, userId: asId<UserId>("usr_1"), name: "admin" });
+      const { adminToken } = await ensureBootstrap(context);
+      expect(await authenticate(context, adminToken!)).to.include({ userId: "usr_1", role: "owner" });
     });
   });
 });

@@ -1,0 +1,110 @@
+/** Projects: administrators make, rename and archive them; everything that runs belongs to one. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import { newId, type ProjectId } from "../../domain/ids.ts";
+import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
+import { isArchived, type Project, type ProjectChange } from "../../stores/ports/pipelines.ts";
+import type { AppContext, WithStores } from "../context.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { findProject, noProject } from "../lookups.ts";
+import { forgetProjectFacts } from "../project-facts.ts";
+import { rfc3339 } from "../times.ts";
+import { DEFAULT_PROJECT } from "./default-project.ts";
+
+const projectName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100);
+const description = z.string().max(10_000);
+
+export const createProjectBody = z.strictObject({ name: projectName, description: description.default("") });
+export const changeProjectBody = z
+  .strictObject({ name: projectName.optional(), description: description.optional(), archived: z.boolean().optional() })
+  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, description and archived");
+
+type ProjectContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines">;
+
+export interface ProjectView {
+  readonly projectId: ProjectId;
+  readonly name: string;
+  readonly description: string;
+  readonly archived: boolean;
+  readonly createdAt: string;
+}
+
+/** Throws `already_exists` for a name that is taken. */
+export async function createProject(
+  context: ProjectContext,
+  caller: Caller,
+  input: z.output<typeof createProjectBody>,
+): Promise<ProjectView> {
+  const user = authoriseUser(caller, "manageProjects");
+  const project: Project = { ...input, projectId: newId("prj"), createdAt: context.clock.now() };
+  if ((await context.stores.pipelines.createProject(project)) === "nameTaken") throw nameTaken(project.name);
+  context.log.info({ projectId: project.projectId, by: user.name, userId: user.userId }, "a project was created");
+  return projectView(project);
+}
+
+/** All projects, by their ids, archived ones too. */
+export async function listProjects(
+  context: ProjectContext,
+  caller: Caller,
+): Promise<{ readonly list: readonly ProjectView[]; readonly total: number }> {
+  authoriseUser(caller, "readProjects");
+  const list = (await context.stores.pipelines.listProjects()).map(projectView);
+  return { list, total: list.length };
+}
+
+/** Throws `not_found`. */
+export async function getProject(
+  context: ProjectContext,
+  caller: Caller,
+  { projectId }: { readonly projectId: ProjectId },
+): Promise<ProjectView> {
+  authoriseUser(caller, "readProjects");
+  return projectView(await findProject(context, projectId));
+}
+
+/**
+ * Changes the fields that are given. An archived project takes no new pipelines, and within 2 s no new runs; runs that
+ * are live go on. Throws `not_found`, `already_exists` for a name that is taken, and `conflict` when the default project
+ * would be archived.
+ */
+export async function changeProject(
+  context: ProjectContext,
+  caller: Caller,
+  { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof changeProjectBody> },
+): Promise<ProjectView> {
+  const user = authoriseUser(caller, "manageProjects");
+  const stored = await findProject(context, projectId);
+  const { archived = isArchived(stored), ...fields } = body;
+  if (archived && projectId === DEFAULT_PROJECT) {
+    throw new MillraceError(
+      "conflict",
+      `the project ${DEFAULT_PROJECT} cannot be archived: pipelines without a project are in it`,
+    );
+  }
+  const archivedAt = archived ? (stored.archivedAt ?? context.clock.now()) : null;
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const change: ProjectChange = { ...given, archivedAt };
+  const outcome = await context.stores.pipelines.changeProject(projectId, change);
+  if (outcome === "missing") throw noProject(projectId);
+  if (outcome === "nameTaken") throw nameTaken(change.name!);
+  forgetProjectFacts(context, projectId);
+  context.log.info({ projectId, by: user.name, userId: user.userId, archived }, "a project was changed");
+  return projectView({ ...stored, ...change });
+}
+
+/** The refusal of what would be new in an archived project. */
+export function projectArchived(projectId: ProjectId): MillraceError {
+  return new MillraceError(
+    "conflict",
+    `the project ${JSON.stringify(projectId)} is archived: it takes no new pipelines and runs until an administrator sets archived to false`,
+  );
+}
+
+function projectView(project: Project): ProjectView {
+  const { projectId, name, description: text = "", createdAt } = project;
+  return { projectId, name, description: text, archived: isArchived(project), createdAt: rfc3339(createdAt) };
+}
+
+function nameTaken(name: string): MillraceError {
+  return new MillraceError("already_exists", `there is a project named ${JSON.stringify(name)} already`);
+}

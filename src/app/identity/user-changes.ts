@@ -1,0 +1,179 @@
+/** Changes of users: by administrators, and of one's own password and logins. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, type UserId } from "../../domain/ids.ts";
+import { type Role, ROLES } from "../../domain/roles.ts";
+import type { User, UserChange } from "../../stores/ports/identity.ts";
+import {
+  authoriseUser,
+  type Caller,
+  operationsOf,
+  roleReaches,
+  type UserCaller,
+  type UserOperation,
+} from "./access.ts";
+import type { IdentityContext } from "./context.ts";
+import { hashPassword, verifyPassword } from "./passwords.ts";
+import { password, userName, type UserView, userView } from "./users.ts";
+
+/** The word for the caller in place of a user id. */
+export const OWN = "me";
+
+export const changeUserBody = z
+  .strictObject({ name: userName.optional(), role: z.enum(ROLES).optional(), disabled: z.boolean().optional() })
+  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, role and disabled");
+/** `currentPassword` is needed by users who change their own password and have one. */
+export const setPasswordBody = z.strictObject({ password, currentPassword: z.string().max(1_000).optional() });
+
+export interface WhoamiView {
+  readonly user: UserView;
+  /** Those of the token; empty for a token that is not narrowed, and after a login. */
+  readonly scopes: readonly string[];
+  /** What the role and the token permit. */
+  readonly operations: readonly UserOperation[];
+}
+
+export interface RoleView {
+  readonly role: Role;
+  readonly operations: readonly UserOperation[];
+}
+
+interface Reached {
+  readonly caller: UserCaller;
+  readonly user: User;
+  readonly isOwn: boolean;
+}
+
+/** The caller, and what the caller may do. */
+export async function whoami(context: IdentityContext, caller: Caller): Promise<WhoamiView> {
+  const user = authoriseUser(caller, "readOwnAccount");
+  const stored = await requireUser(context, user.userId);
+  return { user: userView(stored), scopes: user.scopes, operations: operationsOf(user) };
+}
+
+/** The roles, the most powerful first, with what each may do. */
+export function listRoles(caller: Caller): { readonly list: readonly RoleView[]; readonly total: number } {
+  authoriseUser(caller, "readOwnAccount");
+  const list = ROLES.map((role) => ({ role, operations: operationsOf({ role, scopes: [] }) }));
+  return { list, total: list.length };
+}
+
+/** Throws `not_found`; and `forbidden` when the caller is no administrator and asks for another user. */
+export async function getUser(
+  context: IdentityContext,
+  caller: Caller,
+  input: { readonly userId: string },
+): Promise<UserView> {
+  const own = authoriseUser(caller, "readOwnAccount");
+  const userId = input.userId === OWN ? own.userId : asId<UserId>(input.userId);
+  if (userId !== own.userId) authoriseUser(caller, "manageUsers");
+  return userView(await requireUser(context, userId));
+}
+
+/**
+ * Changes a user's name, role, or whether the user is disabled. A disabled user's tokens and logins are refused from
+ * the next call on, and work again when the user is enabled. Throws `not_found`; `forbidden` when the user's role, now
+ * or afterwards, is above the caller's own; `already_exists` for a name that is taken; `conflict` for the last owner.
+ */
+export async function changeUser(
+  context: IdentityContext,
+  caller: Caller,
+  input: { readonly userId: string; readonly body: z.output<typeof changeUserBody> },
+): Promise<UserView> {
+  const { user, caller: maker } = await reachUser(context, caller, input.userId, "manageUsers");
+  const { name, role, disabled } = input.body;
+  if (role !== undefined && !roleReaches(maker.role, role)) {
+    throw new MillraceError("forbidden", `the role ${role} is above your own, ${maker.role}`);
+  }
+  const change = { ...(name && { name }), ...(role && { role }), ...(disabled !== undefined && { disabled }) };
+  return applyChange(context, user, change);
+}
+
+/**
+ * Removes a user with all personal tokens. What the user did keeps the user's name. Throws `not_found`; `forbidden` for
+ * a role above the caller's own; `conflict` for the last owner.
+ */
+export async function deleteUser(
+  context: IdentityContext,
+  caller: Caller,
+  input: { readonly userId: string },
+): Promise<void> {
+  const { user } = await reachUser(context, caller, input.userId, "manageUsers");
+  const outcome = await context.stores.identity.deleteUser(user.userId);
+  if (outcome === "missing") throw noUser(user.userId);
+  if (outcome === "lastOwner") throw lastOwner(user);
+}
+
+/**
+ * Sets a password: one's own, or, by an administrator, that of a user with no higher role. Every login of the user ends;
+ * personal tokens stay. Throws `forbidden` when the current password is missing or wrong.
+ */
+export async function setPassword(
+  context: IdentityContext,
+  caller: Caller,
+  input: { readonly userId: string; readonly body: z.output<typeof setPasswordBody> },
+): Promise<void> {
+  const { user, isOwn } = await reachUser(context, caller, input.userId, "manageOwnAccount");
+  if (isOwn && user.passwordHash !== "") {
+    const { currentPassword } = input.body;
+    if (currentPassword === undefined || !(await verifyPassword(user.passwordHash, currentPassword))) {
+      throw new MillraceError("forbidden", "currentPassword is missing or wrong");
+    }
+  }
+  const passwordHash = await hashPassword(input.body.password);
+  await applyChange(context, user, { passwordHash, loginsFrom: context.clock.now() });
+}
+
+/** Ends every login of a user, one's own or, by an administrator, that of a user with no higher role. */
+export async function endLogins(
+  context: IdentityContext,
+  caller: Caller,
+  input: { readonly userId: string },
+): Promise<void> {
+  const { user } = await reachUser(context, caller, input.userId, "manageOwnAccount");
+  await applyChange(context, user, { loginsFrom: context.clock.now() });
+}
+
+/** `ownOperation`: what the caller must be allowed to do for the caller's own user; for others it is `manageUsers`. */
+async function reachUser(
+  context: IdentityContext,
+  caller: Caller,
+  userId: string,
+  ownOperation: UserOperation,
+): Promise<Reached> {
+  const own = authoriseUser(caller, ownOperation);
+  const isOwn = userId === OWN || userId === own.userId;
+  if (!isOwn) authoriseUser(caller, "manageUsers");
+  const user = await requireUser(context, isOwn ? own.userId : asId<UserId>(userId));
+  if (!roleReaches(own.role, user.role)) {
+    throw new MillraceError("forbidden", `${user.name} has the role ${user.role}, above your own, ${own.role}`);
+  }
+  return { caller: own, user, isOwn };
+}
+
+async function applyChange(context: IdentityContext, user: User, change: UserChange): Promise<UserView> {
+  switch (await context.stores.identity.changeUser(user.userId, change)) {
+    case "missing":
+      throw noUser(user.userId);
+    case "nameTaken":
+      throw new MillraceError("already_exists", `there is a user named ${change.name} already`);
+    case "lastOwner":
+      throw lastOwner(user);
+    case "changed":
+      return userView({ ...user, ...change });
+  }
+}
+
+async function requireUser(context: IdentityContext, userId: UserId): Promise<User> {
+  const user = await context.stores.identity.findUser(userId);
+  if (user === undefined) throw noUser(userId);
+  return user;
+}
+
+function noUser(userId: UserId): MillraceError {
+  return new MillraceError("not_found", `there is no user ${JSON.stringify(userId)}`);
+}
+
+function lastOwner({ name }: User): MillraceError {
+  return new MillraceError("conflict", `${name} is the last owner: make another user an owner first`);
+}

@@ -1,0 +1,55 @@
+/** What each trigger, and each step with secrets, has to know of its project. */
+import type { Clock } from "../domain/clock.ts";
+import type { ProjectId } from "../domain/ids.ts";
+import { NO_TRUST_DEMAND, type TrustDemand } from "../domain/labels.ts";
+import { isArchived, type PipelineStore } from "../stores/ports/pipelines.ts";
+import type { WithStores } from "./context.ts";
+
+/** How long the facts of a project are remembered. */
+const REMEMBERED_MS = 2_000;
+/** Projects whose facts are remembered, at most. */
+const MAX_REMEMBERED = 1_000;
+
+export interface ProjectFacts {
+  /** What the project demands of the agents of its jobs. */
+  readonly trustDemand: TrustDemand;
+  /** True for a project that takes no new pipelines and runs. */
+  readonly archived: boolean;
+}
+
+interface Known {
+  readonly readAt: number;
+  readonly facts: ProjectFacts;
+}
+
+/** By store, so that each node of a test has its own. */
+const memories = new WeakMap<PipelineStore, Map<ProjectId, Known>>();
+
+/**
+ * The facts of a project, at most 2 s old. An unknown project demands nothing and is not archived. Rejects when the store
+ * cannot be read.
+ */
+export async function projectFactsOf(
+  { clock, stores }: { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines">,
+  projectId: ProjectId,
+): Promise<ProjectFacts> {
+  const { pipelines } = stores;
+  const memory = memories.get(pipelines) ?? new Map<ProjectId, Known>();
+  memories.set(pipelines, memory);
+  const known = memory.get(projectId);
+  if (known !== undefined && clock.monotonic() - known.readAt < REMEMBERED_MS) return known.facts;
+  const project = await pipelines.findProject(projectId);
+  const facts = {
+    trustDemand: project?.trustDemand ?? NO_TRUST_DEMAND,
+    archived: project !== undefined && isArchived(project),
+  };
+  memory.delete(projectId);
+  memory.set(projectId, { readAt: clock.monotonic(), facts });
+  if (memory.size > MAX_REMEMBERED) memory.delete(memory.keys().next().value!);
+  return facts;
+}
+
+/** Makes the next call of {@link projectFactsOf} on this node read the store. */
+export function forgetProjectFacts({ stores }: WithStores<"pipelines">, projectId: ProjectId): void {
+  memories.get(stores.pipelines)?.delete(projectId);
+}

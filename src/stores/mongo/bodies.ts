@@ -1,0 +1,10 @@
+/** Documents whose record is the field `body`. */
+import type { Keyed } from "./connection.ts";
+
+export function bodyOf<T>(document: Keyed | null): T | undefined {
+  return document === null ? undefined : (document["body"] as T);
+}
+
+export function bodiesOf<T>(documents: readonly Keyed[]): readonly T[] {
+  return documents.map((document) => bodyOf<T>(document)!);
+}

@@ -1,0 +1,73 @@
+import { expect } from "chai";
+import { openTestEdge, type TestEdge } from "../support/edge.ts";
+
+const SPEC = { jobs: [{ name: "one", steps: [{ uses: "shell", args: { script: "true" } }] }] };
+
+describe("projects over HTTP", () => {
+  let edge: TestEdge;
+  before(async () => {
+    edge = await openTestEdge();
+  });
+  after(() => edge.close());
+
+  async function project(name: string): Promise<string> {
+    const { body } = await edge.call("POST", "/api/v1/projects", { body: { name } });
+    return body.detail.projectId;
+  }
+  const patch = (projectId: string, body: object) => edge.call("PATCH", `/api/v1/projects/${projectId}`, { body });
+
+  it("are created, listed, read and changed", async () => {
+    const made = await edge.call("POST", "/api/v1/projects", { body: { name: "Web shop", description: "sells" } });
+    const { projectId } = made.body.detail;
+    expect(made.body.detail).to.include({ name: "Web shop", description: "sells", archived: false });
+    const { list, total } = (await edge.call("GET", "/api/v1/projects")).body.detail;
+    expect(list).to.deep.include(made.body.detail);
+    expect(list.map((one: { projectId: string }) => one.projectId)).to.include("default");
+    expect(total).to.equal(list.length);
+    const changed = await patch(projectId, { name: "Shop" });
+    expect(changed.body.detail).to.deep.equal({ ...made.body.detail, name: "Shop" });
+    const read = await edge.call("GET", `/api/v1/projects/${projectId}`);
+    expect(read.body.detail).to.deep.equal(changed.body.detail);
+  });
+
+  it("refuse taken names, bad bodies, unknown ids and callers who may only read", async () => {
+    const projectId = await project("first");
+    const taken = await edge.call("POST", "/api/v1/projects", { body: { name: "first" } });
+    expect(taken.body).to.include({ code: 409, reason: "already_exists" });
+    const other = await project("second");
+    expect((await patch(other, { name: "first" })).body).to.include({ code: 409, reason: "already_exists" });
+    expect((await patch(other, {})).body).to.include({ code: 400, reason: "malformed_request" });
+    const bad = await edge.call("POST", "/api/v1/projects", { body: { name: " ", description: 1, more: true } });
+    const pointers = bad.body.errors.map(({ pointer }: { pointer: string }) => pointer);
+    expect(pointers).to.include.members(["/name", "/description"]);
+    expect((await patch("prj_unknown", { name: "x" })).body).to.include({ code: 404, reason: "not_found" });
+    const { token } = await edge.userWithRole("maintainer");
+    expect((await edge.call("GET", `/api/v1/projects/${projectId}`, { token })).status).to.equal(200);
+    const refused = await edge.call("POST", "/api/v1/projects", { token, body: { name: "third" } });
+    expect(refused.body).to.include({ code: 403, reason: "forbidden" });
+  });
+
+  it("take no new pipelines and runs while they are archived, and keep what they have", async () => {
+    const projectId = await project("old");
+    const body = { name: "p", projectId };
+    const { pipelineId } = (await edge.call("POST", "/api/v1/pipelines", { body })).body.detail;
+    await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, { body: { spec: SPEC } });
+    const trigger = () => edge.call("POST", `/api/v1/pipelines/${pipelineId}/trigger`, { body: {} });
+    expect((await trigger()).status).to.equal(200);
+    expect((await patch(projectId, { archived: true })).body.detail).to.include({ archived: true });
+    const refused = await trigger();
+    expect(refused.body).to.include({ code: 409, reason: "conflict" });
+    expect(refused.body.errMsg).to.include("archived");
+    const another = await edge.call("POST", "/api/v1/pipelines", { body: { name: "q", projectId } });
+    expect(another.body).to.include({ code: 409, reason: "conflict" });
+    expect((await edge.call("GET", `/api/v1/pipelines/${pipelineId}`)).status).to.equal(200);
+    expect((await patch(projectId, { archived: false })).body.detail).to.include({ archived: false });
+    expect((await trigger()).status).to.equal(200);
+  });
+
+  it("do not let the default project be archived", async () => {
+    const refused = await patch("default", { archived: true });
+    expect(refused.body).to.include({ code: 409, reason: "conflict" });
+    expect((await patch("default", { description: "for everything" })).status).to.equal(200);
+  });
+});
