@@ -13,6 +13,8 @@ export interface Entry {
   /** The UTC day of the measurement, such as `2026-01-31`. */
   readonly date: string;
   readonly node: string;
+  /** Load average before the measurement. It says how far to trust the ratios; the counts do not depend on it. */
+  readonly load: number;
   /** Why a count is higher than before; absent when none is. */
   readonly reason?: string;
   /** The exact costs of a run, which `test/node/cost-of-a-run.test.ts` proves. */
@@ -57,7 +59,7 @@ export function refusalToRecord(
 }
 
 export function entryOf(
-  { commit, machine: { node }, results }: Report,
+  { commit, machine: { node, loadAverage: load }, results }: Report,
   { counts, date, reason }: { readonly counts: Counts; readonly date: Date; readonly reason: string | null },
 ): Entry {
   const ours = results.filter(({ system, store }) => system === OURS && store === STORE);
@@ -71,6 +73,7 @@ export function entryOf(
     commit,
     date: date.toISOString().slice(0, 10),
     node,
+    load,
     ...(reason === null ? {} : { reason }),
     counts,
     ...(calls.length === 0 ? {} : { calls: Object.fromEntries(calls) }),
