@@ -31,7 +31,8 @@ export async function startCounted(
 ) {
   const file = join(folder, "operations.json");
   const counting = { ...env, NODE_OPTIONS: `--import=${COUNTER}`, BENCH_OPERATIONS: file };
-  const installation = await Installation.start(join(folder, "data"), counting, program);
+  // The compiled program holds its dependencies, in which the counter could count nothing.
+  const installation = await Installation.start(join(folder, "data"), counting, program, { sources: true });
   const runs = new Runs(installation);
 
   /** All counts until now. */
