@@ -20,6 +20,10 @@ export interface BenchSettings {
   readonly json: string | null;
   /** Path of the page whose table is replaced. */
   readonly markdown: string | null;
+  /** True to add the measured commit to the history. */
+  readonly record: boolean;
+  /** Why a run costs more than at the last recorded commit. */
+  readonly reason: string | null;
 }
 
 const DEFAULT_ROUNDS = 5;
@@ -34,6 +38,8 @@ export const USAGE = `npm run bench -- [options]
   --node PATH      the program node for the measured node and agent; default: the one that runs this
   --json FILE      writes the results to FILE after every round
   --markdown FILE  writes the table between the markers of the page FILE
+  --record         adds this commit to bench/history; the checkout must have no changes
+  --reason TEXT    with --record: why a run costs more than at the last recorded commit
 
 Workloads:
   W1  one-step runs, 50 in flight           W5  one run with 1,000 parallel jobs
@@ -57,6 +63,8 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
       node: { type: "string", default: process.execPath },
       json: { type: "string" },
       markdown: { type: "string" },
+      record: { type: "boolean", default: false },
+      reason: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -73,6 +81,8 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
     node: values.node,
     json: values.json ?? null,
     markdown: values.markdown ?? null,
+    record: values.record,
+    reason: values.reason ?? null,
   };
 }
 

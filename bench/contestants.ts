@@ -54,8 +54,10 @@ export function contestantsOf(
     { ...SQLITE, workloads: ["W15"], start: (place) => standalone("W15", () => measureLargeRun(place)) },
     { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
     { system: "millrace", store: "none", workloads: ["W11"], start: () => standalone("W11", measureTurns) },
-    { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },
-    ...(mongo === null ? [] : [{ ...MONGODB, workloads: ["W1"] as const, once: true, start: countedWith(mongo.env) }]),
+    { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(node, () => ({})) },
+    ...(mongo === null
+      ? []
+      : [{ ...MONGODB, workloads: ["W1"] as const, once: true, start: countedWith(node, mongo.env) }]),
   ];
 }
 
@@ -84,9 +86,9 @@ function millraceWith(node: string, env: Mongo["env"]): Contestant["start"] {
   };
 }
 
-function countedWith(env: Mongo["env"]): Contestant["start"] {
+function countedWith(node: string, env: Mongo["env"]): Contestant["start"] {
   return async (folder) => {
-    const { operations, stop } = await startCounted(folder, env());
-    return { workloads: { W1: operations }, stop };
+    const { operations, stop } = await startCounted(folder, env(), node);
+    return { workloads: { W1: () => operations() }, stop };
   };
 }

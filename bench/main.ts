@@ -5,9 +5,11 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stopTestMongo } from "../test/support/mongo.ts";
+import { RUN_COSTS } from "../test/node/run-costs.ts";
 import { ProcessWorld } from "../test/support/processes.ts";
 import { type BenchSettings, readArguments, USAGE } from "./arguments.ts";
 import { contestantsOf } from "./contestants.ts";
+import { addEntry, entryOf, readHistory, refusalToRecord } from "./history.ts";
 import { currentCommit, describeMachine, loadAverage } from "./machine.ts";
 import { FifoMarks } from "./marks.ts";
 import { type Mongo, startMongo } from "./millrace/mongo.ts";
@@ -25,8 +27,13 @@ async function main(argv: readonly string[]): Promise<number> {
   let settings: BenchSettings | null;
   try {
     settings = readArguments(argv);
-    // Check the page before the long work, not after it.
+    // Check the page and the history before the long work, not after it.
     if (settings?.markdown) withTable(await readFile(settings.markdown, "utf8"), "");
+    if (settings?.record) {
+      const measured = { commit: currentCommit(), counts: RUN_COSTS, reason: settings.reason };
+      const refusal = refusalToRecord(measured, readHistory());
+      if (refusal !== null) throw new Error(refusal);
+    }
   } catch (error) {
     process.stderr.write(`error: ${(error as Error).message}\n\n${USAGE}`);
     return 2;
@@ -75,9 +82,11 @@ async function measure(settings: BenchSettings): Promise<void> {
     marks.close();
     await world.end();
   }
-  const table = tableOf(reportAfter(settings.rounds));
+  const report = reportAfter(settings.rounds);
+  const table = tableOf(report);
   process.stdout.write(`\n${table}\n`);
-  const { markdown } = settings;
+  const { markdown, record, reason } = settings;
+  if (record) addEntry(entryOf(report, { counts: RUN_COSTS, date: new Date(), reason }));
   if (markdown !== null) await writeFile(markdown, withTable(await readFile(markdown, "utf8"), table));
 }
 

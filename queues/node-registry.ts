@@ -4,6 +4,7 @@
  */
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
+import { redisScript, runScript } from "../src/redis/redis-script.ts";
 import { BEAT } from "./scripts.ts";
 
 /** A node as it announces itself; the same for the whole life of its process. */
@@ -44,10 +45,10 @@ const TRUST_MS = 2_500;
  * ARGV[1] milliseconds after which a silent member counts as gone
  * Answers the live members.
  */
-const ALIVE = `
+const ALIVE = redisScript(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-return redis.call("ZRANGEBYSCORE", KEYS[1], "(" .. (now - ARGV[1]), "+inf")`;
+return redis.call("ZRANGEBYSCORE", KEYS[1], "(" .. (now - ARGV[1]), "+inf")`);
 
 export class NodeRegistry {
   readonly #redis: RedisClient;
@@ -79,7 +80,7 @@ export class NodeRegistry {
    * The live nodes, oldest first. A node that was killed is listed for 5 s more. Rejects while Redis cannot be read.
    */
   async list(): Promise<readonly NodeRecord[]> {
-    const members = (await this.#redis.eval(ALIVE, 1, NODES, GONE_MS)) as string[];
+    const members = (await runScript(this.#redis, ALIVE, [NODES], [GONE_MS])) as string[];
     return members
       .map((member) => JSON.parse(member) as NodeRecord)
       .toSorted((a, b) => a.startedAt - b.startedAt || (a.nodeId < b.nodeId ? -1 : 1));
@@ -105,7 +106,7 @@ export class NodeRegistry {
   async #announce(): Promise<void> {
     const now = performance.now();
     try {
-      const alive = (await this.#redis.eval(BEAT, 1, NODES, this.#member, GONE_MS)) as string[];
+      const alive = (await runScript(this.#redis, BEAT, [NODES], [this.#member, GONE_MS])) as string[];
       if (alive.some((member) => member !== this.#member)) this.#aloneSince = null;
       else this.#aloneSince ??= now;
       this.#announcedAt = now;

@@ -1,5 +1,6 @@
 /** Membership of nodes and leases of shards, as Lua scripts that each run atomically on Redis. */
 import type { RedisClient } from "../src/redis/connect.ts";
+import { redisScript, runScript } from "../src/redis/redis-script.ts";
 
 /*
  * Renews the membership of a node, and removes silent members.
@@ -8,12 +9,12 @@ import type { RedisClient } from "../src/redis/connect.ts";
  * ARGV[1] member   ARGV[2] milliseconds after which a silent one is no member
  * Answers the live members.
  */
-export const BEAT = `
+export const BEAT = redisScript(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZADD", KEYS[1], now, ARGV[1])
 redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - ARGV[2])
-return redis.call("ZRANGE", KEYS[1], 0, -1)`;
+return redis.call("ZRANGE", KEYS[1], 0, -1)`);
 
 /*
  * Renews the leases that the holder still has; never creates one.
@@ -22,7 +23,7 @@ return redis.call("ZRANGE", KEYS[1], 0, -1)`;
  * ARGV[1] holder   ARGV[2] lease in milliseconds
  * Answers for each shard: 1 when renewed else 0, the generation or "".
  */
-const RENEW = `
+const RENEW = redisScript(`
 local answer = {}
 for i = 1, #KEYS, 2 do
   local held = 0
@@ -30,7 +31,7 @@ for i = 1, #KEYS, 2 do
   answer[#answer + 1] = held
   answer[#answer + 1] = redis.call("GET", KEYS[i + 1]) or ""
 end
-return answer`;
+return answer`);
 
 /*
  * Deletes a lease that the holder still has.
@@ -46,7 +47,7 @@ const MEMBERS = "{millrace}:members";
 
 /** Renews the membership of a node, and returns the live members; a member that is silent for `ttlMs` is removed. */
 export async function beat(redis: RedisClient, nodeId: string, ttlMs: number): Promise<readonly string[]> {
-  return (await redis.eval(BEAT, 1, MEMBERS, nodeId, ttlMs)) as string[];
+  return (await runScript(redis, BEAT, [MEMBERS], [nodeId, ttlMs])) as string[];
 }
 
 /** Ends the membership of a node, and returns the members that are left. */
@@ -78,8 +79,8 @@ export function renewLeases(
   ttlMs: number,
 ): readonly Promise<Renewal>[] {
   const renew = async (some: readonly LeaseKeys[]): Promise<readonly Renewal[]> => {
-    const values = [...some.flatMap(({ lease, generation }) => [lease, generation]), holder, String(ttlMs)];
-    const answer = (await redis.eval(RENEW, 2 * some.length, ...values)) as (number | string)[];
+    const keys = some.flatMap(({ lease, generation }) => [lease, generation]);
+    const answer = (await runScript(redis, RENEW, keys, [holder, ttlMs])) as (number | string)[];
     return some.map((_, at) => ({ held: answer[2 * at] === 1, generation: String(answer[2 * at + 1]) }));
   };
   if (redis.isCluster) return shards.map(async (keys) => (await renew([keys]))[0]!);
@@ -91,15 +92,15 @@ export function renewLeases(
  * KEYS    lists
  * Answers the length of each.
  */
-const LENGTHS = `
+const LENGTHS = redisScript(`
 local answer = {}
 for i = 1, #KEYS do answer[i] = redis.call("LLEN", KEYS[i]) end
-return answer`;
+return answer`);
 
 /** The length of each list, in one call; on a cluster each in its own. */
 export async function lengthsOf(redis: RedisClient, lists: readonly string[]): Promise<readonly number[]> {
   if (redis.isCluster) return Promise.all(lists.map((list) => redis.llen(list)));
-  return lists.length === 0 ? [] : ((await redis.eval(LENGTHS, lists.length, ...lists)) as number[]);
+  return lists.length === 0 ? [] : ((await runScript(redis, LENGTHS, lists, [])) as number[]);
 }
 
 /** Gives a lease back; does nothing when another node holds it. */

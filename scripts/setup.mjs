@@ -4,7 +4,7 @@
  * to do.
  *
  *   always    installs the npm dependencies of package-lock.json; finds or fetches a Redis server, unless REDIS_URL is set
- *   --build   compiles the TypeScript sources when they are newer than dist
+ *   --build   compiles the TypeScript sources into dist when they are newer
  *   --test    also provides what tests need: development dependencies, and a Redis server even when REDIS_URL is set
  *
  * Everything is written under a temporary name and renamed when it is complete, so the next run does not trust the
@@ -12,23 +12,15 @@
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NoRedisServerError, provideRedisServer } from "./redis-server.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, "node_modules");
+/** What decides the build, beside the sources. */
+const BUILT_BY = ["tsconfig.json", "tsconfig.build.json", "package-lock.json", "scripts/bundle.mjs"];
 
 class SetupError extends Error {}
 
@@ -98,39 +90,21 @@ function build() {
   const main = join(ROOT, "dist", "src", "main.js");
   const stamp = join(ROOT, "dist", ".built");
   const inputs = ["actors", "queues", "src", "proto/generated"].map((folder) => join(ROOT, folder));
-  const newest = Math.max(
-    ...inputs.map(newestChange),
-    ...["tsconfig.json", "tsconfig.build.json", "package-lock.json"].map((name) => statSync(join(ROOT, name)).mtimeMs),
-  );
+  const newest = Math.max(...inputs.map(newestChange), ...BUILT_BY.map((name) => statSync(join(ROOT, name)).mtimeMs));
   if (existsSync(main) && existsSync(stamp) && statSync(stamp).mtimeMs > newest) return;
   say("compiling");
-  // The compiler keeps a record of what it has compiled. Without an output, that record would make it skip the output.
-  if (!existsSync(main)) rmSync(join(ROOT, "dist"), { recursive: true, force: true });
   const startedAt = new Date();
   const compiler = join(MODULES, "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], {
-    cwd: ROOT,
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  if (status !== 0) throw new SetupError("the TypeScript sources do not compile; see the messages above");
-  dropStale(join(ROOT, "dist"), ROOT);
-  if (existsSync(main)) chmodSync(main, 0o755);
+  runNode([compiler, "-p", "tsconfig.build.json"], "the TypeScript sources do not compile");
+  runNode([join(ROOT, "scripts", "bundle.mjs")], "the program cannot be written");
   // A source that changed while the compiler ran counts as newer.
   writeWhole(stamp, "");
   utimesSync(stamp, startedAt, startedAt);
 }
 
-/**
- * Removes the outputs of sources that were moved or deleted. The compiler leaves them, and a package would contain
- * them.
- */
-function dropStale(outputs, sources) {
-  for (const entry of readdirSync(outputs, { withFileTypes: true })) {
-    const path = join(outputs, entry.name);
-    if (entry.isDirectory()) dropStale(path, join(sources, entry.name));
-    else if (!/\.js(\.map)?$/.test(entry.name)) continue;
-    else if (!existsSync(join(sources, entry.name.replace(/\.js(\.map)?$/, ".ts")))) rmSync(path);
-  }
+function runNode(args, failure) {
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) throw new SetupError(`${failure}; see the messages above`);
 }
 
 /**

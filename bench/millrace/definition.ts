@@ -1,7 +1,10 @@
 /**
- * W9: the time from the text of a large definition to its diagnostics, its dry run and its plan, by compiled code in
- * this process.
+ * W9: the time from the text of a large definition to its diagnostics, its dry run and its plan, in this
+ * process.
  */
+import { parseDefinition } from "../../src/definition/parse.ts";
+import { dryRun } from "../../src/planner/dry-run.ts";
+import { planRun } from "../../src/planner/plan-run.ts";
 import { expectedPlan, largeText, subjectOf } from "./large-definition.ts";
 import { median } from "../measure/percentiles.ts";
 import type { Figure } from "../system.ts";
@@ -11,9 +14,6 @@ const TIMES = 30;
 
 /** Measures 1,000 steps in 100 jobs of 10 stages. Answers medians of 30 repetitions after 10 warm-ups. */
 export async function measureDefinition(): Promise<readonly Figure[]> {
-  const { parseDefinition } = await compiled<typeof import("../../src/definition/parse.ts")>("definition/parse");
-  const { dryRun } = await compiled<typeof import("../../src/planner/dry-run.ts")>("planner/dry-run");
-  const { planRun } = await compiled<typeof import("../../src/planner/plan-run.ts")>("planner/plan-run");
   const parsed = (text: string) => {
     const { definition, diagnostics } = parseDefinition(text, "yaml");
     if (definition === undefined) throw new Error(`the definition is not valid: ${JSON.stringify(diagnostics[0])}`);
@@ -42,11 +42,4 @@ export async function measureDefinition(): Promise<readonly Figure[]> {
     unit: "ms",
     value: median(sample),
   }));
-}
-
-/**
- * Imports a module of the compiled program, because code that tsx compiles on the fly is slower than the shipped code.
- */
-async function compiled<Module>(path: string): Promise<Module> {
-  return (await import(new URL(`../../dist/src/${path}.js`, import.meta.url).href)) as Module;
 }

@@ -50,12 +50,13 @@ export class Installation {
   /**
    * Starts an installation on `dataDir`, which may hold data of an earlier one. Resolves when the agent is connected.
    * The agent takes as many jobs at a time as the worker of any other system. `env` is added to the node's environment.
-   * `program` is the program `node` of both.
+   * `program` is the program `node` of both. `sources` is true for a node that runs from the sources.
    */
   static async start(
     dataDir: string,
     env: Readonly<Record<string, string>> = {},
     program: string = process.execPath,
+    { sources = false } = {},
   ): Promise<Installation> {
     const world = await ProcessWorld.create();
     try {
@@ -67,7 +68,7 @@ export class Installation {
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
         ...env,
       };
-      const node = await serve(world, nodeEnv, program);
+      const node = await serve(world, nodeEnv, program, sources);
       const agent = world.agent(node.grpc!, {
         node: program,
         env: {
@@ -152,8 +153,13 @@ export class Installation {
   }
 }
 
-function serve(world: ProcessWorld, env: Readonly<Record<string, string>>, node: string): Promise<ServeNode> {
-  return world.serve("edge,gateway,worker", { env, node });
+function serve(
+  world: ProcessWorld,
+  env: Readonly<Record<string, string>>,
+  node: string,
+  sources = false,
+): Promise<ServeNode> {
+  return world.serve("edge,gateway,worker", { env, node, ...(sources ? { program: "src/main.ts" } : {}) });
 }
 
 function apiOf(node: ServeNode): Api {

@@ -20,14 +20,37 @@ function before(prototype, method, act) {
   };
 }
 
+/** The class of a binding, with its calls counted. Of the package, the methods themselves cannot be replaced. */
+function counted(DatabaseSync) {
+  return class extends DatabaseSync {
+    exec(sql) {
+      count(`SQLite ${sql.trim().split(/\s/, 1)[0].toUpperCase()}`);
+      return super.exec(sql);
+    }
+
+    prepare(...args) {
+      const statement = super.prepare(...args);
+      for (const method of ["run", "get", "all"]) {
+        const value = (...values) => {
+          count(`SQLite ${method}`);
+          return Object.getPrototypeOf(statement)[method].apply(statement, values);
+        };
+        Object.defineProperty(statement, method, { value });
+      }
+      return statement;
+    }
+  };
+}
+
+// The program chooses one of the two bindings, so both are counted.
+const builtIn = process.getBuiltinModule("node:sqlite");
+if (builtIn !== undefined) builtIn.DatabaseSync = counted(builtIn.DatabaseSync);
 const require = createRequire(import.meta.url);
-const { DatabaseSync } = process.getBuiltinModule("node:sqlite") ?? require("@photostructure/sqlite");
-const database = new DatabaseSync(":memory:");
-const Statement = Object.getPrototypeOf(database.prepare("SELECT 1"));
-database.close();
-const firstWord = (sql) => sql.trim().split(/\s/, 1)[0].toUpperCase();
-before(DatabaseSync.prototype, "exec", (_, sql) => count(`SQLite ${firstWord(sql)}`));
-for (const method of ["run", "get", "all"]) before(Statement, method, () => count(`SQLite ${method}`));
+const fromPackage = require("@photostructure/sqlite");
+require.cache[require.resolve("@photostructure/sqlite")].exports = {
+  ...fromPackage,
+  DatabaseSync: counted(fromPackage.DatabaseSync),
+};
 
 before(Redis.prototype, "sendCommand", (_, { name }) => count(`Redis ${name.toLowerCase()}`));
 

@@ -20,14 +20,19 @@ const WARM_UP_RUNS = 5;
 const RUN_MS = 300;
 const LEAST = 0.05;
 
-/** Starts an installation that counts its calls. `operations` measures 40 one-step runs, one after the other. */
-export async function startCounted(folder: string, env: Readonly<Record<string, string>>) {
+/**
+ * Starts an installation that counts its calls. `operations` measures one-step runs, one after the other. `program` is
+ * the program `node` that runs the installation.
+ */
+export async function startCounted(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+  program: string = process.execPath,
+) {
   const file = join(folder, "operations.json");
-  const installation = await Installation.start(join(folder, "data"), {
-    ...env,
-    NODE_OPTIONS: `--import=${COUNTER}`,
-    BENCH_OPERATIONS: file,
-  });
+  const counting = { ...env, NODE_OPTIONS: `--import=${COUNTER}`, BENCH_OPERATIONS: file };
+  // The compiled program holds its dependencies, in which the counter could count nothing.
+  const installation = await Installation.start(join(folder, "data"), counting, program, { sources: true });
   const runs = new Runs(installation);
 
   /** All counts until now. */
@@ -38,27 +43,27 @@ export async function startCounted(folder: string, env: Readonly<Record<string, 
     return JSON.parse(readFileSync(file, "utf8")) as Counts;
   }
 
-  async function operations(): Promise<readonly Figure[]> {
+  async function operations(count = RUNS): Promise<readonly Figure[]> {
     const pipeline = await runs.pipeline([{ steps: [NO_OP] }]);
-    const triggerAll = async (count: number): Promise<void> => {
-      for (let index = 0; index < count; index++) await Promise.all([runs.trigger(pipeline), pause(RUN_MS)]);
+    const triggerAll = async (times: number): Promise<void> => {
+      for (let index = 0; index < times; index++) await Promise.all([runs.trigger(pipeline), pause(RUN_MS)]);
     };
     await triggerAll(WARM_UP_RUNS);
     const before = await read();
-    await triggerAll(RUNS);
+    await triggerAll(count);
     const after = await read();
-    await pause(RUNS * RUN_MS);
-    return perRun(before, after, await read());
+    await pause(count * RUN_MS);
+    return perRun(count, before, after, await read());
   }
 
   return { operations, stop: () => installation.stop() };
 }
 
 /** The calls that one run adds to the calls of an idle node in the same time. */
-function perRun(before: Counts, after: Counts, idle: Counts): readonly Figure[] {
+function perRun(runs: number, before: Counts, after: Counts, idle: Counts): readonly Figure[] {
   return Object.keys(idle).flatMap((metric): readonly Figure[] => {
     const [first, second, third] = [before, after, idle].map((counts) => counts[metric] ?? 0);
-    const value = (second! - first! - (third! - second!)) / RUNS;
+    const value = (second! - first! - (third! - second!)) / runs;
     return value < LEAST ? [] : [{ metric, unit: CALLS, value }];
   });
 }

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
-import { isSocketPath } from "../redis/server-process.ts";
+import { isSocketPath } from "../redis/socket-path.ts";
 import { isLocked, resultCode, SqliteConnection } from "../sqlite/connection.ts";
 
 const LOCK_FILE = "lock.db";

@@ -9,7 +9,7 @@ const here = fileURLToPath(import.meta.url);
 export const PACKAGE_ROOT = findRoot(dirname(here));
 
 /** The program's entry file: the source file when this runs from the sources, else the built file. */
-export const MAIN_FILE = join(dirname(dirname(here)), `main${extname(here)}`);
+export const MAIN_FILE = join(PACKAGE_ROOT, extname(here) === ".ts" ? "src/main.ts" : "dist/src/main.js");
 
 /** The version in package.json. */
 export function packageVersion(): string {

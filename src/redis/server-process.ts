@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { MillraceError } from "../domain/errors.ts";
 import { parseRedisUrl } from "./connect.ts";
+import { isSocketPath } from "./socket-path.ts";
 
 /** Where the server listens: a socket in its own folder, or a loopback port with a password. */
 export type ServerAddress =
@@ -20,8 +21,6 @@ export const OWNER_NAME = "millrace-owner";
 /** The folder of the files to which the server appends its data, within its folder. */
 export const APPEND_ONLY_FOLDER = "appendonlydir";
 
-/** The longest path of a socket: `sun_path` has 104 bytes on macOS and 108 on Linux, including the final zero. */
-const SOCKET_PATH_BYTES = 103;
 const POLL_MS = 20;
 const ANSWER_MS = 2_000;
 
@@ -30,11 +29,6 @@ export async function possibleAddresses(folder: string): Promise<ServerAddress[]
   const socket = join(folder, "redis.sock");
   const port: ServerAddress = { host: "127.0.0.1", port: await freePort(), password: randomBytes(24).toString("hex") };
   return isSocketPath(socket) ? [{ socket }, port] : [port];
-}
-
-/** True when the path is short enough for a socket. */
-export function isSocketPath(path: string): boolean {
-  return Buffer.byteLength(path) <= SOCKET_PATH_BYTES;
 }
 
 /** The URL of the address, in the form that `parseRedisUrl` takes. */

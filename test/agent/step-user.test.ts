@@ -1,5 +1,5 @@
 /** Steps as another user than the agent's. Only root may start processes as another user: without it, the agent says so. */
-import { chown, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHash } from "node:crypto";
@@ -11,6 +11,7 @@ import { packCache } from "../../src/agent/builtins/cache/cache-pack.ts";
 import { readCachePaths } from "../../src/agent/builtins/cache/cache-paths.ts";
 import { unpackCache } from "../../src/agent/builtins/cache/cache-unpack.ts";
 import { findStepUser } from "../../src/agent/process/step-user.ts";
+import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 import { AgentBench } from "./test-agent.ts";
 
@@ -40,6 +41,18 @@ describe("a step as another user", () => {
     const end = await bench.gateway.endOf();
     return { end, log: (await bench.gateway.logOf(end.lastLine)).map(({ content }) => content) };
   };
+
+  it("is possible with the compiled program", async () => {
+    const world = await ProcessWorld.create();
+    try {
+      await chmod(world.folder, 0o755);
+      const env = { MILLRACE_STEP_USER: OTHER, MILLRACE_REGISTRATION_TOKEN: "none", LOG_LEVEL: "info" };
+      // No gateway listens there: an agent that may run steps as the user tries to connect.
+      await world.agent("127.0.0.1:1", { env }).prints("cannot register yet");
+    } finally {
+      await world.end();
+    }
+  });
 
   it("reads neither the token nor the journal, and has its files, outputs and both streams", async () => {
     await bench.start({ stepUser: OTHER });

@@ -17,11 +17,14 @@ describe("the command line of the benchmark", () => {
       node: process.execPath,
       json: null,
       markdown: null,
+      record: false,
+      reason: null,
     });
   });
 
-  it("takes workloads, rounds, peers and files", () => {
+  it("takes workloads, rounds, peers, files and what to record", () => {
     const words = ["--only", "W3,W1", "--rounds", "12", "--peers", "--json", "a.json", "--markdown", "b.md"];
+    words.push("--record", "--reason", "a second witness");
     expect(readArguments(words)).to.deep.equal({
       only: new Set(["W1", "W3"]),
       rounds: 12,
@@ -30,6 +33,8 @@ describe("the command line of the benchmark", () => {
       node: process.execPath,
       json: "a.json",
       markdown: "b.md",
+      record: true,
+      reason: "a second witness",
     });
   });
 

@@ -21,7 +21,8 @@ export interface StepUser {
 export type Owner = Pick<StepUser, "uid" | "gid">;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
-const PACKAGE = fileURLToPath(new URL("../../../package.json", import.meta.url));
+/** A file of the program: a user who can read it can read the others. */
+const PROGRAM_FILE = fileURLToPath(import.meta.url);
 
 /** What a step needs that is not its own. Prints what the user $0 cannot have, as the rest of a sentence. */
 const CHECK = `
@@ -51,7 +52,7 @@ export async function findStepUser(name: string): Promise<StepUser> {
  */
 export async function checkStepUser(user: StepUser, workDir: string, tokenFile: string): Promise<void> {
   const { name } = user;
-  const check = ["/bin/sh", "-c", CHECK, name, process.execPath, PACKAGE, process.cwd(), workDir, tokenFile];
+  const check = ["/bin/sh", "-c", CHECK, name, process.execPath, PROGRAM_FILE, process.cwd(), workDir, tokenFile];
   const [program = "", ...args] = [...changeUser(user), ...check];
   const problem = await new Promise<string>((resolve) => {
     let said = "";

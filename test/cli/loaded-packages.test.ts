@@ -1,0 +1,61 @@
+/**
+ * Which packages a command loads. A start spends most of its time on loading, so a command loads only what it uses. The
+ * test counts packages and no time.
+ */
+import { expect } from "chai";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ProcessWorld } from "../support/processes.ts";
+
+const HELLO = "examples/hello/pipeline.yaml";
+const OF_DEFINITIONS = ["@actions/expressions", "commander", "croner", "yaml", "zod"];
+const OF_NODES = ["@koa/router", "ajv", "bullmq", "ioredis", "jose", "koa", "mongodb", "prom-client", "ws"];
+
+describe("a command of the compiled program", function () {
+  this.timeout(60_000);
+  let world: ProcessWorld;
+  before(async () => (world = await ProcessWorld.create()));
+  after(() => world.end());
+
+  /** The packages whose code the process loads, whether in a file of the program or in one of their own. */
+  async function packagesOf(args: readonly string[]): Promise<readonly string[]> {
+    const folder = join(world.folder, `loaded-${args[0]}`);
+    const command = world.start(args, { env: { NODE_V8_COVERAGE: folder } });
+    expect(await command.exited, command.stderr).to.deep.equal({ code: 0, signal: null });
+    const found = new Set<string>();
+    for (const name of await readdir(folder)) {
+      const { result } = JSON.parse(await readFile(join(folder, name), "utf8")) as { result: { url: string }[] };
+      for (const { url } of result.filter((script) => script.url.startsWith("file:"))) {
+        const path = fileURLToPath(url);
+        // The bundler writes the path of each module above the module's code.
+        const modules = path.includes("/node_modules/") ? path : await readFile(path, "utf8");
+        for (const [, name] of modules.matchAll(/(?:^\s*\/\/ |\/)node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//gm)) {
+          found.add(name!);
+        }
+      }
+    }
+    return [...found].sort();
+  }
+
+  for (const [args, packages] of [
+    [["--version"], ["commander"]],
+    [["--help"], ["commander"]],
+    [["schema"], OF_DEFINITIONS],
+    [["validate", HELLO], OF_DEFINITIONS],
+    [
+      ["plan", HELLO],
+      [...OF_DEFINITIONS, "ulid"],
+    ],
+  ] as const) {
+    it(`${args.join(" ")} loads only the packages that it uses`, async () => {
+      expect(await packagesOf(args)).to.deep.equal([...packages].sort());
+    });
+  }
+
+  it("agent loads nothing that only nodes of the control plane use", async () => {
+    const packages = await packagesOf(["agent", "--gateway", "127.0.0.1:1", "--print-config"]);
+    expect(packages).to.include.members(["@grpc/grpc-js", "pino"]);
+    expect(packages.filter((name) => OF_NODES.includes(name))).to.deep.equal([]);
+  });
+});
