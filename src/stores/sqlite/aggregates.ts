@@ -14,6 +14,7 @@ import type {
   Aggregate,
   AggregateHead,
   AggregateSave,
+  AggregateSize,
   AggregateStore,
   ApprovalFilter,
   ApprovalLocation,
@@ -35,6 +36,9 @@ const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
 /** An aggregate with more actors is created in several transactions. */
 const ACTORS_AT_ONCE = 1_000;
+
+/** Actors that are read between two pauses. */
+const ACTORS_IN_PIECE = 50;
 
 const INSERT_HEAD = `
   INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,
@@ -110,6 +114,33 @@ export class SqliteAggregateStore implements AggregateStore {
       );
       return { head: toHead<Root>(head), actors: rows.map(toActor) };
     });
+  }
+
+  loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>): Promise<Aggregate<Root> | undefined> {
+    return this.#db.readInPieces(async (reader) => {
+      const [head] = reader.rows("SELECT * FROM aggregates WHERE root_id = ?", rootId);
+      if (head === undefined) return undefined;
+      const actors: StoredActor[] = [];
+      for (const row of reader.rows(
+        "SELECT * FROM actors WHERE root_id = ? ORDER BY rank, job_id, position, attempt",
+        rootId,
+      )) {
+        actors.push(toActor(row));
+        if (actors.length % ACTORS_IN_PIECE === 0) await pause();
+      }
+      return { head: toHead<Root>(head), actors };
+    });
+  }
+
+  async sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined> {
+    const row = await this.#db.get(
+      `SELECT version, (SELECT count(*) FROM (SELECT 1 FROM actors WHERE root_id = ? LIMIT ?)) AS actors
+       FROM aggregates WHERE root_id = ?`,
+      rootId,
+      atMost,
+      rootId,
+    );
+    return row && { version: row["version"] as number, actors: row["actors"] as number };
   }
 
   async loadHead(rootId: RunId): Promise<AggregateHead | undefined> {
