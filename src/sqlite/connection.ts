@@ -84,14 +84,6 @@ export class SqliteStatement {
   }
 
   /**
-   * The rows one after the other. Until the last one is read or the loop is left, the statement is in use, and sees one
-   * moment of the file. Throws at a number above 2^53.
-   */
-  iterate(...values: readonly SqliteValue[]): Iterable<unknown> {
-    return this.#statement.iterate(...values);
-  }
-
-  /**
    * A statement that reads what a binding refuses to read as a number. Throws the error itself when it is another one,
    * and when the statement writes, because that must not be repeated.
    */

@@ -27,7 +27,7 @@ import type {
   StoredActor,
   StoredBeside,
 } from "../ports/aggregates.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database, ReadNow, Row } from "./database.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
@@ -38,7 +38,7 @@ const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 const ACTORS_AT_ONCE = 1_000;
 
 /** Actors that are read between two pauses. */
-const ACTORS_IN_PIECE = 50;
+const ACTORS_IN_PIECE = 100;
 
 const INSERT_HEAD = `
   INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,
@@ -117,16 +117,18 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 
   loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>): Promise<Aggregate<Root> | undefined> {
-    return this.#db.readInPieces(async (reader) => {
-      const [head] = reader.rows("SELECT * FROM aggregates WHERE root_id = ?", rootId);
+    return this.#db.readInPieces(async (all) => {
+      const [head] = all("SELECT * FROM aggregates WHERE root_id = ?", rootId);
       if (head === undefined) return undefined;
       const actors: StoredActor[] = [];
-      for (const row of reader.rows(
-        "SELECT * FROM actors WHERE root_id = ? ORDER BY rank, job_id, position, attempt",
-        rootId,
-      )) {
-        actors.push(toActor(row));
-        if (actors.length % ACTORS_IN_PIECE === 0) await pause();
+      for (const rank of Object.values(RANK)) {
+        let last: Row | undefined;
+        do {
+          const page = pageOfActors(all, rootId, rank, last);
+          for (const row of page) actors.push(toActor(row));
+          last = page.length === ACTORS_IN_PIECE ? page.at(-1) : undefined;
+          if (last !== undefined) await pause();
+        } while (last !== undefined);
       }
       return { head: toHead<Root>(head), actors };
     });
@@ -344,6 +346,23 @@ export class SqliteAggregateStore implements AggregateStore {
     });
     insertRows(this.#db, UPSERT_ACTORS, rows);
   }
+}
+
+/** Actors of one rank in the order of `load`, after `last`. Each bound is that of the index, so that no row is read twice. */
+function pageOfActors(all: ReadNow, rootId: RootId, rank: number, last: Row | undefined): readonly Row[] {
+  const { job_id: jobId = "", position = -1, attempt = -1, id = "" } = last ?? {};
+  const [ofJob, order, after] =
+    rank === RANK.step
+      ? ["", "job_id, position, attempt, id", [jobId, position, attempt, id]]
+      : ["AND job_id IS NULL", "position, attempt, id", [position, attempt, id]];
+  return all(
+    `SELECT * FROM actors WHERE root_id = ? AND rank = ? ${ofJob} AND (${order}) > (${after.map(() => "?").join(", ")})
+     ORDER BY ${order} LIMIT ?`,
+    rootId,
+    rank,
+    ...after,
+    ACTORS_IN_PIECE,
+  );
 }
 
 /** The WHERE clause for rows that meet all of `clauses` and the filter. */

@@ -52,11 +52,8 @@ export interface DatabaseOptions extends Omit<LogSyncOptions, "path"> {
   readonly readOnly?: boolean;
 }
 
-/** Reads within one transaction. */
-export interface PieceReader {
-  /** The rows one after the other; a loop over them may wait. */
-  rows(sql: string, ...values: readonly Value[]): Iterable<Row>;
-}
+/** Reads the rows of a statement within one transaction. */
+export type ReadNow = (sql: string, ...values: readonly Value[]) => readonly Row[];
 
 /** How long a writer waits for the lock of another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -192,22 +189,26 @@ export class Database {
    * All that `body` reads is from one moment, although it may wait between two reads. Reads on a connection of their own, one
    * `body` after the other.
    */
-  readInPieces<T>(body: (reader: PieceReader) => Promise<T>): Promise<T> {
+  readInPieces<T>(body: (all: ReadNow) => Promise<T>): Promise<T> {
     const reading = this.#inPieces.then(() => this.#readSnapshot(body));
     this.#inPieces = reading.catch(() => {});
     return reading;
   }
 
-  async #readSnapshot<T>(body: (reader: PieceReader) => Promise<T>): Promise<T> {
+  async #readSnapshot<T>(body: (all: ReadNow) => Promise<T>): Promise<T> {
     const connection = (this.#snapshots ??= openToRead(this.#path));
     try {
       connection.exec("BEGIN");
+      const statements = new Map<string, SqliteStatement>();
+      const all: ReadNow = (sql, ...values) => {
+        const statement = statements.get(sql) ?? connection.prepare(sql);
+        statements.set(sql, statement);
+        return statement.all(...values) as Row[];
+      };
       // The transaction sees the moment of its first read.
-      connection.prepare("SELECT 1 FROM sqlite_schema").get();
+      all("SELECT 1 FROM sqlite_schema LIMIT 1");
       const caughtUp = this.#sync.caughtUp();
-      const result = await body({
-        rows: (sql, ...values) => connection.prepare(sql).iterate(...values) as Iterable<Row>,
-      });
+      const result = await body(all);
       connection.exec("COMMIT");
       if (caughtUp !== null) await caughtUp;
       return result;
