@@ -1,7 +1,7 @@
 /**
- * Bounds reads that are large, and shares them. Reads of one source that wait at the same time are answered from one
- * load, and identical reads get the same answer. Few are made at once, because each takes memory and time of the event
- * loop. An answer counts until its callers have taken it.
+ * Bounds reads that are large, and shares them. Reads of one source that wait for it at the same time are answered from
+ * one load, and identical reads get the same answer. Few sources are loaded at once, because each takes memory and time of
+ * the event loop. An answer counts until its callers have taken it.
  */
 import { MillraceError } from "../domain/errors.ts";
 import type { Caller } from "./identity/access.ts";
@@ -34,7 +34,7 @@ export interface LargeRead<Source> {
 
 interface Answer {
   readonly read: LargeRead<unknown>;
-  /** The newest version that a caller of this answer has seen. */
+  /** The newest version that a caller of this answer had seen when its load began. */
   version: number;
   state: "waiting" | "begun" | "made";
   /** How many calls of each caller have not taken it. */
@@ -44,9 +44,18 @@ interface Answer {
   readonly reject: (error: unknown) => void;
 }
 
+/** A load with the answers that are made of it. */
+interface Load {
+  readonly of: string;
+  readonly version: number;
+  readonly answers: Answer[];
+}
+
 export class LargeReads {
   readonly #bounds: LargeReadBounds;
   readonly #inHand = new Set<Answer>();
+  /** The loads that go on: further answers may be made of them. */
+  readonly #loading = new Set<Load>();
   #making = 0;
 
   constructor(bounds: Partial<LargeReadBounds> = {}) {
@@ -68,7 +77,7 @@ export class LargeReads {
     const shared = this.#find(read);
     if (shared === undefined || !shared.takers.has(holder)) this.#requireRoom(holder, shared === undefined);
     const answer = shared ?? this.#add(read as LargeRead<unknown>);
-    answer.version = Math.max(answer.version, read.version);
+    if (answer.state === "waiting") answer.version = Math.max(answer.version, read.version);
     answer.takers.set(holder, (answer.takers.get(holder) ?? 0) + 1);
     const gone = new Promise<never>((_, reject) => {
       over.addEventListener(
@@ -111,6 +120,8 @@ export class LargeReads {
     // Every caller may be gone when it fails.
     bytes.catch(() => {});
     this.#inHand.add(answer);
+    const load = [...this.#loading].find(({ of, version }) => of === read.of && version >= read.version);
+    if (load !== undefined) begin(answer, load);
     return answer;
   }
 
@@ -130,9 +141,14 @@ export class LargeReads {
       const next = this.#waiting()[0];
       if (next === undefined) return;
       const together = this.#waiting().filter(({ read }) => read.of === next.read.of);
-      for (const answer of together) answer.state = "begun";
+      const load: Load = {
+        of: next.read.of,
+        version: Math.max(...together.map(({ version }) => version)),
+        answers: [],
+      };
+      for (const answer of together) begin(answer, load);
       this.#making++;
-      void this.#make(next.read, together).then(() => {
+      void this.#make(next.read, load).then(() => {
         this.#making--;
         this.#serve();
       });
@@ -143,11 +159,13 @@ export class LargeReads {
     return [...this.#inHand].filter(({ state }) => state === "waiting");
   }
 
-  async #make({ load }: LargeRead<unknown>, answers: readonly Answer[]): Promise<void> {
-    const source = settled(load());
-    for (const answer of answers) {
+  async #make(read: LargeRead<unknown>, load: Load): Promise<void> {
+    this.#loading.add(load);
+    const source = await settled(read.load());
+    this.#loading.delete(load);
+    for (const answer of load.answers) {
       try {
-        if (answer.takers.size > 0) answer.resolve(await answer.read.render((await source)()));
+        if (answer.takers.size > 0) answer.resolve(await answer.read.render(source()));
       } catch (error) {
         answer.reject(error);
       }
@@ -155,6 +173,12 @@ export class LargeReads {
       this.#drop(answer);
     }
   }
+}
+
+function begin(answer: Answer, load: Load): void {
+  answer.state = "begun";
+  answer.version = load.version;
+  load.answers.push(answer);
 }
 
 /** Keeps an error until the value is asked for. */

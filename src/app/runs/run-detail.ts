@@ -98,10 +98,14 @@ function viewOf({ allAttempts, jobs }: RunRequest): Pick<DetailSource, "allAttem
 
 async function loadRun(context: RunsContext, runId: RunId, inPieces: boolean): Promise<LoadedRun> {
   const { aggregates, plans } = context.stores;
-  const [aggregate, plan]: [Aggregate | undefined, RunPlan | undefined] = await Promise.all([
-    inPieces ? aggregates.loadInPieces(runId, () => loopShare.enter()) : aggregates.load(runId),
-    plans.loadPlan(runId),
-  ]);
+  let aggregate: Aggregate | undefined;
+  let plan: RunPlan | undefined;
+  if (inPieces) {
+    await loopShare.enter();
+    plan = await plans.loadPlan(runId);
+    await loopShare.enter();
+    aggregate = await aggregates.loadInPieces(runId, () => loopShare.enter());
+  } else [aggregate, plan] = await Promise.all([aggregates.load(runId), plans.loadPlan(runId)]);
   if (aggregate === undefined) throw noRun(runId, undefined);
   if (plan === undefined) throw noPlan(runId);
   const [agents, waitFacts, retriedBy] = await Promise.all([

@@ -355,8 +355,11 @@ function pageOfActors(all: ReadNow, rootId: RootId, rank: number, last: Row | un
     rank === RANK.step
       ? ["", "job_id, position, attempt, id", [jobId, position, attempt, id]]
       : ["AND job_id IS NULL", "position, attempt, id", [position, attempt, id]];
+  // Each value of a row costs; there are thousands of jobs and steps.
+  const columns =
+    rank === RANK.job || rank === RANK.step ? "kind, id, state, position, job_id, status, attempt, agent_id" : "*";
   return all(
-    `SELECT * FROM actors WHERE root_id = ? AND rank = ? ${ofJob} AND (${order}) > (${after.map(() => "?").join(", ")})
+    `SELECT ${columns} FROM actors WHERE root_id = ? AND rank = ? ${ofJob} AND (${order}) > (${after.map(() => "?").join(", ")})
      ORDER BY ${order} LIMIT ?`,
     rootId,
     rank,
@@ -408,7 +411,7 @@ export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Roo
 }
 
 export function toActor(row: Row): StoredActor {
-  const requestedAt = row["requested_at"] as number | null;
+  const requestedAt = row["requested_at"] as number | null | undefined;
   return {
     kind: row["kind"] as StoredActor["kind"],
     id: row["id"] as string,
@@ -419,7 +422,7 @@ export function toActor(row: Row): StoredActor {
       status: row["status"] as string,
       attempt: row["attempt"] as number,
       agentId: row["agent_id"] as AgentId | null,
-      ...(requestedAt !== null && {
+      ...(typeof requestedAt === "number" && {
         approval: {
           pipelineId: row["pipeline_id"] as PipelineId,
           projectId: row["project_id"] as ProjectId,
