@@ -1,15 +1,10 @@
 import { connect } from "node:http2";
-import {
-  GetPipelineRunRequest,
-  type PipelineServer,
-  PipelineService,
-} from "../../../proto/generated/pipeline/v1/pipeline.ts";
+import { GetPipelineRunRequest, PipelineService } from "../../../proto/generated/pipeline/v1/pipeline.ts";
 import type { Attack } from "../attack.ts";
 import { runIdOf, startRun, untilOver, waitingJobs } from "../following.ts";
 
 const CONNECTIONS = 10;
 const CALLS_OF_CONNECTION = 40;
-const METHOD: keyof PipelineServer = "getPipelineRun";
 
 export const attack: Attack = {
   name: "deaf-calls",
@@ -24,7 +19,7 @@ export const attack: Attack = {
       for (let call = 0; call < CALLS_OF_CONNECTION; call++) {
         const stream = session.request({
           ":method": "POST",
-          ":path": PipelineService[METHOD].path,
+          ":path": PipelineService.getPipelineRun.path,
           "content-type": "application/grpc",
           te: "trailers",
           authorization: `Bearer ${target.tokens.viewer}`,
