@@ -160,7 +160,7 @@ describe("reads of what is large", () => {
     expect(sources[2]!.loads).to.equal(1);
   });
 
-  it("that nobody waits for any more do not begin", async () => {
+  it("that no caller waits for any more do not begin", async () => {
     const reads = new LargeReads({ atOnce: 1 });
     const [first, second] = [new Source("first"), new Source("second")];
     call(reads, ann, first.read("all"));

@@ -90,7 +90,7 @@ describe("a run of thousands of jobs over HTTP", () => {
     }
   });
 
-  it("makes no room for ever for callers who hang up", async () => {
+  it("keeps no room for callers who have hung up", async () => {
     loads.hold();
     const controllers = Array.from({ length: 4 }, () => new AbortController());
     const { token } = await edge.userWithRole("viewer");

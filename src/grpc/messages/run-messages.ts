@@ -1,5 +1,4 @@
 /** Runs with their jobs and steps, and timelines, as messages of pipeline.v1. */
-import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import {
   type GetRunTimelineResponse,
   type JobRun,
@@ -59,9 +58,14 @@ export const RUN_MESSAGE: RunFormat = {
       approvals: run.approvals.map(approvalMessage),
     }).finish();
     const bytes = jobs.reduce((sum, { length }) => sum + length, brief.length);
-    return Buffer.concat([new BinaryWriter().uint32(RUN_FIELD).uint32(bytes).finish(), brief, ...jobs]);
+    return Buffer.concat([Buffer.of(RUN_FIELD, ...varint(bytes)), brief, ...jobs]);
   },
 };
+
+/** Seven bits in each byte, the lowest ones first: https://protobuf.dev/programming-guides/encoding/#varints */
+function varint(value: number): readonly number[] {
+  return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
+}
 
 export function timelineMessage({ list, next }: TimelineView): GetRunTimelineResponse {
   return {
