@@ -6,41 +6,54 @@
 import { MillraceError } from "../domain/errors.ts";
 import type { Caller } from "./identity/access.ts";
 
+/** Bounds on answers in hand: waiting, being made, or not taken yet. */
+interface InHandBounds {
+  readonly ofCaller: number;
+  readonly ofAll: number;
+}
+
 export interface LargeReadBounds {
-  /** Answers that one caller may have in hand: waiting, being made, or not taken yet. */
-  readonly inHandOfCaller: number;
-  /** The same of all callers. */
-  readonly inHand: number;
+  /** Small answers count for themselves. */
+  readonly small: InHandBounds;
+  readonly large: InHandBounds;
   /** Sources that are loaded and rendered at once. */
   readonly atOnce: number;
 }
 
 /** A run of 5,000 jobs with all attempts is an answer of some 10 MB, and takes some 80 MB while it is made. */
-export const LARGE_READ_BOUNDS: LargeReadBounds = { inHandOfCaller: 4, inHand: 16, atOnce: 2 };
+export const LARGE_READ_BOUNDS: LargeReadBounds = {
+  small: { ofCaller: 32, ofAll: 256 },
+  large: { ofCaller: 4, ofAll: 16 },
+  atOnce: 1,
+};
 
 const RETRY_SECONDS = 1;
 
-export interface LargeRead<Source> {
+export interface LargeRead<Source, Made> {
   /** What is read. */
   readonly of: string;
   /** The stored version of it that the caller has seen; the answer is of this version or a newer one. */
   readonly version: number;
   /** Reads with the same text differ in nothing but the version. */
   readonly view: string;
+  /** True for an answer of some 100 kB at most. */
+  readonly isSmall: boolean;
   /** Loads what is read; once for all views of it that wait. */
   load(): Promise<Source>;
-  render(source: Source): Promise<Buffer>;
+  render(source: Source): Promise<Made>;
 }
 
+type AnyRead = LargeRead<unknown, unknown>;
+
 interface Answer {
-  readonly read: LargeRead<unknown>;
+  readonly read: AnyRead;
   /** The newest version that a caller of this answer had seen when its load began. */
   version: number;
   state: "waiting" | "begun" | "made";
   /** How many calls of each caller have not taken it. */
   readonly takers: Map<string, number>;
-  readonly bytes: Promise<Buffer>;
-  readonly resolve: (bytes: Buffer) => void;
+  readonly made: Promise<unknown>;
+  readonly resolve: (made: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -71,12 +84,13 @@ export class LargeReads {
    * The answer to a read. It counts until `over` fires, which must happen when the caller has taken the answer or is gone.
    * Rejects with `too_many` beyond the bounds, and with the reason of `over`.
    */
-  async read<Source>(caller: Caller, read: LargeRead<Source>, over: AbortSignal): Promise<Buffer> {
+  async read<Source, Made>(caller: Caller, read: LargeRead<Source, Made>, over: AbortSignal): Promise<Made> {
     over.throwIfAborted();
     const holder = holderOf(caller);
-    const shared = this.#find(read);
-    if (shared === undefined || !shared.takers.has(holder)) this.#requireRoom(holder, shared === undefined);
-    const answer = shared ?? this.#add(read as LargeRead<unknown>);
+    const shared = this.#find(read as AnyRead);
+    if (shared === undefined || !shared.takers.has(holder))
+      this.#requireRoom(holder, read.isSmall, shared === undefined);
+    const answer = shared ?? this.#add(read as AnyRead);
     if (answer.state === "waiting") answer.version = Math.max(answer.version, read.version);
     answer.takers.set(holder, (answer.takers.get(holder) ?? 0) + 1);
     const gone = new Promise<never>((_, reject) => {
@@ -90,11 +104,11 @@ export class LargeReads {
       );
     });
     this.#serve();
-    return Promise.race([answer.bytes, gone]);
+    return Promise.race([answer.made as Promise<Made>, gone]);
   }
 
   /** An answer that has not begun is of a version yet to come; one that has begun may be too old. */
-  #find({ of, view, version }: LargeRead<unknown>): Answer | undefined {
+  #find({ of, view, version }: AnyRead): Answer | undefined {
     for (const answer of this.#inHand) {
       if (answer.read.of !== of || answer.read.view !== view) continue;
       if (answer.state === "waiting" || (answer.state === "begun" && answer.version >= version)) return answer;
@@ -102,23 +116,21 @@ export class LargeReads {
     return undefined;
   }
 
-  #requireRoom(holder: string, isNew: boolean): void {
-    const { inHandOfCaller, inHand } = this.#bounds;
-    let ofCaller = 0;
-    for (const { takers } of this.#inHand) if (takers.has(holder)) ofCaller++;
-    if (ofCaller >= inHandOfCaller) {
-      throw tooMany(`${ofCaller} answers about large runs are being made or sent for you: take those first`);
-    }
-    if (isNew && this.#inHand.size >= inHand) {
-      throw tooMany(`${inHand} answers about large runs are being made or sent on this node`);
+  #requireRoom(holder: string, isSmall: boolean, isNew: boolean): void {
+    const { ofCaller, ofAll } = isSmall ? this.#bounds.small : this.#bounds.large;
+    const inHand = [...this.#inHand].filter(({ read }) => read.isSmall === isSmall);
+    const held = inHand.filter(({ takers }) => takers.has(holder)).length;
+    if (held >= ofCaller) throw tooMany(`${held} answers about large runs are being made or sent for you`, isSmall);
+    if (isNew && inHand.length >= ofAll) {
+      throw tooMany(`${inHand.length} answers about large runs are being made or sent on this node`, isSmall);
     }
   }
 
-  #add(read: LargeRead<unknown>): Answer {
-    const { promise: bytes, resolve, reject } = withResolvers<Buffer>();
-    const answer: Answer = { read, version: 0, state: "waiting", takers: new Map(), bytes, resolve, reject };
+  #add(read: AnyRead): Answer {
+    const { promise: made, resolve, reject } = withResolvers<unknown>();
+    const answer: Answer = { read, version: 0, state: "waiting", takers: new Map(), made, resolve, reject };
     // Every caller may be gone when it fails.
-    bytes.catch(() => {});
+    made.catch(() => {});
     this.#inHand.add(answer);
     const load = [...this.#loading].find(({ of, version }) => of === read.of && version >= read.version);
     if (load !== undefined) begin(answer, load);
@@ -159,7 +171,7 @@ export class LargeReads {
     return [...this.#inHand].filter(({ state }) => state === "waiting");
   }
 
-  async #make(read: LargeRead<unknown>, load: Load): Promise<void> {
+  async #make(read: AnyRead, load: Load): Promise<void> {
     this.#loading.add(load);
     const source = await settled(read.load());
     this.#loading.delete(load);
@@ -206,7 +218,9 @@ function holderOf(caller: Caller): string {
   return caller.kind === "agent" ? caller.agentId : caller.tokenId;
 }
 
-function tooMany(text: string): MillraceError {
-  const message = `${text}, or ask for some of the jobs only, such as jobs=1..50`;
-  return new MillraceError("too_many", message, { retryAfterSeconds: RETRY_SECONDS });
+function tooMany(text: string, isSmall: boolean): MillraceError {
+  const advice = isSmall ? "" : ", or ask for at most 100 of the jobs, such as jobs=1..50";
+  return new MillraceError("too_many", `${text}: try again when one is read${advice}`, {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
 }

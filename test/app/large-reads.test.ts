@@ -20,11 +20,12 @@ class Source {
     this.name = name;
   }
 
-  read(view: string, version = 1): LargeRead<string> {
+  read(view: string, version = 1, isSmall = false): LargeRead<string, Buffer> {
     return {
       of: this.name,
       version,
       view,
+      isSmall,
       load: async () => {
         const load = ++this.loads;
         await new Promise<void>((resolve) => this.#release.push(resolve));
@@ -45,7 +46,7 @@ class Source {
 }
 
 /** A caller's call, which can be over. */
-function call(reads: LargeReads, caller: typeof ann, read: LargeRead<string>) {
+function call(reads: LargeReads, caller: typeof ann, read: LargeRead<string, Buffer>) {
   const controller = new AbortController();
   const answer = reads.read(caller, read, controller.signal).then(
     (bytes) => bytes,
@@ -118,7 +119,7 @@ describe("reads of what is large", () => {
     const fifth = (await call(reads, ann, source.read("page 5")).answer) as MillraceError;
     expect(fifth).to.include({ reason: "too_many", retryAfterSeconds: 1 });
     expect(fifth.message).to.match(
-      /^4 answers .* take those first, or ask for some of the jobs only, such as jobs=1\.\.50$/,
+      /^4 answers .*: try again when one is read, or ask for at most 100 of the jobs, such as jobs=1\.\.50$/,
     );
     const again = call(reads, ann, source.read("page 4"));
     await source.release();
@@ -135,8 +136,26 @@ describe("reads of what is large", () => {
     expect(textOf(await taken.answer)).to.equal("page 5 of run#3");
   });
 
+  it("count small answers for themselves, and bound them too", async () => {
+    const reads = new LargeReads({ small: { ofCaller: 5, ofAll: 7 } });
+    const source = new Source("run");
+    const large = [1, 2, 3, 4].map((part) => call(reads, ann, source.read(`part ${part}`)));
+    const small = [1, 2, 3, 4, 5].map((page) => call(reads, ann, source.read(`page ${page}`, 1, true)));
+    const sixth = (await call(reads, ann, source.read("page 6", 1, true)).answer) as MillraceError;
+    expect(sixth).to.include({ reason: "too_many" });
+    expect(sixth.message).to.match(/^5 answers .*: try again when one is read$/);
+    small.push(call(reads, bob, source.read("page 6", 1, true)), call(reads, bob, source.read("page 7", 1, true)));
+    expect(await call(reads, callerOf("eve"), source.read("page 8", 1, true)).answer).to.include({
+      reason: "too_many",
+    });
+    await source.release();
+    const answers = await Promise.all([...large, ...small].map(({ answer }) => answer));
+    expect(answers.every((answer) => Buffer.isBuffer(answer))).to.equal(true);
+    expect(source.loads).to.equal(1);
+  });
+
   it("count for the caller who takes an answer, also when another caller began it", async () => {
-    const reads = new LargeReads({ inHandOfCaller: 1 });
+    const reads = new LargeReads({ large: { ofCaller: 1, ofAll: 9 } });
     const source = new Source("run");
     const first = call(reads, ann, source.read("all"));
     const deaf = call(reads, bob, source.read("all"));
@@ -150,7 +169,7 @@ describe("reads of what is large", () => {
   });
 
   it("are bounded in all, and few are made at once", async () => {
-    const reads = new LargeReads({ inHand: 3, atOnce: 2 });
+    const reads = new LargeReads({ large: { ofCaller: 4, ofAll: 3 }, atOnce: 2 });
     const sources = ["a", "b", "c", "d"].map((name) => new Source(name));
     const calls = sources.map((source, at) => call(reads, callerOf(`user ${at}`), source.read("all")));
     await nextTurn();
@@ -177,7 +196,7 @@ describe("reads of what is large", () => {
 
   it("fail for all who wait when the load fails, and the next read loads again", async () => {
     const reads = new LargeReads();
-    const failing: LargeRead<string> = {
+    const failing: LargeRead<string, Buffer> = {
       ...new Source("run").read("all"),
       load: () => Promise.reject(new MillraceError("unavailable", "no store")),
     };

@@ -53,12 +53,23 @@ describe("a run of thousands of jobs over gRPC", () => {
     expect(loads.loads).to.equal(1);
   });
 
+  it("is read from the store once for many of its steps at the same moment", async () => {
+    const { stepRuns } = await calls.stepRun("listStepRuns", { runId, pageSize: 20 });
+    expect(stepRuns).to.have.length(20);
+    loads.hold();
+    const answers = stepRuns.map(({ stepRunId }) => calls.stepRun("getStepRun", { stepRunId }));
+    await loads.releaseAfter(20);
+    const read = await Promise.all(answers);
+    expect(read.map(({ stepRun }) => stepRun!.stepRunId)).to.deep.equal(stepRuns.map(({ stepRunId }) => stepRunId));
+    expect(loads.loads).to.equal(1);
+  });
+
   it("is refused to a user who has four answers in hand", async () => {
     const token = await tokenOf(gateway.context, "viewer");
     loads.hold();
-    const answers = ["1..1", "2..2", "3..3", "4..4"].map((jobs) => read(jobs, token));
+    const answers = [1, 2, 3, 4].map((first) => read(`${first}..${JOBS}`, token));
     await until("four are in hand", () => gateway.context.largeReads!.count === 4);
-    const refusal = await refusalOf(read("5..5", token));
+    const refusal = await refusalOf(read(`5..${JOBS}`, token));
     expect(refusal).to.include({ code: status.RESOURCE_EXHAUSTED, reason: "too_many" });
     expect(refusal.text).to.include("jobs=1..50");
     await loads.releaseAfter(5);

@@ -69,20 +69,22 @@ describe("a run of thousands of jobs over HTTP", () => {
   it("is refused to a user who has four answers in hand, and to no other user", async () => {
     const { token } = await edge.userWithRole("viewer");
     loads.hold();
-    const calls = ["1..1", "2..2", "3..3", "4..4"].map((jobs) => read(`?jobs=${jobs}`, token));
-    const all = loads.releaseAfter(6);
+    const calls = [1, 2, 3, 4].map((first) => read(`?jobs=${first}..${JOBS}`, token));
+    const all = loads.releaseAfter(7);
     const refused = (async () => {
       for (;;) {
-        if (edge.context.largeReads!.count === 4) return read("?jobs=5..5", token);
+        if (edge.context.largeReads!.count === 4) return read(`?jobs=5..${JOBS}`, token);
         await new Promise((resolve) => setImmediate(resolve));
       }
     })();
     const { status, headers, body } = await refused;
     expect([status, body.reason, headers.get("retry-after")]).to.deep.equal([429, "too_many", "1"]);
     expect(body.errMsg).to.include("jobs=1..50");
-    const other = read("?jobs=5..5");
+    const other = read(`?jobs=5..${JOBS}`);
+    const page = read("?jobs=1..50", token);
     await all;
     expect((await other).status).to.equal(200);
+    expect((await page).status, "a page is small").to.equal(200);
     expect((await Promise.all(calls)).map((answer) => answer.status)).to.deep.equal([200, 200, 200, 200]);
     for (let turn = 0; edge.context.largeReads!.count > 0; turn++) {
       expect(turn, "answers that are taken count no more").to.be.below(1_000);
@@ -95,7 +97,7 @@ describe("a run of thousands of jobs over HTTP", () => {
     const controllers = Array.from({ length: 4 }, () => new AbortController());
     const { token } = await edge.userWithRole("viewer");
     const calls = controllers.map(({ signal }, at) =>
-      fetch(`${edge.origin}/api/v1/pipelines/runs/${runId}?jobs=${at + 1}..${at + 1}`, {
+      fetch(`${edge.origin}/api/v1/pipelines/runs/${runId}?jobs=${at + 1}..${JOBS}`, {
         headers: { authorization: `Bearer ${token}` },
         signal,
       }).catch((error: Error) => error.name),
@@ -104,11 +106,11 @@ describe("a run of thousands of jobs over HTTP", () => {
     while (edge.context.largeReads!.count < 4) await new Promise((resolve) => setImmediate(resolve));
     for (const controller of controllers) controller.abort();
     expect(await Promise.all(calls)).to.deep.equal(["AbortError", "AbortError", "AbortError", "AbortError"]);
-    const next = read("?jobs=9..9", token);
+    const next = read(`?jobs=9..${JOBS}`, token);
     await released;
     // The server may learn late that the others are gone.
     let { status } = await next;
-    for (let turn = 0; status === 429 && turn < 100; turn++) ({ status } = await read("?jobs=9..9", token));
+    for (let turn = 0; status === 429 && turn < 100; turn++) ({ status } = await read(`?jobs=9..${JOBS}`, token));
     expect(status).to.equal(200);
   });
 });

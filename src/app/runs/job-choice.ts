@@ -38,3 +38,8 @@ export function choiceText({ jobIds, ranges }: JobChoice): string {
   const parts = [...jobIds, ...ranges.map(({ from, to }) => `${from}..${to}`)];
   return parts.length === 0 ? NONE : parts.toSorted().join(",");
 }
+
+/** How many jobs the choice can have, at most. */
+export function mostJobs({ jobIds, ranges }: JobChoice): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from + 1, jobIds.size);
+}

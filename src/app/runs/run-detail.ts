@@ -4,28 +4,17 @@
  */
 import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
-import type { RunPlan } from "../../domain/plan.ts";
-import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import { readAgents } from "../agents/inventory.ts";
-import { isOfPipeline, noPlan, noRun } from "../lookups.ts";
-import { loopShare } from "../loop-share.ts";
+import { isOfPipeline, noRun } from "../lookups.ts";
 import { doInTurns, type Pieces } from "../pieces.ts";
 import type { RunsContext } from "./context.ts";
-import { choiceText, type JobChoice, jobChoice } from "./job-choice.ts";
-import {
-  type DetailSource,
-  type JobDetail,
-  type RunDetail,
-  type RunInBrief,
-  runParts,
-  waitsForAgent,
-} from "./run-view.ts";
+import { choiceText, type JobChoice, jobChoice, mostJobs } from "./job-choice.ts";
+import { type LoadedRun, loadRun, readLoaded } from "./loaded-run.ts";
+import { type DetailSource, type JobDetail, type RunDetail, type RunInBrief, runParts } from "./run-view.ts";
 import { findRerun } from "./succession.ts";
-import { readWaitFacts } from "./wait-facts.ts";
 
-/** A run with more actors is large: its load takes some 10 ms for each thousand. */
-export const LARGE_ACTORS = 1_000;
+/** An answer with so many jobs is small. */
+const FEW_JOBS = 100;
 
 /** Jobs that are rendered in one piece. */
 const JOBS_AT_ONCE = 32;
@@ -51,10 +40,6 @@ export interface RunFormat {
   whole(run: RunInBrief, jobs: readonly Uint8Array[], nowMs: number): Buffer;
 }
 
-interface LoadedRun extends Omit<DetailSource, "allAttempts" | "chosen" | "now"> {
-  readonly aggregate: Aggregate;
-}
-
 /**
  * One run with the newest attempts of its jobs and steps, or with all attempts; of the jobs those in `jobs`, if it is
  * given. Throws `not_found`, also when `pipelineId` is given and the run belongs to another pipeline, and for a job that
@@ -62,9 +47,9 @@ interface LoadedRun extends Omit<DetailSource, "allAttempts" | "chosen" | "now">
  */
 export async function getRun(context: RunsContext, caller: Caller, request: RunRequest): Promise<RunDetail> {
   authoriseUser(caller, "readRuns");
-  const loaded = await loadRun(context, request.runId, false);
-  requirePipeline(loaded, request);
-  const { run, jobs } = await doInTurns(runParts({ ...loaded, ...viewOf(request), now: context.clock.now() }));
+  const { run, jobs } = await doInTurns(
+    runParts(await detailSource(context, request, await loadRun(context, request.runId, false))),
+  );
   return { ...run, jobs: [...jobs] };
 }
 
@@ -80,44 +65,19 @@ export async function renderRun(
 ): Promise<Buffer> {
   authoriseUser(caller, "readRuns");
   const { runId, pipelineId, allAttempts, jobs } = request;
-  const size = await context.stores.aggregates.sizeOf(runId, LARGE_ACTORS + 1);
-  const isLarge = size !== undefined && size.actors > LARGE_ACTORS;
-  const load = () => loadRun(context, runId, isLarge);
-  const render = (loaded: LoadedRun): Promise<Buffer> => {
-    requirePipeline(loaded, request);
-    return doInTurns(rendered({ ...loaded, ...viewOf(request), now: context.clock.now() }, format));
-  };
-  if (!isLarge || context.largeReads === undefined) return render(await load());
   const view = [format.name, pipelineId ?? "", allAttempts, jobs === undefined ? "" : choiceText(jobs)].join(" ");
-  return context.largeReads.read(caller, { of: runId, version: size.version, view, load, render }, over);
+  const isSmall = jobs !== undefined && mostJobs(jobs) <= FEW_JOBS;
+  const render = async (loaded: LoadedRun): Promise<Buffer> =>
+    doInTurns(rendered(await detailSource(context, request, loaded), format));
+  return readLoaded(context, caller, runId, { view, isSmall, render, over });
 }
 
-function viewOf({ allAttempts, jobs }: RunRequest): Pick<DetailSource, "allAttempts" | "chosen"> {
-  return { allAttempts, chosen: jobs };
-}
-
-async function loadRun(context: RunsContext, runId: RunId, inPieces: boolean): Promise<LoadedRun> {
-  const { aggregates, plans } = context.stores;
-  let aggregate: Aggregate | undefined;
-  let plan: RunPlan | undefined;
-  if (inPieces) {
-    await loopShare.enter();
-    plan = await plans.loadPlan(runId);
-    await loopShare.enter();
-    aggregate = await aggregates.loadInPieces(runId, () => loopShare.enter());
-  } else [aggregate, plan] = await Promise.all([aggregates.load(runId), plans.loadPlan(runId)]);
-  if (aggregate === undefined) throw noRun(runId, undefined);
-  if (plan === undefined) throw noPlan(runId);
-  const [agents, waitFacts, retriedBy] = await Promise.all([
-    readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []),
-    readWaitFacts(aggregates, aggregate),
-    findRerun(context, aggregate.head),
-  ]);
-  return { aggregate, plan, agents, waitFacts, retriedBy };
-}
-
-function requirePipeline({ aggregate }: LoadedRun, { runId, pipelineId }: RunRequest): void {
-  if (!isOfPipeline(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
+async function detailSource(context: RunsContext, request: RunRequest, loaded: LoadedRun): Promise<DetailSource> {
+  const { runId, pipelineId, allAttempts, jobs: chosen } = request;
+  const { head } = loaded.aggregate;
+  if (!isOfPipeline(head, pipelineId)) throw noRun(runId, pipelineId);
+  const retriedBy = await findRerun(context, head);
+  return { ...loaded, allAttempts, chosen, retriedBy, now: context.clock.now() };
 }
 
 function* rendered(source: DetailSource, format: RunFormat): Pieces<Buffer> {
