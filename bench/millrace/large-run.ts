@@ -5,10 +5,12 @@ import { get } from "node:http";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import { storeFile } from "../../src/node/data-dir.ts";
+import { versionedStores } from "../../src/node/stores.ts";
+import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import { LargeRun } from "../../test/support/large-runs.ts";
 import { largeShapes } from "../../test/support/large-run-shapes.ts";
-import { jobSpecsOf } from "../../test/support/plans.ts";
+import { storeEnded } from "../../test/support/stored-large-runs.ts";
 import { cpuTime } from "../measure/cpu.ts";
 import { percentile } from "../measure/percentiles.ts";
 import type { Figure } from "../system.ts";
@@ -60,7 +62,7 @@ export async function measureLargeRun(folder: string): Promise<readonly Figure[]
   }
 }
 
-/** Stores a run that has ended, with all its attempts, as its owner leaves it. Answers its id. */
+/** Stores a run that has ended, with all its attempts, in the form of this release, as its owner leaves it. Answers its id. */
 async function storeLargeRun(dataDir: string): Promise<string> {
   const path = storeFile(dataDir);
   await mkdir(dirname(path), { recursive: true });
@@ -69,15 +71,16 @@ async function storeLargeRun(dataDir: string): Promise<string> {
   const plan = { ...shape.plan(), pipelineId };
   const run = new LargeRun(plan);
   shape.play(run);
-  const { head, actors } = run.snapshot;
   const stores = await openSqliteStores({ path });
   try {
-    const settled = { ...head, version: 1, final: true, settled: true, owed: [], nextDueAt: null };
-    await stores.aggregates.create({ head: settled, actors }, { plan: { graph: plan, jobs: jobSpecsOf(plan) } });
+    return await storeEnded(
+      versionedStores(stores, STORED_FORMAT, () => STORED_FORMAT.schema),
+      run,
+      plan,
+    );
   } finally {
     await stores.close();
   }
-  return run.runId;
 }
 
 /** Calls the node's health at a steady pace. `stop` answers how long each call took. */

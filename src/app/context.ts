@@ -9,6 +9,7 @@ import type { ArtifactRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LogLimit } from "../domain/retention.ts";
+import type { LargeReads } from "./large-reads.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
@@ -28,6 +29,8 @@ export interface AppContext {
   readonly presence: Presence;
   /** Drafts, checks and plans definitions off the event loop. Absent: everything is computed at once. */
   readonly definitions?: DefinitionWork;
+  /** Bounds reads of large runs, and shares them. Absent: each is made for itself. */
+  readonly largeReads?: LargeReads;
   /** Wall-clock and monotonic time; tests set their own. */
   readonly clock: Clock;
   /** Log of this process, for operators. */

@@ -24,7 +24,10 @@ class Undecodable {
   }
 }
 
-/** The same service with decoders that never throw and lose no entry of a map. {@link refuseUndecodable} answers the requests that they cannot decode. */
+/**
+ * The same service with decoders that never throw and lose no entry of a map. {@link refuseUndecodable} answers the requests
+ * that they cannot decode. A response that is bytes is sent as it is.
+ */
 export function decodable<S extends ServiceDefinition>(service: S): S {
   const methods = Object.entries(service).map(([name, method]) => {
     const requestDeserialize = (bytes: Buffer): unknown => {
@@ -38,7 +41,9 @@ export function decodable<S extends ServiceDefinition>(service: S): S {
         return new Undecodable(CANNOT_BE_DECODED, error);
       }
     };
-    return [name, { ...method, requestDeserialize }];
+    const responseSerialize = (response: unknown): Buffer =>
+      Buffer.isBuffer(response) ? response : method.responseSerialize(response);
+    return [name, { ...method, requestDeserialize, responseSerialize }];
   });
   return Object.fromEntries(methods) as S;
 }

@@ -52,6 +52,11 @@ export function unary<Request, Response>(
   };
 }
 
+/** A response that is encoded already. The server sends it as it is (call-bounds.ts). */
+export function encoded<Response>(bytes: Buffer): Response {
+  return bytes as unknown as Response;
+}
+
 export function duplex<Request, Response>(
   context: StreamContext,
   handle: (call: Duplex<Request, Response>) => Promise<void>,

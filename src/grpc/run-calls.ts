@@ -10,13 +10,14 @@ import type { AppContext } from "../app/context.ts";
 import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
 import { commandBody, pauseRun, resumeRun, type RunCommand, stopRun } from "../app/commands/run-commands.ts";
 import { readRunOutputs } from "../app/runs/run-outputs.ts";
-import { getRun, listRuns, listRunsQuery, runQuery } from "../app/runs/runs.ts";
+import { renderRun, runQuery } from "../app/runs/run-detail.ts";
+import { listRuns, listRunsQuery } from "../app/runs/runs.ts";
 import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
-import { unary } from "./calls.ts";
+import { encoded, unary } from "./calls.ts";
 import { nonEmpty, paging } from "./messages/fields.ts";
-import { runMessage, runSummary, timelineMessage } from "./messages/run-messages.ts";
+import { RUN_MESSAGE, runSummary, timelineMessage } from "./messages/run-messages.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { JOB_STATUSES, RERUN_SCOPES, RUN_STATUSES, wordOf } from "./messages/words.ts";
 
@@ -71,11 +72,11 @@ export function runCalls(context: AppContext): RunCalls {
       return { runId, attempt };
     }),
 
-    getPipelineRun: unary(context, async ({ pipelineId, runId, allAttempts, jobs }, { caller }) => {
+    getPipelineRun: unary(context, async ({ pipelineId, runId, allAttempts, jobs }, { caller, hungUp }) => {
       const query = parseMessage(runQuery.pick({ jobs: true }), { jobs: nonEmpty(jobs) });
       const ids = { ...pipelineFilter(pipelineId), runId: asId<RunCommand["runId"]>(runId) };
-      const run = await getRun(context, caller, { ...ids, allAttempts, ...query });
-      return { run: runMessage(run) };
+      const request = { ...ids, allAttempts, ...query };
+      return encoded(await renderRun(context, caller, request, { format: RUN_MESSAGE, over: hungUp }));
     }),
 
     listPipelineRuns: unary(context, async (request, { caller }) => {

@@ -22,6 +22,7 @@ import { AgentChannels } from "./agent-channel.ts";
 import { agentService } from "./agent-service.ts";
 import { boundUnary, decodable, refuseUndecodable, UNARY_MS } from "./call-bounds.ts";
 import { serverCredentials } from "./credentials.ts";
+import { type DeafBounds, resetDeafCallers } from "./deaf-callers.ts";
 import { gatewayService } from "./gateway-service.ts";
 import { HealthService } from "./health-service.ts";
 import { pipelineService } from "./pipeline-service.ts";
@@ -53,6 +54,8 @@ export interface GrpcServerOptions {
   readonly agentsPerSecond?: number;
   /** Milliseconds for which a caller may read nothing of a stream, until the stream is ended; default 30,000. */
   readonly stallMs?: number;
+  /** Bounds on the bytes that wait for callers who do not read. */
+  readonly deaf?: DeafBounds;
   /** Milliseconds that a unary call without a deadline may take; default 60,000. */
   readonly unaryMs?: number;
   /** Milliseconds between two checks of the tokens of open streams. */
@@ -81,7 +84,11 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     "grpc.keepalive_timeout_ms": 10_000,
     // Channelz keeps statistics of each connection and call. Nothing reads them.
     "grpc.enable_channelz": 0,
-    interceptors: [refuseUndecodable(log), boundUnary(log, options.unaryMs ?? UNARY_MS)],
+    interceptors: [
+      resetDeafCallers(context.clock, options.deaf),
+      refuseUndecodable(log),
+      boundUnary(log, options.unaryMs ?? UNARY_MS),
+    ],
   });
   const serve = <S extends ServiceDefinition>(definition: S, implementation: UntypedServiceImplementation): string => {
     server.addService(decodable(definition), implementation);

@@ -4,11 +4,13 @@ import { cancelJob, cancelStep } from "../app/commands/cancel.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/commands/run-commands.ts";
 import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
 import { readRunOutputs } from "../app/runs/run-outputs.ts";
-import { getRun, listRuns, listRunsQuery, runQuery } from "../app/runs/runs.ts";
+import { listRuns, listRunsQuery } from "../app/runs/runs.ts";
+import { renderRun, runQuery } from "../app/runs/run-detail.ts";
 import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
+import { answer, answerJson } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";
+import { RUN_JSON } from "./run-answer.ts";
 import type { ApiRouter, RouteContext } from "./state.ts";
 import { listAgentEvents, listAgentEventsQuery } from "../app/agents/agent-events.ts";
 
@@ -28,14 +30,16 @@ export function addRunRoutes(router: ApiRouter, context: AppContext): void {
   );
   router.get(
     "/pipelines/runs/:runId",
-    answer(context, (ctx) => {
-      return getRun(context, ctx.state.caller, { runId: runOf(ctx), ...wanted(ctx) });
+    answerJson((ctx, over) => {
+      const request = { runId: runOf(ctx), ...wanted(ctx) };
+      return renderRun(context, ctx.state.caller, request, { format: RUN_JSON, over });
     }),
   );
   router.get(
     "/pipelines/:pipelineId/runs/:runId",
-    answer(context, (ctx) => {
-      return getRun(context, ctx.state.caller, { runId: runOf(ctx), pipelineId: pipelineOf(ctx), ...wanted(ctx) });
+    answerJson((ctx, over) => {
+      const request = { runId: runOf(ctx), pipelineId: pipelineOf(ctx), ...wanted(ctx) };
+      return renderRun(context, ctx.state.caller, request, { format: RUN_JSON, over });
     }),
   );
   router.get(

@@ -12,6 +12,7 @@ import { Threads } from "../definition-work/threads.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
+import { LargeReads } from "../app/large-reads.ts";
 import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
 import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
@@ -154,6 +155,7 @@ async function startParts(
     nodes,
     inspection,
     definitions: new DefinitionWork(threads),
+    largeReads: new LargeReads(),
     clock,
     log,
     onRunBegun: (actors) => onTurnSaved(actors, new Map()),

@@ -32,6 +32,13 @@ export async function startRun(target: Target, name: string, jobs: readonly obje
   );
 }
 
+/** The id of the only run of a pipeline. */
+export async function runIdOf(target: Target, pipelineId: string): Promise<string> {
+  const found = await target.call("GET", `/api/v1/pipelines/${pipelineId}/runs`, { token: target.tokens.viewer });
+  const { detail } = found!.body as { readonly detail: { readonly list: readonly { readonly runId: string }[] } };
+  return detail.list[0]!.runId;
+}
+
 /** Jobs that wait for an agent that does not exist. */
 export function waitingJobs(count: number): readonly object[] {
   const steps = [{ name: "step", uses: "shell", args: { script: "true" } }];

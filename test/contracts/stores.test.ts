@@ -23,6 +23,7 @@ import { artifactStoreContract } from "./artifact-store.ts";
 import { blobStoreContract } from "./blob-store.ts";
 import { cacheStoreContract } from "./cache-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
+import { largeAggregateContract } from "./large-aggregates.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
@@ -42,6 +43,7 @@ describe("the store on SQLite", () => {
   after(() => opened.close());
 
   aggregateStoreContract(() => opened.stores);
+  largeAggregateContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
@@ -127,6 +129,7 @@ describe("the store on MongoDB", function () {
   const documents = (name: string) => client.db(database).collection<{ _id: string }>(name);
 
   aggregateStoreContract(() => stores);
+  largeAggregateContract(() => stores);
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   operationStoresContract(() => stores);

@@ -19,6 +19,7 @@ import {
 } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayClient } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { AppContext } from "../../src/app/context.ts";
+import { LargeReads } from "../../src/app/large-reads.ts";
 import { readinessReader } from "../../src/app/readiness.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";
@@ -88,6 +89,7 @@ export class Gateway implements AgentsPort {
       mailboxes: this.#mailboxes(),
       board: new RedisBoard({ redis: this.redis, feed, clock: systemClock }),
       presence: new RedisPresence(this.redis),
+      largeReads: new LargeReads(),
       clock: systemClock,
       log: silent,
       shards: 16,

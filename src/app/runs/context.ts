@@ -2,7 +2,7 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the views of runs are read from. */
-export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log"> &
+export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log" | "largeReads"> &
   WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "idempotency" | "retention">;
 
 /** What the removal of a run works with. */

@@ -32,3 +32,14 @@ export const jobChoice = z.string().transform((text, { issues }): JobChoice => {
 export function isChosen({ jobIds, ranges }: JobChoice, jobId: JobRunId, position: number): boolean {
   return jobIds.has(jobId) || ranges.some(({ from, to }) => from <= position && position <= to);
 }
+
+/** The same text for choices that differ only in the order of their parts. */
+export function choiceText({ jobIds, ranges }: JobChoice): string {
+  const parts = [...jobIds, ...ranges.map(({ from, to }) => `${from}..${to}`)];
+  return parts.length === 0 ? NONE : parts.toSorted().join(",");
+}
+
+/** How many jobs the choice can have, at most. */
+export function mostJobs({ jobIds, ranges }: JobChoice): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from + 1, jobIds.size);
+}

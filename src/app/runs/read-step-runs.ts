@@ -9,6 +9,7 @@ import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { noStepRun } from "../step-runs.ts";
+import { type LoadContext, type LoadedRun, readLoaded } from "./loaded-run.ts";
 import { type StepRunView, viewStepRun, viewStepRuns } from "./step-run-view.ts";
 
 const { page, pageSize } = listFields;
@@ -27,7 +28,18 @@ export async function getStepRun(
 ): Promise<StepRunView> {
   authoriseUser(caller, "readRuns");
   const { runId } = await find(context, stepRunId);
-  return viewStepRun(context, runId, stepRunId);
+  return showStepRun(context, caller, runId, stepRunId);
+}
+
+/** One step run of a run that the caller may read. Throws `not_found`. */
+export function showStepRun(
+  context: LoadContext,
+  caller: Caller,
+  runId: RunId,
+  stepRunId: StepRunId,
+): Promise<StepRunView> {
+  const render = (loaded: LoadedRun) => viewStepRun(context, loaded, stepRunId);
+  return readLoaded(context, caller, runId, { view: stepRunId, isSmall: true, render });
 }
 
 /**
@@ -45,16 +57,22 @@ export async function listStepRuns(
 ): Promise<ListView<StepRunView>> {
   authoriseUser(caller, "readRuns");
   const { runId, jobId, status, allAttempts } = input;
-  let total = 0;
-  const list = await viewStepRuns(context, runId, allAttempts, (steps) => {
-    const matching = steps
-      .filter(({ job }) => jobId === undefined || job.jobId === jobId)
-      .filter(({ step }) => status === undefined || stepStatus(step.state) === status);
-    total = matching.length;
-    const first = (input.page - 1) * input.pageSize;
-    return matching.slice(first, first + input.pageSize);
+  const { page: at, pageSize: size } = input;
+  return readLoaded(context, caller, runId, {
+    view: ["steps", jobId, status, allAttempts, at, size].join(" "),
+    isSmall: true,
+    async render(loaded) {
+      let total = 0;
+      const list = await viewStepRuns(context, loaded, allAttempts, (steps) => {
+        const matching = steps
+          .filter(({ job }) => jobId === undefined || job.jobId === jobId)
+          .filter(({ step }) => status === undefined || stepStatus(step.state) === status);
+        total = matching.length;
+        return matching.slice((at - 1) * size, at * size);
+      });
+      return listView({ list, total }, { ...input, sort: "" }, (view) => view);
+    },
   });
-  return listView({ list, total }, { ...input, sort: "" }, (view) => view);
 }
 
 /**

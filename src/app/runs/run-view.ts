@@ -13,14 +13,14 @@ import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
 import type { WaitFacts } from "./approval-and-group-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "../times.ts";
+import type { Pieces } from "../pieces.ts";
 import { isChosen, type JobChoice } from "./job-choice.ts";
-import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
+import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
 
 /** Ids that an error names, at most. */
 const SHOWN_IDS = 5;
 
 export type RunView = ReturnType<typeof runView>;
-export type RunDetail = ReturnType<typeof runDetail>;
 
 /** A run as lists show it. */
 export function runView({ rootId, summary, origin }: AggregateHead, agents: Agents, now: number) {
@@ -44,7 +44,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, agents: Agen
   };
 }
 
-interface DetailSource {
+export interface DetailSource {
   readonly aggregate: Aggregate;
   readonly plan: RunPlan;
   /** May be empty when no job waits for an agent. */
@@ -58,49 +58,90 @@ interface DetailSource {
   readonly now: number;
 }
 
+/** A run in detail, whose jobs are made one after the other. */
+export interface RunParts {
+  /** All of the answer but the jobs. */
+  readonly run: RunInBrief;
+  readonly jobs: Iterable<JobDetail>;
+}
+
+export type RunInBrief = ReturnType<typeof inBrief>;
+export type JobDetail = ReturnType<typeof jobDetail>;
+export type RunDetail = RunInBrief & { readonly jobs: readonly JobDetail[] };
+
 /**
  * A run with its jobs and their steps in the order of the plan; earlier attempts come before later ones. Only the jobs
  * that are chosen cost more than a look.
  */
-export function runDetail({ aggregate, plan, agents, waitFacts, allAttempts, chosen, retriedBy, now }: DetailSource) {
+export function* runParts(source: DetailSource): Pieces<RunParts> {
+  const { aggregate, plan, allAttempts, chosen, now } = source;
   const { run, jobs, steps } = statesByKind(aggregate);
+  yield;
   const listed = listedJobs(jobs, allAttempts);
+  yield;
   const shown = chosen === undefined ? listed : choose(listed, jobs, chosen);
   const isShown = new Set(shown.map(({ jobId }) => jobId));
+  yield;
   const stepsOfShown = steps.filter(({ jobId }) => isShown.has(jobId));
-  const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
-  for (const step of selectAttempts(stepsOfShown, "stepRunId", allAttempts)) {
+  const nextSteps = successors(stepsOfShown, "stepRunId");
+  yield;
+  const stepsByJob = new Map<JobRunId, StepState[]>();
+  for (const step of stepsOfShown) {
+    if (!allAttempts && nextSteps.has(step.stepRunId)) continue;
     const siblings = stepsByJob.get(step.jobId);
     if (siblings === undefined) stepsByJob.set(step.jobId, [step]);
     else siblings.push(step);
   }
+  yield;
+  const nextJobs = successors(jobs, "jobId");
+  yield;
   const starts = new StartTimes(aggregate.head, plan, jobs, now);
+  yield;
+  const brief = inBrief(source, run, listed);
+  const detailOf = (job: JobState) =>
+    jobDetail(
+      { ...job, retriedBy: nextJobs.get(job.jobId) ?? null },
+      (stepsByJob.get(job.jobId) ?? []).map((step) => ({ ...step, retriedBy: nextSteps.get(step.stepRunId) ?? null })),
+      source,
+      starts,
+    );
+  return { run: brief, jobs: each(shown, detailOf) };
+}
+
+/** One after the other, when it is asked for. */
+function* each<S, T>(items: readonly S[], of: (item: S) => T): Generator<T, void, void> {
+  for (const item of items) yield of(item);
+}
+
+/** `listed`: the jobs that are shown when none are chosen. */
+function inBrief(source: DetailSource, run: RunState | undefined, listed: readonly JobState[]) {
+  const { aggregate, plan, agents, waitFacts, retriedBy, now } = source;
   const view = runView(aggregate.head, agents, now);
-  const jobViews = linked(shown, jobs, "jobId").map((job) => {
-    const ofJob = jobView(job, plan, { agents, waitFacts }, now);
-    const stepsOfJob = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
-    return {
-      ...ofJob,
-      steps: stepsOfJob.map((step, at) => ({
-        ...stepView(step, starts.of(step, job, stepsOfJob[at - 1]), plan, now),
-        waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),
-      })),
-    };
-  });
-  const waitOf = (job: JobState) => jobWaitingFor(job, plan, agents, waitFacts);
+  const waits = each(listed, (job) => ({ waitingFor: jobWaitingFor(job, plan, agents, waitFacts) }));
   return {
     ...view,
-    waitingFor:
-      run === undefined
-        ? view.waitingFor
-        : detailedWait(view.waitingFor, run, waitsOf(listed, waitOf), plan, waitFacts),
+    // Nearly always no wait or the first one is asked for.
+    waitingFor: run === undefined ? view.waitingFor : detailedWait(view.waitingFor, run, waits, plan, waitFacts),
     retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
     /** How many jobs there are to show, whether chosen or not. */
     jobCount: listed.length,
-    jobs: jobViews,
+  };
+}
+
+/** `steps`: those of the job that are shown. */
+function jobDetail(job: Linked<JobState>, steps: Linked<StepState>[], source: DetailSource, starts: StartTimes) {
+  const { plan, now } = source;
+  const ofJob = jobView(job, plan, source, now);
+  steps.sort((a, b) => a.index - b.index || a.attempt - b.attempt);
+  return {
+    ...ofJob,
+    steps: steps.map((step, at) => ({
+      ...stepView(step, starts.of(step, job, steps[at - 1]), plan, now),
+      waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),
+    })),
   };
 }
 
@@ -131,11 +172,6 @@ function choose(listed: readonly JobState[], jobs: readonly JobState[], chosen: 
   return [...inOrder, ...jobs.filter((job) => chosen.jobIds.has(job.jobId) && !known.has(job))].sort(byPlan);
 }
 
-/** One after the other, since nearly always none or the first one is asked for. */
-function* waitsOf(jobs: readonly JobState[], waitOf: (job: JobState) => WaitingFor | null) {
-  for (const job of jobs) yield { waitingFor: waitOf(job) };
-}
-
 /** True when a job of the run is queued: the agents tell why. */
 export function waitsForAgent({ actors }: Aggregate): boolean {
   return actors.some(({ kind, index }) => kind === "job" && index.status === "queued");
@@ -150,19 +186,19 @@ export function selectAttempts<S extends { readonly retryOf: string | null }, K 
   id: K,
   all: boolean,
 ): Linked<S>[] {
-  const followed = new Set(attempts.map(({ retryOf }) => retryOf));
-  return linked(all ? attempts : attempts.filter((attempt) => !followed.has(attempt[id] as string)), attempts, id);
+  const next = successors(attempts, id);
+  const chosen = all ? attempts : attempts.filter((attempt) => !next.has(attempt[id] as string));
+  return chosen.map((attempt) => ({ ...attempt, retriedBy: next.get(attempt[id] as string) ?? null }));
 }
 
-/** `chosen`, each with the attempt of `attempts` that follows it. */
-function linked<S extends { readonly retryOf: string | null }, K extends keyof S>(
-  chosen: readonly S[],
+/** The id of the attempt that follows, by the id of the attempt before it. */
+function successors<S extends { readonly retryOf: string | null }, K extends keyof S>(
   attempts: readonly S[],
   id: K,
-): Linked<S>[] {
-  const next = new Map<string | null, string>();
+): ReadonlyMap<string, string> {
+  const next = new Map<string, string>();
   for (const attempt of attempts) if (attempt.retryOf !== null) next.set(attempt.retryOf, attempt[id] as string);
-  return chosen.map((attempt) => ({ ...attempt, retriedBy: next.get(attempt[id] as string) ?? null }));
+  return next;
 }
 
 function jobView(

@@ -8,16 +8,11 @@ import type { JobSpec, PlannedStep, StepSpec } from "../../domain/plan.ts";
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import type { StepStatus } from "../../domain/status.ts";
 import type { WithStores } from "../context.ts";
-import type { RunsContext } from "./context.ts";
-import { noPlan, noRun } from "../lookups.ts";
-import { readAgents } from "../agents/inventory.ts";
-import { readWaitFacts } from "./wait-facts.ts";
-import { type Linked, selectAttempts, statesByKind, waitsForAgent } from "./run-view.ts";
+import { noPlan } from "../lookups.ts";
+import type { LoadContext, LoadedRun } from "./loaded-run.ts";
+import { type Linked, selectAttempts, statesByKind } from "./run-view.ts";
 import { noStepRun } from "../step-runs.ts";
 import { jobWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
-
-/** What a view of step runs is read from. */
-type ViewContext = Pick<RunsContext, "board" | "presence" | "log"> & WithStores<"aggregates" | "plans">;
 
 /** A step run with its status and what it does. */
 export interface StepRunView {
@@ -59,25 +54,18 @@ export interface PlacedStep {
 
 /**
  * Views of the step runs of one run. `choose` gets them in the order of the plan, newest attempts only or all attempts,
- * and answers those to show. Throws `not_found` for an unknown run.
+ * and answers those to show.
  */
 export async function viewStepRuns(
-  context: ViewContext,
-  runId: RunId,
+  context: LoadContext,
+  { aggregate, plan, agents, waitFacts }: LoadedRun,
   allAttempts: boolean,
   choose: (steps: readonly PlacedStep[]) => readonly PlacedStep[],
 ): Promise<readonly StepRunView[]> {
-  const { aggregates, plans } = context.stores;
-  const [aggregate, plan] = await Promise.all([aggregates.load(runId), plans.loadPlan(runId)]);
-  if (aggregate === undefined) throw noRun(runId, undefined);
-  if (plan === undefined) throw noPlan(runId);
+  const runId = aggregate.head.rootId;
   const { jobs, steps } = statesByKind(aggregate);
   const chosen = choose(inPlanOrder(jobs, steps, allAttempts));
-  const [agents, waitFacts, specs] = await Promise.all([
-    readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []),
-    readWaitFacts(aggregates, aggregate),
-    loadSpecs(context, runId, chosen),
-  ]);
+  const specs = await loadSpecs(context, runId, chosen);
   return chosen.map(({ step, job }) => {
     const planned = plan.jobs[job.index]!;
     return {
@@ -108,8 +96,8 @@ export async function viewStepRuns(
 }
 
 /** One step run of any attempt. Throws `not_found`. */
-export async function viewStepRun(context: ViewContext, runId: RunId, stepRunId: StepRunId): Promise<StepRunView> {
-  const [found] = await viewStepRuns(context, runId, true, (steps) =>
+export async function viewStepRun(context: LoadContext, loaded: LoadedRun, stepRunId: StepRunId): Promise<StepRunView> {
+  const [found] = await viewStepRuns(context, loaded, true, (steps) =>
     steps.filter(({ step }) => step.stepRunId === stepRunId),
   );
   if (found === undefined) throw noStepRun(stepRunId);

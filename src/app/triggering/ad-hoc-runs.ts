@@ -24,7 +24,8 @@ import { askingFor, checkWithPlugins, pluginsForRun } from "../catalogue/plugin-
 import { requireKnown } from "../catalogue/required-definition.ts";
 import { claimRequest } from "../request-ids.ts";
 import { noStepRun } from "../step-runs.ts";
-import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
+import { showStepRun } from "../runs/read-step-runs.ts";
+import type { StepRunView } from "../runs/step-run-view.ts";
 import { sealSuccession } from "../runs/succession.ts";
 import { triggerBody } from "./trigger.ts";
 import { defaultRef } from "./trigger-input.ts";
@@ -114,7 +115,7 @@ export async function createStepRun(
     });
     await storeNewRun(context, planned);
   }
-  return viewStepRun(context, runId, stepRunId(runId, jobRunId(runId, 0, 1), 0, 1));
+  return showStepRun(context, caller, runId, stepRunId(runId, jobRunId(runId, 0, 1), 0, 1));
 }
 
 /**

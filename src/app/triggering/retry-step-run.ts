@@ -5,7 +5,8 @@ import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { rerunRun } from "./rerun.ts";
 import { noStepRun } from "../step-runs.ts";
-import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
+import { showStepRun } from "../runs/read-step-runs.ts";
+import type { StepRunView } from "../runs/step-run-view.ts";
 
 /** Answers the new attempt. Throws `not_found`, and what {@link rerunRun} throws. */
 export async function retryStepRun(
@@ -18,5 +19,5 @@ export async function retryStepRun(
   if (located === undefined) throw noStepRun(input.stepRunId);
   const { runId } = await rerunRun(context, caller, { ...input, scope: "step", runId: located.runId });
   const { jobIndex, index } = located.actor.state as StepState;
-  return viewStepRun(context, runId, stepRunId(runId, jobRunId(runId, jobIndex, 1), index, 1));
+  return showStepRun(context, caller, runId, stepRunId(runId, jobRunId(runId, jobIndex, 1), index, 1));
 }

@@ -8,7 +8,7 @@ import { createPipeline, createPipelineBody } from "../../app/catalogue/pipeline
 import { askingFor, pluginsForRun } from "../../app/catalogue/plugin-lookup.ts";
 import { stopRun } from "../../app/commands/run-commands.ts";
 import type { RunDetail } from "../../app/runs/run-view.ts";
-import { getRun } from "../../app/runs/runs.ts";
+import { getRun } from "../../app/runs/run-detail.ts";
 import { type AgentId, newId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { AgentCommand } from "./agent-command.ts";

@@ -1,14 +1,15 @@
 /** Runs with their jobs and steps, and timelines, as messages of pipeline.v1. */
-import type {
-  GetRunTimelineResponse,
-  JobRun,
-  JobStep,
+import {
+  type GetRunTimelineResponse,
+  type JobRun,
+  type JobStep,
   PipelineRun,
-  RunSummary,
-  StartTiming,
-  WaitingFor as WaitMessage,
+  type RunSummary,
+  type StartTiming,
+  type WaitingFor as WaitMessage,
 } from "../../../proto/generated/pipeline/v1/pipeline.ts";
-import type { RunDetail, RunView } from "../../app/runs/run-view.ts";
+import type { RunFormat } from "../../app/runs/run-detail.ts";
+import type { JobDetail, RunView } from "../../app/runs/run-view.ts";
 import type { TimelineView } from "../../app/runs/timeline.ts";
 import type { WaitingFor } from "../../app/runs/waiting.ts";
 import { approvalMessage } from "./approval-messages.ts";
@@ -17,8 +18,10 @@ import { TRIGGER_KINDS } from "./plan-messages.ts";
 import { usageMessage } from "./step-run-messages.ts";
 import { JOB_STATUSES, RUN_STATUSES, STEP_STATUSES } from "./words.ts";
 
-type JobView = RunDetail["jobs"][number];
-type StepView = JobView["steps"][number];
+type StepView = JobDetail["steps"][number];
+
+/** The tag of `GetPipelineRunResponse.run`: field 1, with a length. */
+const RUN_FIELD = (1 << 3) | 2;
 
 export function runSummary(run: RunView): RunSummary {
   return {
@@ -40,16 +43,28 @@ export function runSummary(run: RunView): RunSummary {
   };
 }
 
-export function runMessage(run: RunDetail): PipelineRun {
-  return {
-    summary: runSummary(run),
-    variables: run.variables,
-    reason: run.reason,
-    retriedBy: run.retriedBy ?? "",
-    jobs: run.jobs.map(jobMessage),
-    jobCount: run.jobCount,
-    approvals: run.approvals.map(approvalMessage),
-  };
+/** `GetPipelineRunResponse`, encoded. Messages that are encoded one after the other decode as one message with the fields of all. */
+export const RUN_MESSAGE: RunFormat = {
+  name: "protobuf",
+  jobs: (jobs) => PipelineRun.encode(PipelineRun.create({ jobs: jobs.map(jobMessage) })).finish(),
+  whole(run, jobs) {
+    const brief = PipelineRun.encode({
+      summary: runSummary(run),
+      variables: run.variables,
+      reason: run.reason,
+      retriedBy: run.retriedBy ?? "",
+      jobs: [],
+      jobCount: run.jobCount,
+      approvals: run.approvals.map(approvalMessage),
+    }).finish();
+    const bytes = jobs.reduce((sum, { length }) => sum + length, brief.length);
+    return Buffer.concat([Buffer.of(RUN_FIELD, ...varint(bytes)), brief, ...jobs]);
+  },
+};
+
+/** Seven bits in each byte, the lowest ones first: https://protobuf.dev/programming-guides/encoding/#varints */
+function varint(value: number): readonly number[] {
+  return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 }
 
 export function timelineMessage({ list, next }: TimelineView): GetRunTimelineResponse {
@@ -73,7 +88,7 @@ export function timelineMessage({ list, next }: TimelineView): GetRunTimelineRes
   };
 }
 
-function jobMessage(job: JobView): JobRun {
+function jobMessage(job: JobDetail): JobRun {
   return {
     jobId: job.jobId,
     name: job.name,

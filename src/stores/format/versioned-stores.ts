@@ -24,6 +24,9 @@ import type { PlanStore } from "../ports/plans.ts";
 import { fromStored, NewerSchemaError, refuseNewer, type StoredFormat, toStored } from "./stored-format.ts";
 import type { StoredState } from "./stored-parts.ts";
 
+/** Actors that are converted in one piece. */
+const ACTORS_AT_ONCE = 100;
+
 /**
  * Reads reject with a `NewerSchemaError` for data that a newer version has stored. Only pages of jobs leave such jobs
  * out.
@@ -43,6 +46,19 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const found = await store.load(rootId);
       return found && readAggregate(found);
     },
+    async loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>) {
+      const found = await store.loadInPieces(rootId, pause);
+      if (found === undefined) return undefined;
+      const head = readHead(found.head);
+      // In place: the stored form of each actor can be forgotten at once.
+      const actors = found.actors as StoredActor[];
+      for (let at = 0; at < actors.length; at++) {
+        if (at % ACTORS_AT_ONCE === 0) await pause();
+        actors[at] = read(actors[at]!, rootId);
+      }
+      return { head, actors };
+    },
+    sizeOf: (rootId, atMost) => store.sizeOf(rootId, atMost),
     async loadHead(rootId) {
       const head = await store.loadHead(rootId);
       return head && readHead(head);

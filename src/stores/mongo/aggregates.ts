@@ -11,6 +11,7 @@ import {
   type Aggregate,
   type AggregateHead,
   type AggregateSave,
+  type AggregateSize,
   type AggregateStore,
   type ApprovalFilter,
   type ApprovalLocation,
@@ -26,6 +27,7 @@ import {
 } from "../ports/aggregates.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
+import { parsedInPieces } from "./raw-documents.ts";
 import { type Contents, fitted, isSmall, isTooLarge, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
@@ -99,6 +101,37 @@ export class MongoAggregateStore implements AggregateStore {
       changed.map((id) => actors[id]!),
     );
     return { head, actors: Object.values(actors).toSorted(inOrder) };
+  }
+
+  async loadInPieces<Root extends RootId>(
+    rootId: Root,
+    pause: () => Promise<void>,
+  ): Promise<Aggregate<Root> | undefined> {
+    const bytes = await this.#aggregates.findOne<Buffer>({ _id: rootId }, { raw: true });
+    if (bytes === null) return undefined;
+    const document = await parsedInPieces<AggregateDocument>(bytes, "actors", pause);
+    const { actors, owed, changed } = await unpacked(document);
+    const head = { ...toHead<Root>(document), owed };
+    await this.#readModels.repair(
+      head,
+      changed.map((id) => actors[id]!),
+    );
+    await pause();
+    return { head, actors: Object.values(actors).toSorted(inOrder) };
+  }
+
+  async sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined> {
+    const size = { $size: { $objectToArray: "$actors" } };
+    const [found] = await this.#aggregates
+      .aggregate<{ version: number; actors: number; isPacked?: boolean }>([
+        { $match: { _id: rootId } },
+        { $project: { version: 1, actors: size, isPacked: { $gt: ["$packedActors", null] } } },
+      ])
+      .toArray();
+    if (found === undefined) return undefined;
+    const { version, actors, isPacked } = found;
+    // Packed actors cannot be counted. Only thousands of them are packed.
+    return { version, actors: isPacked === true ? atMost : Math.min(actors, atMost) };
   }
 
   async loadHead(rootId: RunId): Promise<AggregateHead | undefined> {

@@ -205,6 +205,11 @@ export interface DueAggregate {
   readonly nextDueAt: number;
 }
 
+export interface AggregateSize {
+  readonly version: number;
+  readonly actors: number;
+}
+
 export interface AggregateStore {
   /**
    * True when the events of a save are stored in its transaction, so that a snapshot is never stored without them. The
@@ -218,6 +223,16 @@ export interface AggregateStore {
   create(aggregate: Aggregate<RootId>, beside?: StoredBeside): Promise<"created" | "exists">;
   /** The newest snapshot with all its actors, always in the same order; undefined when there is none. */
   load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined>;
+  /**
+   * What {@link load} answers, also of one moment, read in pieces: `pause` is awaited after each piece, so that a large
+   * aggregate does not hold the event loop. The array of actors belongs to the caller.
+   */
+  loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>): Promise<Aggregate<Root> | undefined>;
+  /**
+   * The newest version, and how many actors it has, counted up to `atMost`. Reads no actor; undefined when there is no
+   * such aggregate.
+   */
+  sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined>;
   /** The newest head of a run; undefined when there is none. */
   loadHead(rootId: RunId): Promise<AggregateHead | undefined>;
   /**

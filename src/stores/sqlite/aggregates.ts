@@ -14,6 +14,7 @@ import type {
   Aggregate,
   AggregateHead,
   AggregateSave,
+  AggregateSize,
   AggregateStore,
   ApprovalFilter,
   ApprovalLocation,
@@ -26,7 +27,7 @@ import type {
   StoredActor,
   StoredBeside,
 } from "../ports/aggregates.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database, ReadNow, Row } from "./database.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
@@ -35,6 +36,9 @@ const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
 /** An aggregate with more actors is created in several transactions. */
 const ACTORS_AT_ONCE = 1_000;
+
+/** Actors that are read between two pauses. */
+const ACTORS_IN_PIECE = 100;
 
 const INSERT_HEAD = `
   INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,
@@ -110,6 +114,35 @@ export class SqliteAggregateStore implements AggregateStore {
       );
       return { head: toHead<Root>(head), actors: rows.map(toActor) };
     });
+  }
+
+  loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>): Promise<Aggregate<Root> | undefined> {
+    return this.#db.readInPieces(async (all) => {
+      const [head] = all("SELECT * FROM aggregates WHERE root_id = ?", rootId);
+      if (head === undefined) return undefined;
+      const actors: StoredActor[] = [];
+      for (const rank of Object.values(RANK)) {
+        let last: Row | undefined;
+        do {
+          const page = pageOfActors(all, rootId, rank, last);
+          for (const row of page) actors.push(toActor(row));
+          last = page.length === ACTORS_IN_PIECE ? page.at(-1) : undefined;
+          if (last !== undefined) await pause();
+        } while (last !== undefined);
+      }
+      return { head: toHead<Root>(head), actors };
+    });
+  }
+
+  async sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined> {
+    const row = await this.#db.get(
+      `SELECT version, (SELECT count(*) FROM (SELECT 1 FROM actors WHERE root_id = ? LIMIT ?)) AS actors
+       FROM aggregates WHERE root_id = ?`,
+      rootId,
+      atMost,
+      rootId,
+    );
+    return row && { version: row["version"] as number, actors: row["actors"] as number };
   }
 
   async loadHead(rootId: RunId): Promise<AggregateHead | undefined> {
@@ -315,6 +348,26 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 }
 
+/** Actors of one rank in the order of `load`, after `last`. Each bound is that of the index, so that no row is read twice. */
+function pageOfActors(all: ReadNow, rootId: RootId, rank: number, last: Row | undefined): readonly Row[] {
+  const { job_id: jobId = "", position = -1, attempt = -1, id = "" } = last ?? {};
+  const [ofJob, order, after] =
+    rank === RANK.step
+      ? ["", "job_id, position, attempt, id", [jobId, position, attempt, id]]
+      : ["AND job_id IS NULL", "position, attempt, id", [position, attempt, id]];
+  // Each value of a row costs; there are thousands of jobs and steps.
+  const columns =
+    rank === RANK.job || rank === RANK.step ? "kind, id, state, position, job_id, status, attempt, agent_id" : "*";
+  return all(
+    `SELECT ${columns} FROM actors WHERE root_id = ? AND rank = ? ${ofJob} AND (${order}) > (${after.map(() => "?").join(", ")})
+     ORDER BY ${order} LIMIT ?`,
+    rootId,
+    rank,
+    ...after,
+    ACTORS_IN_PIECE,
+  );
+}
+
 /** The WHERE clause for rows that meet all of `clauses` and the filter. */
 function whereOf(
   clauses: readonly string[],
@@ -358,7 +411,7 @@ export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Roo
 }
 
 export function toActor(row: Row): StoredActor {
-  const requestedAt = row["requested_at"] as number | null;
+  const requestedAt = row["requested_at"] as number | null | undefined;
   return {
     kind: row["kind"] as StoredActor["kind"],
     id: row["id"] as string,
@@ -369,7 +422,7 @@ export function toActor(row: Row): StoredActor {
       status: row["status"] as string,
       attempt: row["attempt"] as number,
       agentId: row["agent_id"] as AgentId | null,
-      ...(requestedAt !== null && {
+      ...(typeof requestedAt === "number" && {
         approval: {
           pipelineId: row["pipeline_id"] as PipelineId,
           projectId: row["project_id"] as ProjectId,

@@ -52,6 +52,9 @@ export interface DatabaseOptions extends Omit<LogSyncOptions, "path"> {
   readonly readOnly?: boolean;
 }
 
+/** Reads the rows of a statement within one transaction. */
+export type ReadNow = (sql: string, ...values: readonly Value[]) => readonly Row[];
+
 /** How long a writer waits for the lock of another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** How far a full file may grow above its limit, so that rows can be removed. */
@@ -75,6 +78,10 @@ export class Database {
   /** The file descriptor of the write-ahead log, used only to sync it; null for a file that is only read. */
   readonly #log: number | null;
   readonly #sync: LogSync;
+  /** The connection that reads in pieces; opened when it is needed. */
+  #snapshots: SqliteConnection | undefined;
+  /** Resolves when all reads in pieces that were asked for are done. */
+  #inPieces: Promise<unknown> = Promise.resolve();
 
   /** Opens or creates the file and migrates its tables. Throws `unavailable`, and says what to do. */
   constructor(path: string, { limitBytes = null, readOnly = false, disk, ...sync }: DatabaseOptions = {}) {
@@ -178,6 +185,39 @@ export class Database {
     return this.#onDisk(() => this.#within("BEGIN", body));
   }
 
+  /**
+   * All that `body` reads is from one moment, although it may wait between two reads. Reads on a connection of their own, one
+   * `body` after the other.
+   */
+  readInPieces<T>(body: (all: ReadNow) => Promise<T>): Promise<T> {
+    const reading = this.#inPieces.then(() => this.#readSnapshot(body));
+    this.#inPieces = reading.catch(() => {});
+    return reading;
+  }
+
+  async #readSnapshot<T>(body: (all: ReadNow) => Promise<T>): Promise<T> {
+    const connection = (this.#snapshots ??= openToRead(this.#path));
+    try {
+      connection.exec("BEGIN");
+      const statements = new Map<string, SqliteStatement>();
+      const all: ReadNow = (sql, ...values) => {
+        const statement = statements.get(sql) ?? connection.prepare(sql);
+        statements.set(sql, statement);
+        return statement.all(...values) as Row[];
+      };
+      // The transaction sees the moment of its first read.
+      all("SELECT 1 FROM sqlite_schema LIMIT 1");
+      const caughtUp = this.#sync.caughtUp();
+      const result = await body(all);
+      connection.exec("COMMIT");
+      if (caughtUp !== null) await caughtUp;
+      return result;
+    } catch (error) {
+      if (connection.inTransaction) connection.exec("ROLLBACK");
+      throw translateFault(error, this.#path, this.#limitBytes);
+    }
+  }
+
   runNow(sql: string, ...values: readonly Value[]): number {
     return this.#prepare(sql).run(...values).changes;
   }
@@ -194,6 +234,8 @@ export class Database {
   async close(): Promise<void> {
     if (!this.#connection.open) return;
     this.#commitRequested();
+    await this.#inPieces;
+    this.#snapshots?.close();
     while (!this.#sync.isIdle && this.#sync.failure === null) await new Promise((resolve) => setImmediate(resolve));
     this.#connection.close();
     if (this.#log !== null) closeSync(this.#log);

