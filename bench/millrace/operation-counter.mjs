@@ -20,14 +20,44 @@ function before(prototype, method, act) {
   };
 }
 
-const require = createRequire(import.meta.url);
-const { DatabaseSync } = process.getBuiltinModule("node:sqlite") ?? require("@photostructure/sqlite");
-const database = new DatabaseSync(":memory:");
-const Statement = Object.getPrototypeOf(database.prepare("SELECT 1"));
-database.close();
 const firstWord = (sql) => sql.trim().split(/\s/, 1)[0].toUpperCase();
-before(DatabaseSync.prototype, "exec", (_, sql) => count(`SQLite ${firstWord(sql)}`));
-for (const method of ["run", "get", "all"]) before(Statement, method, () => count(`SQLite ${method}`));
+const builtIn = process.getBuiltinModule("node:sqlite");
+if (builtIn === undefined) countInPackage();
+else countInPrototypes(builtIn.DatabaseSync);
+
+function countInPrototypes(DatabaseSync) {
+  const database = new DatabaseSync(":memory:");
+  const Statement = Object.getPrototypeOf(database.prepare("SELECT 1"));
+  database.close();
+  before(DatabaseSync.prototype, "exec", (_, sql) => count(`SQLite ${firstWord(sql)}`));
+  for (const method of ["run", "get", "all"]) before(Statement, method, () => count(`SQLite ${method}`));
+}
+
+/** The prototypes of the package cannot be changed, so the program gets a class of the same shape that counts. */
+function countInPackage() {
+  const require = createRequire(import.meta.url);
+  const loaded = require("@photostructure/sqlite");
+  class CountingDatabase extends loaded.DatabaseSync {
+    exec(sql) {
+      count(`SQLite ${firstWord(sql)}`);
+      return super.exec(sql);
+    }
+
+    prepare(...args) {
+      const statement = super.prepare(...args);
+      for (const method of ["run", "get", "all"]) {
+        const original = statement[method].bind(statement);
+        const value = (...values) => {
+          count(`SQLite ${method}`);
+          return original(...values);
+        };
+        Object.defineProperty(statement, method, { value });
+      }
+      return statement;
+    }
+  }
+  require.cache[require.resolve("@photostructure/sqlite")].exports = { ...loaded, DatabaseSync: CountingDatabase };
+}
 
 before(Redis.prototype, "sendCommand", (_, { name }) => count(`Redis ${name.toLowerCase()}`));
 
