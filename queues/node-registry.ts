@@ -4,7 +4,7 @@
  */
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
-import { BEAT } from "./scripts.ts";
+import { beatIn } from "./scripts.ts";
 
 /** A node as it announces itself; the same for the whole life of its process. */
 export interface NodeRecord {
@@ -105,8 +105,8 @@ export class NodeRegistry {
   async #announce(): Promise<void> {
     const now = performance.now();
     try {
-      const alive = (await this.#redis.eval(BEAT, 1, NODES, this.#member, GONE_MS)) as string[];
-      if (alive.some((member) => member !== this.#member)) this.#aloneSince = null;
+      const { members } = await beatIn(this.#redis, NODES, this.#member, GONE_MS);
+      if (members.some((member) => member !== this.#member)) this.#aloneSince = null;
       else this.#aloneSince ??= now;
       this.#announcedAt = now;
     } catch (error) {

@@ -1,19 +1,21 @@
 /** Membership of nodes and leases of shards, as Lua scripts that each run atomically on Redis. */
 import type { RedisClient } from "../src/redis/connect.ts";
+import { redisScript, runScript } from "../src/redis/redis-script.ts";
 
 /*
  * Renews the membership of a node, and removes silent members.
  *
  * KEYS[1] sorted set of members by the time of their last beat
  * ARGV[1] member   ARGV[2] milliseconds after which a silent one is no member
- * Answers the live members.
+ * Answers { milliseconds since the oldest beat of a live member, { live member ... } }.
  */
-export const BEAT = `
+const BEAT = redisScript(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZADD", KEYS[1], now, ARGV[1])
 redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - ARGV[2])
-return redis.call("ZRANGE", KEYS[1], 0, -1)`;
+local oldest = redis.call("ZRANGE", KEYS[1], 0, 0, "WITHSCORES")
+return { now - oldest[2], redis.call("ZRANGE", KEYS[1], 0, -1) }`);
 
 /*
  * Renews the leases that the holder still has; never creates one.
@@ -22,7 +24,7 @@ return redis.call("ZRANGE", KEYS[1], 0, -1)`;
  * ARGV[1] holder   ARGV[2] lease in milliseconds
  * Answers for each shard: 1 when renewed else 0, the generation or "".
  */
-const RENEW = `
+const RENEW = redisScript(`
 local answer = {}
 for i = 1, #KEYS, 2 do
   local held = 0
@@ -30,7 +32,7 @@ for i = 1, #KEYS, 2 do
   answer[#answer + 1] = held
   answer[#answer + 1] = redis.call("GET", KEYS[i + 1]) or ""
 end
-return answer`;
+return answer`);
 
 /*
  * Deletes a lease that the holder still has.
@@ -38,15 +40,27 @@ return answer`;
  * KEYS[1] lease   ARGV[1] holder
  * Answers 1 when the lease was deleted, else 0.
  */
-const RELEASE = `
+const RELEASE = redisScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
-return 0`;
+return 0`);
 
 const MEMBERS = "{millrace}:members";
 
+export interface Membership {
+  readonly members: readonly string[];
+  /** For how long the most silent member has not renewed its membership, milliseconds. */
+  readonly silentMs: number;
+}
+
 /** Renews the membership of a node, and returns the live members; a member that is silent for `ttlMs` is removed. */
-export async function beat(redis: RedisClient, nodeId: string, ttlMs: number): Promise<readonly string[]> {
-  return (await redis.eval(BEAT, 1, MEMBERS, nodeId, ttlMs)) as string[];
+export function beat(redis: RedisClient, nodeId: string, ttlMs: number): Promise<Membership> {
+  return beatIn(redis, MEMBERS, nodeId, ttlMs);
+}
+
+/** The same in another sorted set of members. */
+export async function beatIn(redis: RedisClient, key: string, member: string, ttlMs: number): Promise<Membership> {
+  const [silentMs, members] = (await runScript(redis, BEAT, [key], [member, ttlMs])) as [number, string[]];
+  return { members, silentMs };
 }
 
 /** Ends the membership of a node, and returns the members that are left. */
@@ -78,8 +92,8 @@ export function renewLeases(
   ttlMs: number,
 ): readonly Promise<Renewal>[] {
   const renew = async (some: readonly LeaseKeys[]): Promise<readonly Renewal[]> => {
-    const values = [...some.flatMap(({ lease, generation }) => [lease, generation]), holder, String(ttlMs)];
-    const answer = (await redis.eval(RENEW, 2 * some.length, ...values)) as (number | string)[];
+    const keys = some.flatMap(({ lease, generation }) => [lease, generation]);
+    const answer = (await runScript(redis, RENEW, keys, [holder, ttlMs])) as (number | string)[];
     return some.map((_, at) => ({ held: answer[2 * at] === 1, generation: String(answer[2 * at + 1]) }));
   };
   if (redis.isCluster) return shards.map(async (keys) => (await renew([keys]))[0]!);
@@ -104,5 +118,5 @@ export async function lengthsOf(redis: RedisClient, lists: readonly string[]): P
 
 /** Gives a lease back; does nothing when another node holds it. */
 export async function releaseLease(redis: RedisClient, lease: string, holder: string): Promise<void> {
-  await redis.eval(RELEASE, 1, lease, holder);
+  await runScript(redis, RELEASE, [lease], [holder]);
 }

@@ -4,7 +4,6 @@
  * run.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { until } from "../../test/support/until.ts";
 import { FINAL_RUN_STATUSES, type RunStatus } from "../../src/domain/status.ts";
 import { percentile } from "../measure/percentiles.ts";
 import type { WorkersWorld } from "./workers-world.ts";
@@ -15,6 +14,7 @@ const STEPS = 30;
 const STEP_SECONDS = "0.7";
 /** Between two triggers of a run of one step. */
 const SHORT_EVERY_MS = 250;
+const LOOK_MS = 1_000;
 const END_MS = 120_000;
 
 /** Where a run waited: for its first step, for the next one, or for its end after the last one. */
@@ -45,52 +45,67 @@ interface LogLine {
 export async function pausesDuring(world: WorkersWorld, work: () => Promise<void>): Promise<Pauses> {
   const long = await savePipeline(world, "long", STEPS, { command: "sleep", args: [STEP_SECONDS] });
   const short = await savePipeline(world, "short", 1, { command: "true" });
-  const triggered = new Map<string, number>();
-  const ended = new Map<string, number>();
+  const runs = new Runs(world);
   let isOver = false;
-  const trigger = async (pipelineId: string): Promise<string> => {
-    const at = Date.now();
-    const { runId } = await world.api.call<{ runId: string }>("POST", `/pipelines/${pipelineId}/trigger`, {});
-    triggered.set(runId, at);
-    return runId;
-  };
-  const end = async (pipelineId: string, runId: string): Promise<void> => {
-    await until(
-      `the end of ${runId}`,
-      async () => {
-        const path = `/pipelines/${pipelineId}/runs/${runId}`;
-        const run = await world.api.call<{ status: RunStatus; endTime: string | null }>("GET", path);
-        if (!FINAL_RUN_STATUSES.includes(run.status)) return pause(500).then(() => false);
-        if (run.status !== "success") throw new Error(`the run ${runId} ended as ${run.status}`);
-        ended.set(runId, Date.parse(run.endTime!));
-        return true;
-      },
-      END_MS,
-    );
-  };
   const slot = async (): Promise<void> => {
-    while (!isOver) await end(long, await trigger(long));
+    while (!isOver) await runs.end(await runs.trigger(long));
   };
   const stream = async (): Promise<void> => {
-    const ends: Promise<void>[] = [];
-    while (!isOver) {
-      const [runId] = await Promise.all([trigger(short), pause(SHORT_EVERY_MS)]);
-      ends.push(end(short, runId));
-    }
-    await Promise.all(ends);
+    while (!isOver) await Promise.all([runs.trigger(short), pause(SHORT_EVERY_MS)]);
   };
-  const runs = Promise.all([stream(), ...Array.from({ length: LONG_RUNS }, slot)]);
-  await Promise.all([runs, work().finally(() => (isOver = true))]);
-  const found = gapsOf(world.agent.stderr, triggered, ended);
+  const worked = work().finally(() => (isOver = true));
+  await Promise.all([worked, stream(), ...Array.from({ length: LONG_RUNS }, slot)]);
+  await runs.endAll();
+  const found = gapsOf(world.agent.stderr, runs.triggered, runs.ended);
   const longest = (place: Place) => Math.max(...found.filter((gap) => gap.place === place).map(({ ms }) => ms));
   const gaps = found.map(({ ms }) => ms);
   return {
-    runs: triggered.size,
+    runs: runs.triggered.size,
     longestOf: { "first step": longest("first step"), "next step": longest("next step"), end: longest("end") },
     p50Ms: percentile(gaps, 0.5),
     p99Ms: percentile(gaps, 0.99),
     longestMs: Math.max(...gaps),
   };
+}
+
+/** The runs that were triggered, and their ends. */
+class Runs {
+  /** By run: when it was triggered, Unix milliseconds. */
+  readonly triggered = new Map<string, number>();
+  /** By run: its `endTime`, Unix milliseconds. */
+  readonly ended = new Map<string, number>();
+  readonly #world: WorkersWorld;
+  readonly #pipelines = new Map<string, string>();
+
+  constructor(world: WorkersWorld) {
+    this.#world = world;
+  }
+
+  async trigger(pipelineId: string): Promise<string> {
+    const at = Date.now();
+    const { runId } = await this.#world.api.call<{ runId: string }>("POST", `/pipelines/${pipelineId}/trigger`, {});
+    this.triggered.set(runId, at);
+    this.#pipelines.set(runId, pipelineId);
+    return runId;
+  }
+
+  /** Resolves when the run has ended. Looks rarely, because the looks cost what is measured. */
+  async end(runId: string): Promise<void> {
+    const path = `/pipelines/${this.#pipelines.get(runId)}/runs/${runId}`;
+    for (const begunAt = performance.now(); ; await pause(LOOK_MS)) {
+      const run = await this.#world.api.call<{ status: RunStatus; endTime: string | null }>("GET", path);
+      if (run.status === "success") {
+        this.ended.set(runId, Date.parse(run.endTime!));
+        return;
+      }
+      if (FINAL_RUN_STATUSES.includes(run.status)) throw new Error(`the run ${runId} ended as ${run.status}`);
+      if (performance.now() > begunAt + END_MS) throw new Error(`the run ${runId} did not end within ${END_MS} ms`);
+    }
+  }
+
+  async endAll(): Promise<void> {
+    for (const runId of this.triggered.keys()) if (!this.ended.has(runId)) await this.end(runId);
+  }
 }
 
 async function savePipeline({ api }: WorkersWorld, name: string, steps: number, args: object): Promise<string> {

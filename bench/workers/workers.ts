@@ -99,7 +99,7 @@ async function restartAll(world: WorkersWorld): Promise<readonly Figure[]> {
   const from = performance.now();
   let tookMs = 0;
   const pauses = await pausesDuring(world, async () => {
-    for (const worker of [...world.workers]) await world.replace(worker);
+    for (const worker of world.workers.slice()) await world.replace(worker);
     tookMs = performance.now() - from;
   });
   return [
