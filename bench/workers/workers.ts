@@ -25,25 +25,33 @@ const LEAST_CALLS = 0.005;
 /** Measures one round. */
 export async function measureWorkers(mongo: Mongo, size: WorkersSize): Promise<readonly Figure[]> {
   const world = await WorkersWorld.start(size, mongo);
+  const figures: Figure[] = [];
   try {
-    const from = performance.now();
-    await world.startWorkers();
-    const startedMs = performance.now() - from;
-    await world.balanced();
-    const balancedMs = performance.now() - from - startedMs;
+    figures.push(...(await startAll(world)));
     await pause(SETTLE_MS);
-    return [
-      { metric: "all workers started", unit: "ms", value: startedMs },
-      { metric: "shards spread after that", unit: "ms", value: balancedMs },
-      { metric: "spread of the shards", unit: "shards", value: await world.spread() },
-      ...(await idle(world)),
-      ...(await killSome(world, 1, "one")),
-      ...(await killSome(world, Math.ceil(size.workers / 4), "a quarter")),
-      ...(await restartAll(world)),
-    ];
+    figures.push(...(await idle(world)));
+    figures.push(...(await killSome(world, 1, "one")));
+    figures.push(...(await killSome(world, Math.ceil(size.workers / 4), "a quarter")));
+    figures.push(...(await restartAll(world)));
+    return figures;
+  } catch (cause) {
+    const measured = figures.map(({ metric, value }) => `${metric} ${value.toFixed(1)}`);
+    throw new Error(`measured until then: ${measured.join(", ")}`, { cause });
   } finally {
     await world.stop();
   }
+}
+
+async function startAll(world: WorkersWorld): Promise<readonly Figure[]> {
+  const from = performance.now();
+  await world.startWorkers();
+  const startedAt = performance.now();
+  await world.balanced();
+  return [
+    { metric: "all workers started", unit: "ms", value: startedAt - from },
+    { metric: "shards spread after that", unit: "ms", value: performance.now() - startedAt },
+    { metric: "spread of the shards", unit: "shards", value: await world.spread() },
+  ];
 }
 
 /** CPU, memory and calls of the workers while nothing happens. */
