@@ -118,6 +118,8 @@ export function insertEvents(events: Collection<Keyed>, list: readonly RunEvent[
   return insertAbsent(events, documents);
 }
 
+const ID_ALONE = { projection: { _id: 1 } };
+
 interface ShardDocument {
   readonly _id: string;
   readonly epoch: number;
@@ -176,12 +178,18 @@ export function shardStore(connection: Connection): ShardStore {
     async withWork(some, dueAt) {
       const shard = { $in: [...some] };
       // The indexes of these fields begin with the shard, so that the server skips from one shard to the next.
-      const found = await Promise.all([
+      const owing = { shard, owes: true };
+      const due = { shard, nextDueAt: { $ne: null, $lte: dueAt } };
+      const anyAggregate = async () => (await aggregates.findOne({ $or: [owing, due] }, ID_ALONE)) !== null;
+      // Most calls find nothing, so one query asks for both kinds of aggregates first. It ends with the first one.
+      const [commanded, isMore] = await Promise.all([
         inbox.distinct("shard", { shard, answered: false }),
-        aggregates.distinct("shard", { shard, owes: true }),
-        aggregates.distinct("shard", { shard, nextDueAt: { $ne: null, $lte: dueAt } }),
+        anyAggregate(),
       ]);
-      return new Set(found.flat() as number[]);
+      const found = isMore
+        ? await Promise.all([aggregates.distinct("shard", owing), aggregates.distinct("shard", due)])
+        : [];
+      return new Set([commanded, ...found].flat() as number[]);
     },
     async epochs() {
       const found = await shards.find({ epoch: { $gt: 0 } }).toArray();
