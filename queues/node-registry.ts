@@ -4,6 +4,7 @@
  */
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
+import { everySecond } from "./every-second.ts";
 import { beatIn } from "./scripts.ts";
 
 /** A node as it announces itself; the same for the whole life of its process. */
@@ -31,7 +32,6 @@ export interface NodeRegistryOptions {
 
 /** Sorted set of records, as JSON, by the time of their last announcement. */
 const NODES = "{millrace}:nodes";
-const ANNOUNCE_MS = 1_000;
 /** A node that has not announced itself for this long counts as gone. */
 const GONE_MS = 5_000;
 /** What the last announcement has found counts for this long. */
@@ -54,8 +54,7 @@ export class NodeRegistry {
   readonly #log: Logger;
   readonly #member: string;
   #announcing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+  #cancel: (() => void) | undefined;
   /** Since when every announcement has found no other node; null while one lives. Monotonic milliseconds. */
   #aloneSince: number | null = null;
   /** When the last announcement that was answered was sent, monotonic milliseconds. */
@@ -72,7 +71,7 @@ export class NodeRegistry {
    */
   async start(): Promise<void> {
     await this.#announce();
-    this.#schedule();
+    this.#cancel = everySecond(() => (this.#announcing = this.#announceAgain()));
   }
 
   /**
@@ -96,8 +95,7 @@ export class NodeRegistry {
 
   /** Removes the record; while Redis is away, the node counts as gone after 5 s instead. Idempotent; never rejects. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     await this.#announcing;
     await this.#redis.zrem(NODES, this.#member).catch(() => undefined);
   }
@@ -115,14 +113,11 @@ export class NodeRegistry {
     }
   }
 
-  #schedule(): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#announcing = this.#announce()
-        .catch((error: unknown) => {
-          this.#log.debug({ error: String(error) }, "this node could not announce itself; it tries again");
-        })
-        .finally(() => this.#schedule());
-    }, ANNOUNCE_MS);
+  async #announceAgain(): Promise<void> {
+    try {
+      await this.#announce();
+    } catch (error) {
+      this.#log.debug({ error: String(error) }, "this node could not announce itself; it tries again");
+    }
   }
 }
