@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 
 /** The workloads of system.ts, and W6 to W15, which only millrace can do. */
 const OF_ALL_SYSTEMS = ["W1", "W2", "W3", "W4", "W5"] as const;
-export const WORKLOADS = [...OF_ALL_SYSTEMS, "W6", "W7", "W8", "W9", "W10", "W11", "W12", "W14", "W15"] as const;
+export const WORKLOADS = [...OF_ALL_SYSTEMS, "W6", "W7", "W8", "W9", "W10", "W11", "W12", "W13", "W14", "W15"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface BenchSettings {
@@ -12,6 +12,8 @@ export interface BenchSettings {
   readonly rounds: number;
   /** How many agents W14 simulates; its jobs, projects and rate are in proportion. */
   readonly agents: number;
+  /** How many worker processes W13 starts, with eight shards each. */
+  readonly workers: number;
   /** True to measure Restate too. */
   readonly peers: boolean;
   /** The program `node` that runs the measured node and agent of millrace. */
@@ -28,12 +30,15 @@ export interface BenchSettings {
 
 const DEFAULT_ROUNDS = 5;
 const LEAST_AGENTS = 40;
+/** One quarter of the workers is killed, and the others take its shards. */
+const LEAST_WORKERS = 4;
 
 export const USAGE = `npm run bench -- [options]
 
   --only W1,W3     the workloads to measure; default all
   --rounds N       how often each workload is measured; default ${DEFAULT_ROUNDS}
   --agents N       how many agents W14 simulates, at least 40; default 2000
+  --workers N      how many worker processes W13 starts, at least 4; default 32
   --peers          also measures Restate, which is installed from npm the first time
   --node PATH      the program node for the measured node and agent; default: the one that runs this
   --json FILE      writes the results to FILE after every round
@@ -48,6 +53,7 @@ Workloads:
   W4  one run with 40 parallel jobs         W8  cost of a run beside waiting or ended runs
   W9  validating and planning 1,000 steps   W10 a cancel to the step's process
   W11 the longest turn of runs at limits    W12 CPU when idle, with 10,000 pipelines
+  W13 32 workers: idle, killed, replaced
   W14 2,000 agents and 20,000 queued jobs   W15 reading a run of 5,000 jobs
 `;
 
@@ -59,6 +65,7 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
       only: { type: "string", default: WORKLOADS.join(",") },
       rounds: { type: "string", default: String(DEFAULT_ROUNDS) },
       agents: { type: "string", default: "2000" },
+      workers: { type: "string", default: "32" },
       peers: { type: "boolean", default: false },
       node: { type: "string", default: process.execPath },
       json: { type: "string" },
@@ -73,10 +80,14 @@ export function readArguments(argv: readonly string[]): BenchSettings | null {
   if (!/^[1-9]\d{1,4}$/.test(values.agents) || Number(values.agents) < LEAST_AGENTS) {
     throw new Error(`--agents must be a whole number from ${LEAST_AGENTS} to 99999`);
   }
+  if (!/^[1-9]\d{0,2}$/.test(values.workers) || Number(values.workers) < LEAST_WORKERS) {
+    throw new Error(`--workers must be a whole number from ${LEAST_WORKERS} to 999`);
+  }
   return {
     only: new Set(values.only.split(",").map(workloadNamed)),
     rounds: Number(values.rounds),
     agents: Number(values.agents),
+    workers: Number(values.workers),
     peers: values.peers,
     node: values.node,
     json: values.json ?? null,

@@ -18,6 +18,7 @@ import { Runs } from "./millrace/runs.ts";
 import { measureTurns } from "./millrace/turns.ts";
 import { comparableWorkloads } from "./millrace/workloads.ts";
 import { startRestate } from "./peers/restate/start.ts";
+import { measureWorkers, workersOf } from "./workers/workers.ts";
 import type { Contestant } from "./rounds.ts";
 import type { Figure } from "./system.ts";
 
@@ -27,7 +28,7 @@ const COMPARABLE = ["W1", "W2", "W3", "W4", "W5"] as const;
 
 /** `folder` is for data that are made once and used in every round. `mongo` is null when no MongoDB is available. */
 export function contestantsOf(
-  { peers, agents, node }: Pick<BenchSettings, "peers" | "agents" | "node">,
+  { peers, agents, workers, node }: Pick<BenchSettings, "peers" | "agents" | "workers" | "node">,
   mongo: Mongo | null,
   folder: string,
 ): readonly Contestant[] {
@@ -51,6 +52,15 @@ export function contestantsOf(
       workloads: ["W14"],
       start: (place) => standalone("W14", () => measureFleet(place, fleetOf(agents))),
     },
+    ...(mongo === null
+      ? []
+      : [
+          {
+            ...MONGODB,
+            workloads: ["W13"] as const,
+            start: () => standalone("W13", () => measureWorkers(mongo, workersOf(workers))),
+          },
+        ]),
     { ...SQLITE, workloads: ["W15"], start: (place) => standalone("W15", () => measureLargeRun(place)) },
     { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
     { system: "millrace", store: "none", workloads: ["W11"], start: () => standalone("W11", measureTurns) },

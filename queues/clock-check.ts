@@ -6,6 +6,7 @@ import type { Clock } from "../src/domain/clock.ts";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { clockDeviation, clockVerdict, type ClockVerdict, WRONG_MS } from "./clock-deviation.ts";
+import { everySecond } from "./every-second.ts";
 import { tellFact, type ToldFacts } from "./node-facts.ts";
 
 export interface ClockCheckOptions {
@@ -17,7 +18,6 @@ export interface ClockCheckOptions {
 
 /** Hash of how far each node's clock is ahead of the clock of Redis, milliseconds. */
 const CLOCKS = "{millrace}:clocks";
-const CHECK_MS = 1_000;
 /** A node that has told nothing for this long does not count. */
 const TOLD_MS = 5_000;
 /** An answer that took longer says too little about the time, milliseconds. */
@@ -30,9 +30,8 @@ export class ClockCheck {
   #verdict: ClockVerdict = "right";
   /** The last reading of both clocks at which the time was not wrong. */
   #confirmed: { readonly wall: number; readonly monotonic: number } | null = null;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: (() => void) | undefined;
   #checking: Promise<void> = Promise.resolve();
-  #stopped = false;
 
   constructor(options: ClockCheckOptions) {
     this.#options = options;
@@ -41,12 +40,11 @@ export class ClockCheck {
   /** Resolves after the first comparison, so that a worker with a wrong clock owns nothing from the start. */
   async start(): Promise<void> {
     await this.#check();
-    this.#schedule();
+    this.#cancel = everySecond(() => (this.#checking = this.#check()));
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     await this.#checking;
   }
 
@@ -72,13 +70,6 @@ export class ClockCheck {
   get clock(): Clock {
     const { clock } = this.#options;
     return { now: () => clock.now() - this.#jumpMs(), monotonic: () => clock.monotonic() };
-  }
-
-  #schedule(): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#checking = this.#check().finally(() => this.#schedule());
-    }, CHECK_MS);
   }
 
   /** How far the clock has jumped since it was last confirmed; 0 for less than {@link WRONG_MS}. */

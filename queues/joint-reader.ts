@@ -4,7 +4,8 @@
  * command can wait for them together: there, senders tell the node (wake-key.ts), and it waits for its wake-up key only.
  *
  * While envelopes are fetched, the reader does not wait for markers. It looks into the mailboxes after each fetch
- * instead (mailbox-look.ts), so that one call finds what a fetch has left and what has come to other mailboxes.
+ * instead (mailbox-look.ts), so that one call finds what a fetch has left, what has come to other mailboxes, and what
+ * other nodes tell this one: shards change hands at once also while there is much to fetch.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../src/domain/logger.ts";
@@ -319,12 +320,11 @@ export class JointReader {
     const calls = this.#isCluster ? places.map((place) => [place]) : places.length > 0 ? [places] : [];
     await Promise.all(
       calls.map(async (some) => {
-        const found = await look(
-          this.#options.redis,
-          some.map(({ marker }) => marker),
-          deep,
-        );
+        const markers = some.map(({ marker }) => marker);
+        const wakeKey = this.#isCluster ? null : this.#wakeKey;
+        const { found, words } = await look(this.#options.redis, markers, { deep, wakeKey });
         some.forEach((place, at) => heed(place, found[at]));
+        if (!this.#isClosed) for (const word of words) this.#heedWord(word);
       }),
     );
   }

@@ -14,14 +14,17 @@ export interface Look {
 }
 
 /*
- * KEYS    the marker of each mailbox; the names of its other keys differ only in their last word
+ * KEYS    the marker of each mailbox; the names of its other keys differ only in their last word. Then the wake-up key of
+ *         the node, if ARGV[2] is 1
  * ARGV[1] 1: look into every mailbox; 0: only into those with a marker
  * Answers two numbers for each mailbox: waiting envelopes (-1: without a marker, not looked at), and when the next
- * delayed envelope is due, or 0. BullMQ keeps times of delayed jobs multiplied by 4096.
+ * delayed envelope is due, or 0. BullMQ keeps times of delayed jobs multiplied by 4096. Then the words of the wake-up
+ * key, which it takes; but "look" is for the command that waits, or will wait in a moment.
  */
 const LOOK = redisScript(`
 local answer = {}
-for i = 1, #KEYS do
+local mailboxes = #KEYS - ARGV[2]
+for i = 1, mailboxes do
   local waiting, due = -1, 0
   if redis.call("DEL", KEYS[i]) == 1 or ARGV[1] == "1" then
     local prefix = string.sub(KEYS[i], 1, -7)
@@ -32,6 +35,14 @@ for i = 1, #KEYS do
   answer[#answer + 1] = waiting
   answer[#answer + 1] = due
 end
+if mailboxes < #KEYS then
+  for _, word in ipairs(redis.call("ZRANGE", KEYS[#KEYS], 0, -1)) do
+    if word ~= "look" then
+      answer[#answer + 1] = word
+      redis.call("ZREM", KEYS[#KEYS], word)
+    end
+  end
+end
 return answer`);
 
 /** The key of a shard's marker. */
@@ -39,18 +50,28 @@ export function markerKey(shard: number): string {
   return new QueueKeys(shardTag(shard)).toKey(mailboxName(shard), "marker");
 }
 
+export interface Looks {
+  /** By mailbox; undefined for one without a marker, which is not looked into unless `deep` is set. */
+  readonly found: readonly (Look | undefined)[];
+  /** What other nodes told this one. */
+  readonly words: readonly string[];
+}
+
 /**
- * Looks into the mailboxes with these markers in one call; on a cluster, it must be one mailbox. Undefined stands for a mailbox
- * without a marker, which is not looked into unless `deep` is set.
+ * Looks into the mailboxes with these markers in one call, and takes the words of the wake-up key unless it is null. On
+ * a cluster it must be one mailbox and no wake-up key.
  */
 export async function look(
   redis: RedisClient,
   markers: readonly string[],
-  deep: boolean,
-): Promise<readonly (Look | undefined)[]> {
-  const answer = (await runScript(redis, LOOK, markers, [deep ? 1 : 0])) as readonly number[];
-  return markers.map((_, at) => {
-    const [waiting, dueAt] = [answer[2 * at]!, answer[2 * at + 1]!];
+  { deep, wakeKey }: { readonly deep: boolean; readonly wakeKey: string | null },
+): Promise<Looks> {
+  const keys = wakeKey === null ? markers : [...markers, wakeKey];
+  const answer = await runScript(redis, LOOK, keys, [deep ? 1 : 0, wakeKey === null ? 0 : 1]);
+  const [numbers, words] = [answer as readonly number[], (answer as readonly string[]).slice(2 * markers.length)];
+  const found = markers.map((_, at) => {
+    const [waiting, dueAt] = [numbers[2 * at]!, numbers[2 * at + 1]!];
     return waiting < 0 ? undefined : { waiting, dueAt: dueAt === 0 ? Infinity : dueAt };
   });
+  return { found, words };
 }

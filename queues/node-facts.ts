@@ -3,6 +3,7 @@
  * none, and no node depends on the facts of another: a missing fact changes nothing.
  */
 import type { RedisClient } from "../src/redis/connect.ts";
+import { redisScript, runScript } from "../src/redis/redis-script.ts";
 
 /*
  * Tells a fact of a node, unless it is empty, and removes facts that are too old.
@@ -11,7 +12,7 @@ import type { RedisClient } from "../src/redis/connect.ts";
  * ARGV[1] node   ARGV[2] fact, a number   ARGV[3] milliseconds after which a fact is too old
  * Answers { time of Redis, { node, fact, node, fact ... } }.
  */
-const TELL = `
+const TELL = redisScript(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 if ARGV[2] ~= "" then redis.call("HSET", KEYS[1], ARGV[1], string.format("%d ", now) .. ARGV[2]) end
@@ -26,7 +27,7 @@ for at = 1, #all, 2 do
     redis.call("HDEL", KEYS[1], all[at])
   end
 end
-return { now, told }`;
+return { now, told }`);
 
 export interface ToldFacts {
   /** Unix milliseconds by the clock of Redis. */
@@ -47,7 +48,7 @@ export interface Fact {
 /** Tells the fact of one node, and answers those of the others. Rejects when Redis cannot be reached. */
 export async function tellFact(redis: RedisClient, { key, nodeId, value, ttlMs }: Fact): Promise<ToldFacts> {
   const text = value === null ? "" : String(value);
-  const [redisNow, told] = (await redis.eval(TELL, 1, key, nodeId, text, ttlMs)) as [number, string[]];
+  const [redisNow, told] = (await runScript(redis, TELL, [key], [nodeId, text, ttlMs])) as [number, string[]];
   const others = new Map<string, number>();
   for (let at = 0; at < told.length; at += 2) if (told[at] !== nodeId) others.set(told[at]!, Number(told[at + 1]));
   return { redisNow, others };

@@ -5,7 +5,8 @@
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { redisScript, runScript } from "../src/redis/redis-script.ts";
-import { BEAT } from "./scripts.ts";
+import { everySecond } from "./every-second.ts";
+import { beatIn } from "./scripts.ts";
 
 /** A node as it announces itself; the same for the whole life of its process. */
 export interface NodeRecord {
@@ -32,7 +33,6 @@ export interface NodeRegistryOptions {
 
 /** Sorted set of records, as JSON, by the time of their last announcement. */
 const NODES = "{millrace}:nodes";
-const ANNOUNCE_MS = 1_000;
 /** A node that has not announced itself for this long counts as gone. */
 const GONE_MS = 5_000;
 /** What the last announcement has found counts for this long. */
@@ -55,8 +55,7 @@ export class NodeRegistry {
   readonly #log: Logger;
   readonly #member: string;
   #announcing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+  #cancel: (() => void) | undefined;
   /** Since when every announcement has found no other node; null while one lives. Monotonic milliseconds. */
   #aloneSince: number | null = null;
   /** When the last announcement that was answered was sent, monotonic milliseconds. */
@@ -73,7 +72,7 @@ export class NodeRegistry {
    */
   async start(): Promise<void> {
     await this.#announce();
-    this.#schedule();
+    this.#cancel = everySecond(() => (this.#announcing = this.#announceAgain()));
   }
 
   /**
@@ -97,8 +96,7 @@ export class NodeRegistry {
 
   /** Removes the record; while Redis is away, the node counts as gone after 5 s instead. Idempotent; never rejects. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
     await this.#announcing;
     await this.#redis.zrem(NODES, this.#member).catch(() => undefined);
   }
@@ -106,8 +104,8 @@ export class NodeRegistry {
   async #announce(): Promise<void> {
     const now = performance.now();
     try {
-      const alive = (await runScript(this.#redis, BEAT, [NODES], [this.#member, GONE_MS])) as string[];
-      if (alive.some((member) => member !== this.#member)) this.#aloneSince = null;
+      const { members } = await beatIn(this.#redis, NODES, this.#member, GONE_MS);
+      if (members.some((member) => member !== this.#member)) this.#aloneSince = null;
       else this.#aloneSince ??= now;
       this.#announcedAt = now;
     } catch (error) {
@@ -116,14 +114,11 @@ export class NodeRegistry {
     }
   }
 
-  #schedule(): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#announcing = this.#announce()
-        .catch((error: unknown) => {
-          this.#log.debug({ error: String(error) }, "this node could not announce itself; it tries again");
-        })
-        .finally(() => this.#schedule());
-    }, ANNOUNCE_MS);
+  async #announceAgain(): Promise<void> {
+    try {
+      await this.#announce();
+    } catch (error) {
+      this.#log.debug({ error: String(error) }, "this node could not announce itself; it tries again");
+    }
   }
 }

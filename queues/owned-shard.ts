@@ -113,8 +113,9 @@ export class OwnedShard {
     return true;
   }
 
-  isExpired(now: number): boolean {
-    return now - this.#renewedAt >= LEASE_MS;
+  /** How long the lease lasts by this node's clock, milliseconds; not above 0 when it has run out. */
+  leaseLeftMs(now: number): number {
+    return this.#renewedAt + LEASE_MS - now;
   }
 
   /** Ends at once and settles nothing, because the lease is lost. Idempotent. */

@@ -10,13 +10,15 @@ export interface OwnershipGuard {
   check(members: number): Promise<void>;
   /** Why this node may own no shard now; null when it may. */
   readonly bar: Bar | null;
-  /** The same for people; null when the node may own shards. */
+  /** True while the node may soon be barred, or no longer be barred: the rounds then follow each other sooner. */
+  readonly isUncertain: boolean;
+  /** The same as `bar` for people; null when the node may own shards. */
   readonly reason: string | null;
 }
 
 /** `clock` is null where no other clock can be read: Redis is private to this node, on the same machine. */
 export function ownershipGuard(
-  reach: Pick<StoreReach, "check" | "isCutOff">,
+  reach: Pick<StoreReach, "check" | "isCutOff" | "isSilent">,
   clock: Pick<ClockCheck, "reason"> | null,
 ): OwnershipGuard {
   const barNow = (): Bar | null => {
@@ -29,6 +31,9 @@ export function ownershipGuard(
       if (barNow() === "clock") return;
       // A worker that is alone has no successor, so it asks nothing.
       if (members > 1 || reach.isCutOff) await reach.check();
+    },
+    get isUncertain() {
+      return reach.isSilent || barNow() !== null;
     },
     get bar() {
       return barNow();

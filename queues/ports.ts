@@ -48,13 +48,22 @@ export interface RedisMark {
   readonly redisRunId: string;
 }
 
+/** A new epoch of a shard, and the Redis that the previous owner recorded; null when no owner has recorded one. */
+export interface TakenEpoch {
+  readonly epoch: number;
+  readonly previous: RedisMark | null;
+}
+
 /** Issues epochs. The store does it, because a counter in Redis would start again at 1 after Redis was emptied. */
 export interface EpochSource {
-  /**
-   * A new epoch, greater than all before it and at least `least`, and the Redis that the previous owner recorded; null when no owner has
-   * recorded one.
-   */
-  takeEpoch(shard: number, least: number): Promise<{ readonly epoch: number; readonly previous: RedisMark | null }>;
+  /** A new epoch, greater than all before it and at least `least`. */
+  takeEpoch(shard: number, least: number): Promise<TakenEpoch>;
   /** Stores that this Redis has been told everything; ignored for an epoch that is not the newest. */
   recordRedis(shard: number, epoch: number, mark: RedisMark): Promise<void>;
+}
+
+/** Issues epochs of many shards in few calls of the store. */
+export interface EpochStore extends Pick<EpochSource, "recordRedis"> {
+  /** A new epoch of each of the shards, as by `takeEpoch`. */
+  takeEpochs(shards: readonly number[], least: number): Promise<ReadonlyMap<number, TakenEpoch>>;
 }

@@ -7,14 +7,15 @@ import { redisScript, runScript } from "../src/redis/redis-script.ts";
  *
  * KEYS[1] sorted set of members by the time of their last beat
  * ARGV[1] member   ARGV[2] milliseconds after which a silent one is no member
- * Answers the live members.
+ * Answers { milliseconds since the oldest beat of a live member, { live member ... } }.
  */
-export const BEAT = redisScript(`
+const BEAT = redisScript(`
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZADD", KEYS[1], now, ARGV[1])
 redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - ARGV[2])
-return redis.call("ZRANGE", KEYS[1], 0, -1)`);
+local oldest = redis.call("ZRANGE", KEYS[1], 0, 0, "WITHSCORES")
+return { now - oldest[2], redis.call("ZRANGE", KEYS[1], 0, -1) }`);
 
 /*
  * Renews the leases that the holder still has; never creates one.
@@ -39,15 +40,27 @@ return answer`);
  * KEYS[1] lease   ARGV[1] holder
  * Answers 1 when the lease was deleted, else 0.
  */
-const RELEASE = `
+const RELEASE = redisScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
-return 0`;
+return 0`);
 
 const MEMBERS = "{millrace}:members";
 
+export interface Membership {
+  readonly members: readonly string[];
+  /** For how long the most silent member has not renewed its membership, milliseconds. */
+  readonly silentMs: number;
+}
+
 /** Renews the membership of a node, and returns the live members; a member that is silent for `ttlMs` is removed. */
-export async function beat(redis: RedisClient, nodeId: string, ttlMs: number): Promise<readonly string[]> {
-  return (await runScript(redis, BEAT, [MEMBERS], [nodeId, ttlMs])) as string[];
+export function beat(redis: RedisClient, nodeId: string, ttlMs: number): Promise<Membership> {
+  return beatIn(redis, MEMBERS, nodeId, ttlMs);
+}
+
+/** The same in another sorted set of members. */
+export async function beatIn(redis: RedisClient, key: string, member: string, ttlMs: number): Promise<Membership> {
+  const [silentMs, members] = (await runScript(redis, BEAT, [key], [member, ttlMs])) as [number, string[]];
+  return { members, silentMs };
 }
 
 /** Ends the membership of a node, and returns the members that are left. */
@@ -105,5 +118,5 @@ export async function lengthsOf(redis: RedisClient, lists: readonly string[]): P
 
 /** Gives a lease back; does nothing when another node holds it. */
 export async function releaseLease(redis: RedisClient, lease: string, holder: string): Promise<void> {
-  await redis.eval(RELEASE, 1, lease, holder);
+  await runScript(redis, RELEASE, [lease], [holder]);
 }

@@ -6,12 +6,14 @@ import type { Logger } from "../src/domain/logger.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/connect.ts";
 import { assignShards } from "./assignment.ts";
 import { UNVERSIONED_FORMAT, type MessageFormat } from "./envelope.ts";
+import { Canaries, CANARY_EVERY_MS } from "./canaries.ts";
 import { HandOver } from "./hand-over.ts";
 import { JointReader } from "./joint-reader.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
 import { OwnerBell } from "./owner-bell.ts";
 import type { OwnershipGuard } from "./ownership-guard.ts";
-import type { EpochSource, ShardHandler } from "./ports.ts";
+import { JoinedEpochs } from "./joined-epochs.ts";
+import type { EpochSource, EpochStore, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
 import { beat, leave, lengthsOf, releaseLease, renewLeases } from "./scripts.ts";
 import { ring, shardWord } from "./wake-key.ts";
@@ -27,7 +29,7 @@ export interface ShardOwnerOptions {
    * mailboxes.
    */
   readonly witness: string;
-  readonly epochs: EpochSource;
+  readonly epochs: EpochStore;
   /**
    * On a cluster: whether every living node tells owners what it sends ({@link OwnerBell}); asked every 5 s. Absent: all
    * do.
@@ -48,15 +50,18 @@ export interface ShardHealth {
   readonly ok: boolean;
 }
 
-/** Time between two rounds: each one takes free shards and releases those of other nodes. */
-const TICK_MS = 500;
-/** Every second round also renews the leases. */
-const RENEW_TICKS = 2;
-const EXPIRY_CHECK_MS = 100;
-/** Time between two canaries of a shard, when the node owns few shards. */
-const CANARY_MS = 10_000;
-/** Canaries of all shards together in that time, so that a node with many shards does not send more. */
-const CANARIES = 10;
+/**
+ * Time between two rounds: each one takes free shards and releases those of other nodes. While shards change hands, and
+ * while this node may have to give its shards up, the rounds follow sooner.
+ */
+const TICK_MS = 1_000;
+const BUSY_TICK_MS = 500;
+/** A round that begins this long after the last renewal renews the leases. Timers fire a little early or late. */
+const RENEW_MS = 900;
+/** The round that finds a dead member comes this long after the last moment at which it could have beaten. */
+const AFTER_SILENCE_MS = 5;
+/** The longest time between two looks for leases that have run out. */
+const EXPIRY_CHECK_MS = 1_000;
 /** A job that a former owner has fetched is returned after this time at most. */
 const RECLAIM_MS = 5_000;
 /** A shard whose canary has been on its way for this long is not healthy. */
@@ -72,14 +77,20 @@ export class ShardOwner {
   readonly #joint: JointReader;
   readonly #handOver: HandOver;
   readonly #bell: OwnerBell;
+  readonly #epochs: EpochSource;
+  readonly #canaries = new Canaries();
   #tickTimer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
-  #ticks = 0;
+  /** When the leases were last renewed, monotonic milliseconds. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  /** When the most silent member counts as gone unless it beats before, monotonic milliseconds. */
+  #silenceEndsAt = Number.POSITIVE_INFINITY;
+  /** The owners as the last round has found them; empty before the first, and when it failed. */
+  #owners: readonly string[] = [];
+  #expiryTimer: NodeJS.Timeout | undefined;
   /** True when the next round must follow the current one at once. */
   #isUrgent = false;
   #hasJoined = false;
-  /** When the last canary of each open shard was sent, or when the shard was found open, monotonic milliseconds. */
-  readonly #canaries = new Map<OwnedShard, number>();
   #redisRunId = "";
   #members = 0;
   #isBarred = false;
@@ -100,6 +111,7 @@ export class ShardOwner {
       log: options.log,
     });
     this.#bell = new OwnerBell(this.#redis);
+    this.#epochs = new JoinedEpochs(options.epochs);
     this.#handOver = new HandOver({
       redis: this.#redis,
       nodeId: options.nodeId,
@@ -111,8 +123,7 @@ export class ShardOwner {
   /** Resolves when the node has tried to take its shards for the first time. */
   async start(): Promise<void> {
     this.#timers = [
-      setInterval(() => this.#dropExpired(), EXPIRY_CHECK_MS),
-      setInterval(() => this.#sendCanary(), CANARY_MS / CANARIES),
+      setInterval(() => this.#canaries.sendNext(this.#owned.values()), CANARY_EVERY_MS),
       setInterval(() => void this.#reclaim().catch(() => undefined), RECLAIM_MS),
       setInterval(() => void this.#askSenders(), RECLAIM_MS),
     ];
@@ -121,6 +132,7 @@ export class ShardOwner {
     this.#redis.on("ready", () => void this.#reclaim().catch(() => undefined));
     await this.#tick();
     this.#schedule();
+    this.#watchExpiry();
   }
 
   /** Leaves in good order: drains every shard while its lease is renewed, then gives the lease back. Idempotent. */
@@ -134,6 +146,7 @@ export class ShardOwner {
     await Promise.all([...this.#owned.values()].map((owned) => this.#handOver.begin(owned, owners[owned.shard])));
     this.#stopped = true;
     clearTimeout(this.#tickTimer);
+    clearTimeout(this.#expiryTimer);
     for (const timer of this.#timers) clearInterval(timer);
     await this.#ticking;
     this.#joint.close();
@@ -158,7 +171,7 @@ export class ShardOwner {
   }
 
   #schedule(): void {
-    const delayMs = this.#isUrgent ? 0 : TICK_MS;
+    const delayMs = this.#isUrgent ? 0 : this.#untilNextRound();
     this.#isUrgent = false;
     this.#tickTimer = setTimeout(() => {
       this.#tickTimer = undefined;
@@ -166,6 +179,22 @@ export class ShardOwner {
         if (!this.#stopped) this.#schedule();
       });
     }, delayMs);
+  }
+
+  #untilNextRound(): number {
+    if (!this.#isSettled) return BUSY_TICK_MS;
+    const silenceMs = this.#silenceEndsAt + AFTER_SILENCE_MS - performance.now();
+    return Math.max(0, Math.min(TICK_MS, silenceMs));
+  }
+
+  /** True when this node holds the shards that it should own, and no others, and nothing bars it. */
+  get #isSettled(): boolean {
+    const { guard, nodeId } = this.#options;
+    if (this.#isBarred || guard?.isUncertain === true || this.#owners.length === 0) return false;
+    return this.#owners.every((owner, shard) => {
+      const isOpen = this.#owned.get(shard)?.isOpen;
+      return owner === nodeId ? isOpen === true : isOpen === undefined;
+    });
   }
 
   /** Runs a round now, or right after the one that runs. */
@@ -193,19 +222,23 @@ export class ShardOwner {
     try {
       const { nodeId, shards } = this.#options;
       // Free shards are looked for in every round; leases need renewing less often.
-      if (this.#ticks++ % RENEW_TICKS === 0) {
-        const redisRunId = await this.#identity.read();
-        this.#redisRunId = redisRunId;
-        await this.#renew([...this.#owned.values()], redisRunId);
+      const now = performance.now();
+      if (now - this.#renewedAt >= RENEW_MS) {
+        this.#renewedAt = now;
+        await this.#renew([...this.#owned.values()]);
       }
+      if (this.#leaving || (await this.#barredByGuard())) return;
+      // A node that has begun to leave meanwhile must not join again: the others would hand its shards back to it.
       if (this.#leaving) return;
-      if (await this.#barredByGuard()) return;
-      const members = await beat(this.#redis, nodeId, LEASE_MS);
+      const askedAt = performance.now();
+      const { members, silentMs } = await beat(this.#redis, nodeId, LEASE_MS);
+      this.#silenceEndsAt = askedAt + LEASE_MS - silentMs;
       this.#members = members.length;
       if (!this.#hasJoined) this.#announce(members);
-      const owners = assignShards(members, shards);
-      await Promise.all(owners.map((owner, shard) => this.#settle(shard, owner, this.#redisRunId)));
+      this.#owners = assignShards(members, shards);
+      await Promise.all(this.#owners.map((owner, shard) => this.#settle(shard, owner, this.#redisRunId)));
     } catch (error) {
+      this.#owners = [];
       this.#options.log.debug({ error: String(error) }, "a round of ownership failed; the next one follows");
     }
   }
@@ -213,6 +246,11 @@ export class ShardOwner {
   /** Tells the other members that this node has joined, so that they hand its share over at once. */
   #announce(members: readonly string[]): void {
     this.#hasJoined = true;
+    this.#tell(members);
+  }
+
+  /** Tells the other members that the members have changed. */
+  #tell(members: readonly string[]): void {
     const { nodeId } = this.#options;
     for (const member of members) {
       if (member !== nodeId) void ring(this.#redis, member, "members").catch(() => undefined);
@@ -233,8 +271,10 @@ export class ShardOwner {
     this.#isBarred = bar !== null;
     if (bar === null) return false;
     this.#hasJoined = false;
-    await leave(this.#redis, nodeId);
-    await Promise.all([...this.#owned.values()].map((owned) => this.#surrender(owned)));
+    const others = await leave(this.#redis, nodeId);
+    const given = [...this.#owned.values()];
+    await Promise.all(given.map((owned) => this.#surrender(owned)));
+    if (given.length > 0) this.#tell(others);
     return true;
   }
 
@@ -253,7 +293,8 @@ export class ShardOwner {
 
   /** `from`: the node that gave the shard up for this one, and waits to hear that the shard is open here. */
   async #acquire(shard: number, redisRunId: string, from = ""): Promise<void> {
-    const { nodeId, shards, handler, epochs, format = UNVERSIONED_FORMAT, log } = this.#options;
+    const { nodeId, shards, handler, format = UNVERSIONED_FORMAT, log } = this.#options;
+    const epochs = this.#epochs;
     if (this.#leaving) return;
     const askedAt = performance.now();
     const won = await this.#redis.set(leaseKeys(shard).lease, nodeId, "PX", LEASE_MS, "NX");
@@ -272,10 +313,15 @@ export class ShardOwner {
     if (from !== "") void opened.then(() => ring(this.#redis, from, `taken:${shard}`)).catch(() => undefined);
   }
 
-  async #renew(shards: readonly OwnedShard[], redisRunId: string): Promise<void> {
+  async #renew(shards: readonly OwnedShard[]): Promise<void> {
     const now = performance.now();
     const keys = shards.map((owned) => owned.keys);
+    // Both in one turn of the event loop, so that they share a write.
+    const identity = this.#identity.read();
     const renewals = renewLeases(this.#redis, keys, this.#options.nodeId, LEASE_MS);
+    for (const renewal of renewals) renewal.catch(() => undefined);
+    const redisRunId = await identity;
+    this.#redisRunId = redisRunId;
     const take = async (owned: OwnedShard, at: number): Promise<void> => {
       if (!owned.onRenewal(await renewals[at]!, redisRunId, now)) this.#drop(owned);
     };
@@ -288,35 +334,31 @@ export class ShardOwner {
   }
 
   #forget(owned: OwnedShard): void {
-    this.#canaries.delete(owned);
+    this.#canaries.forget(owned);
     if (this.#owned.get(owned.shard) === owned) this.#owned.delete(owned.shard);
+  }
+
+  /** Looks for leases that have run out when the first one may, and now and then for those of shards that came since. */
+  #watchExpiry(): void {
+    const now = performance.now();
+    const leftMs = Math.min(EXPIRY_CHECK_MS, ...[...this.#owned.values()].map((owned) => owned.leaseLeftMs(now)));
+    this.#expiryTimer = setTimeout(
+      () => {
+        this.#dropExpired();
+        this.#watchExpiry();
+      },
+      Math.max(1, Math.ceil(leftMs)),
+    );
   }
 
   /** Drops shards whose lease has run out by this node's clock, also while the command that renews it hangs. */
   #dropExpired(): void {
     const now = performance.now();
     for (const owned of this.#owned.values()) {
-      if (!owned.isExpired(now)) continue;
+      if (owned.leaseLeftMs(now) > 0) continue;
       this.#options.log.warn({ shard: owned.shard }, "the lease of a shard ran out");
       this.#drop(owned);
     }
-  }
-
-  /** Sends the canary that is due first, if one is. A failure is ignored: the canary is missed then. */
-  #sendCanary(): void {
-    const now = performance.now();
-    for (const owned of this.#owned.values()) {
-      if (owned.isOpen && !this.#canaries.has(owned)) this.#canaries.set(owned, now);
-    }
-    const due = [...this.#canaries].filter(([, sentAt]) => now - sentAt >= CANARY_MS);
-    // A canary that was lost with the data of Redis is replaced first.
-    const [next] = due.toSorted(([a, sentA], [b, sentB]) => {
-      return Number(b.canaryWaitMs(now) > 0) - Number(a.canaryWaitMs(now) > 0) || sentA - sentB;
-    });
-    if (next === undefined) return;
-    const [owned] = next;
-    this.#canaries.set(owned, now);
-    void owned.sendCanary().catch(() => undefined);
   }
 
   async #askSenders(): Promise<void> {

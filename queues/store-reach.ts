@@ -52,6 +52,11 @@ export class StoreReach {
     return this.#isCutOff;
   }
 
+  /** True while a call to the store has no answer. */
+  get isSilent(): boolean {
+    return this.#silentSince !== null;
+  }
+
   /** For a call to the store that began at `begunAt` (monotonic milliseconds) and was answered now. */
   noteAnswer(begunAt: number): void {
     this.#answeredAt = Math.max(this.#answeredAt ?? begunAt, begunAt);

@@ -31,7 +31,7 @@ export async function idleCpu(pids: Readonly<Record<string, number>>, forMs: num
 }
 
 /** Resident memory of a process, in units of 10^6 bytes. */
-function residentMb(pid: number): number {
+export function residentMb(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))!;
   return (Number(kilobytes) * 1024) / 1e6;
 }

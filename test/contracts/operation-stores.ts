@@ -26,6 +26,40 @@ export function operationStoresContract(open: () => Stores): void {
       expect((await open().shards.epochs()).get(6)).to.equal(9_000_000_000_000);
     });
 
+    it("issue the epochs of many in one call, of new ones and of known ones", async () => {
+      const { shards } = open();
+      const identity = { generation: "g1", redisRunId: "r1" };
+      const known = await shards.takeEpoch(700);
+      await shards.recordRedis(700, known.epoch, identity);
+      const taken = await shards.takeEpochs([700, 701, 702], 50);
+      expect(taken).to.deep.equal(
+        new Map([
+          [700, { epoch: 50, previous: identity }],
+          [701, { epoch: 50, previous: null }],
+          [702, { epoch: 50, previous: null }],
+        ]),
+      );
+      expect((await shards.takeEpochs([702, 700])).get(702)).to.deep.equal({ epoch: 51, previous: null });
+      expect((await shards.epochs()).get(700)).to.equal(51);
+      expect(await shards.takeEpochs([], 7)).to.deep.equal(new Map());
+      // The earlier owner is the earlier one for each of them: what it records is ignored.
+      await shards.recordRedis(700, known.epoch, { generation: "late", redisRunId: "late" });
+      expect((await shards.takeEpoch(700)).previous).to.deep.equal(identity);
+    });
+
+    it("issue each epoch once, also to callers that take those of many at the same time", async () => {
+      const some = [710, 711, 712, 713];
+      const calls = Array.from({ length: 12 }, (_, at) =>
+        open().shards.takeEpochs(at % 2 === 0 ? some : some.slice(1).toReversed(), 1_000),
+      );
+      const taken = await Promise.all(calls);
+      for (const shard of some) {
+        const epochs = taken.flatMap((of) => of.get(shard)?.epoch ?? []);
+        expect(new Set(epochs).size, `epochs of shard ${shard}`).to.equal(shard === 710 ? 6 : 12);
+        expect(epochs).to.have.length(new Set(epochs).size);
+      }
+    });
+
     it("remember only the Redis of the owner with the newest epoch", async () => {
       const first = await open().shards.takeEpoch(4);
       expect(first.previous).to.equal(null);

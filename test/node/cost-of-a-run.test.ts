@@ -26,8 +26,8 @@ const STEPS = [{ name: "s", uses: "shell", args: { script: "sleep 0.1" } }];
  * presence.
  */
 const IDLE = /^(eval|info|set|hlen|hmget|ping|client|script)$/i;
-/** Keys of presence, of leases and of membership. */
-const IDLE_KEY = /^\{(presence|millrace)\}:|:(owner|active)$/;
+/** The keys of the same calls: nodes, members, clocks, and leases. */
+const IDLE_KEY = /^(\{presence\}:|\{millrace\}:|\{mb\d+\}:(owner|generation)$)/;
 /** A canary is sent, found, fetched and settled, and the owner looks for another one. */
 const CALLS_OF_A_CANARY = 5;
 

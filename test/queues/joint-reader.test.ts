@@ -4,7 +4,7 @@ import type { Envelope } from "../../queues/envelope.ts";
 import { JointReader } from "../../queues/joint-reader.ts";
 import { MESSAGES, mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import { MailboxReader } from "../../queues/mailbox-reader.ts";
-import { wakeKey } from "../../queues/wake-key.ts";
+import { ring, wakeKey } from "../../queues/wake-key.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
@@ -95,6 +95,25 @@ describe("the joint reader of a node", function () {
     await until("all are received", () => received.filter(({ schema }) => schema === 7).length === SHARDS - 3, 4_000);
     isOver = true;
     await flood;
+  });
+
+  it("hears words of other nodes while its mailboxes always have envelopes", async () => {
+    let isOver = false;
+    const flood = async (shard: number): Promise<void> => {
+      while (!isOver) await send(shard);
+    };
+    const floods = Array.from({ length: SHARDS }, (_, shard) => flood(shard));
+    await until("all mailboxes are read", () => received.length > 20 * SHARDS);
+    const waits: number[] = [];
+    for (let n = 0; n < 20; n++) {
+      const since = performance.now();
+      await ring(client, NODE, `taken:${n}`);
+      await until("the word is heard", () => words.includes(`taken:${n}`), 4_000);
+      waits.push(performance.now() - since);
+    }
+    isOver = true;
+    await Promise.all(floods);
+    expect(Math.max(...waits), `ms until words were heard: ${waits.map(Math.round).join(" ")}`).to.be.below(1_000);
   });
 
   it("continues with a mailbox that was full, and serves the others meanwhile", async () => {

@@ -10,7 +10,7 @@ import type { EventStore } from "../ports/events.ts";
 import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
 import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
-import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
+import type { RedisIdentity, ShardStore, TakenEpoch } from "../ports/shards.ts";
 import { type Connection, DURABLE, insertAbsent, insertIfAbsent, type Keyed, untilMajority } from "./connection.ts";
 
 /**
@@ -118,6 +118,8 @@ export function insertEvents(events: Collection<Keyed>, list: readonly RunEvent[
   return insertAbsent(events, documents);
 }
 
+const ID_ALONE = { projection: { _id: 1 } };
+
 interface ShardDocument {
   readonly _id: string;
   readonly epoch: number;
@@ -128,20 +130,47 @@ export function shardStore(connection: Connection): ShardStore {
   const shards = connection.collection<ShardDocument>("shards");
   const settings = connection.collection<{ _id: string; value: string }>("settings");
   const [inbox, aggregates] = [connection.collection("inbox"), connection.collection("aggregates")];
+  const takeEpoch = async (shard: number, least = 1): Promise<TakenEpoch> => {
+    const _id = String(shard);
+    await insertIfAbsent(shards, { _id, epoch: 0, redis: null });
+    // Compare-and-set in place of $inc with its answer: not every server answers with the document as its own update
+    // left it.
+    for (;;) {
+      const { epoch } = (await shards.findOne({ _id }))!;
+      const next = Math.max(epoch + 1, least);
+      const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: next } });
+      if (matchedCount === 0) continue;
+      // Read after the update: from now on the previous owner cannot record anything.
+      return { epoch: next, previous: (await shards.findOne({ _id }))!.redis };
+    }
+  };
   return {
-    async takeEpoch(shard, least = 1) {
-      const _id = String(shard);
-      await insertIfAbsent(shards, { _id, epoch: 0, redis: null });
-      // Compare-and-set in place of $inc with its answer: not every server answers with the document as its own update
-      // left it.
-      for (;;) {
-        const { epoch } = (await shards.findOne({ _id }))!;
-        const next = Math.max(epoch + 1, least);
-        const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: next } });
-        if (matchedCount === 0) continue;
-        // Read after the update: from now on the previous owner cannot record anything.
-        return { epoch: next, previous: (await shards.findOne({ _id }))!.redis };
+    takeEpoch,
+    async takeEpochs(some, least = 1) {
+      if (some.length === 0) return new Map();
+      const ids = some.map(String);
+      const read = () => shards.find({ _id: { $in: ids } }).toArray();
+      const known = await read();
+      const missing = ids.filter((_id) => !known.some((document) => document._id === _id));
+      await insertAbsent(
+        connection.collection("shards"),
+        missing.map((_id) => ({ _id, epoch: 0, redis: null })),
+      );
+      const epochs = new Map([
+        ...missing.map((_id) => [_id, 0] as const),
+        ...known.map(({ _id, epoch }) => [_id, epoch] as const),
+      ]);
+      const next = new Map([...epochs].map(([_id, epoch]) => [_id, Math.max(epoch + 1, least)]));
+      const updates = ids.map((_id) => ({
+        updateOne: { filter: { _id, epoch: epochs.get(_id)! }, update: { $set: { epoch: next.get(_id)! } } },
+      }));
+      const { matchedCount } = await shards.bulkWrite(updates, { ordered: false });
+      // The server does not say which of the epochs another node has taken meanwhile. Each shard gets a further one then.
+      if (matchedCount < ids.length) {
+        return new Map(await Promise.all(some.map(async (shard) => [shard, await takeEpoch(shard, least)] as const)));
       }
+      // Read after the updates: from now on the previous owners cannot record anything.
+      return new Map((await read()).map(({ _id, redis }) => [Number(_id), { epoch: next.get(_id)!, previous: redis }]));
     },
     async recordRedis(shard, epoch, identity) {
       await shards.updateOne({ _id: String(shard), epoch }, { $set: { redis: identity } });
@@ -149,12 +178,18 @@ export function shardStore(connection: Connection): ShardStore {
     async withWork(some, dueAt) {
       const shard = { $in: [...some] };
       // The indexes of these fields begin with the shard, so that the server skips from one shard to the next.
-      const found = await Promise.all([
+      const owing = { shard, owes: true };
+      const due = { shard, nextDueAt: { $ne: null, $lte: dueAt } };
+      const anyAggregate = async () => (await aggregates.findOne({ $or: [owing, due] }, ID_ALONE)) !== null;
+      // Most calls find nothing, so one query asks for both kinds of aggregates first. It ends with the first one.
+      const [commanded, isMore] = await Promise.all([
         inbox.distinct("shard", { shard, answered: false }),
-        aggregates.distinct("shard", { shard, owes: true }),
-        aggregates.distinct("shard", { shard, nextDueAt: { $ne: null, $lte: dueAt } }),
+        anyAggregate(),
       ]);
-      return new Set(found.flat() as number[]);
+      const found = isMore
+        ? await Promise.all([aggregates.distinct("shard", owing), aggregates.distinct("shard", due)])
+        : [];
+      return new Set([commanded, ...found].flat() as number[]);
     },
     async epochs() {
       const found = await shards.find({ epoch: { $gt: 0 } }).toArray();

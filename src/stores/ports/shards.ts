@@ -12,15 +12,20 @@ export interface RedisIdentity {
   readonly redisRunId: string;
 }
 
+export interface TakenEpoch {
+  readonly epoch: number;
+  /** What the previous owner recorded; null when no owner has recorded anything. */
+  readonly previous: RedisIdentity | null;
+}
+
 export interface ShardStore {
+  /** Issues the shard's next epoch: above all before, from 1, and at least `least`. No epoch is issued twice. */
+  takeEpoch(shard: number, least?: number): Promise<TakenEpoch>;
   /**
-   * Issues the shard's next epoch: above all before, from 1, and at least `least`. No epoch is issued twice. `previous` is what the previous owner recorded, or
-   * null.
+   * Issues the next epoch of each of the shards, as `takeEpoch` does. The number of calls to the database does not grow
+   * with the number of shards, unless others take epochs of them at the same time. The shards are distinct.
    */
-  takeEpoch(
-    shard: number,
-    least?: number,
-  ): Promise<{ readonly epoch: number; readonly previous: RedisIdentity | null }>;
+  takeEpochs(shards: readonly number[], least?: number): Promise<ReadonlyMap<number, TakenEpoch>>;
   /** Records the Redis that the owner with `epoch` works on. Changes nothing when a later epoch has been issued. */
   recordRedis(shard: number, epoch: number, identity: RedisIdentity): Promise<void>;
   /**

@@ -8,7 +8,7 @@ import type { EventStore } from "../ports/events.ts";
 import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
 import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
-import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
+import type { RedisIdentity, ShardStore, TakenEpoch } from "../ports/shards.ts";
 import type { Database, Row } from "./database.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
 
@@ -107,23 +107,27 @@ export function insertEvents(db: Database, events: readonly RunEvent[]): void {
   insertRows(db, INSERT_EVENTS, rows);
 }
 
+/** Runs within a transaction. */
+function takeEpochNow(db: Database, shard: number, least: number): TakenEpoch {
+  db.runNow(
+    `INSERT INTO shards VALUES (?1, ?2, NULL)
+     ON CONFLICT (shard) DO UPDATE SET epoch = max(epoch + 1, excluded.epoch)`,
+    shard,
+    Math.max(1, least),
+  );
+  const row = db.getNow("SELECT epoch, redis_identity FROM shards WHERE shard = ?", shard)!;
+  const identity = row["redis_identity"] as string | null;
+  return {
+    epoch: row["epoch"] as number,
+    previous: identity === null ? null : (JSON.parse(identity) as RedisIdentity),
+  };
+}
+
 export function shardStore(db: Database): ShardStore {
   return {
-    takeEpoch: (shard, least = 1) =>
-      db.transaction(() => {
-        db.runNow(
-          `INSERT INTO shards VALUES (?1, ?2, NULL)
-           ON CONFLICT (shard) DO UPDATE SET epoch = max(epoch + 1, excluded.epoch)`,
-          shard,
-          Math.max(1, least),
-        );
-        const row = db.getNow("SELECT epoch, redis_identity FROM shards WHERE shard = ?", shard)!;
-        const identity = row["redis_identity"] as string | null;
-        return {
-          epoch: row["epoch"] as number,
-          previous: identity === null ? null : (JSON.parse(identity) as RedisIdentity),
-        };
-      }),
+    takeEpoch: (shard, least = 1) => db.transaction(() => takeEpochNow(db, shard, least)),
+    takeEpochs: (shards, least = 1) =>
+      db.transaction(() => new Map(shards.map((shard) => [shard, takeEpochNow(db, shard, least)]))),
     async recordRedis(shard, epoch, identity) {
       await db.run(
         "UPDATE shards SET redis_identity = ? WHERE shard = ? AND epoch = ?",

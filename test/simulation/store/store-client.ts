@@ -135,6 +135,15 @@ function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
           record.epoch = Math.max(record.epoch + 1, least);
           return { epoch: record.epoch, previous: record.redis };
         }),
+      takeEpochs: (shards, least = 0) =>
+        call(`epochs of ${shards.join(", ")}`, () => {
+          const take = (shard: number) => {
+            const record = server.shard(shard);
+            record.epoch = Math.max(record.epoch + 1, least);
+            return [shard, { epoch: record.epoch, previous: record.redis }] as const;
+          };
+          return new Map(shards.map(take));
+        }),
       recordRedis: (shard, epoch, identity) =>
         call(`Redis of ${shard}`, () => {
           const record = server.shard(shard);
