@@ -23,6 +23,7 @@ import {
   NO_GRACE,
   offeredJobs,
 } from "./creator-grace.ts";
+import { EndedActors } from "./ended-actors.ts";
 import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, isFound, performOwed } from "./performer.ts";
@@ -34,6 +35,7 @@ interface Loaded {
   readonly actors: Map<string, LiveActor>;
   readonly plan: RunPlan;
   readonly index: LiveIndex;
+  readonly ended: EndedActors;
 }
 
 /**
@@ -190,7 +192,8 @@ export class Activation {
       aggregate.actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]),
     );
     const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
-    const loaded: Loaded = { head: aggregate.head, actors, plan, index };
+    const ended = new EndedActors(this.#type, plan, actors, aggregate.apart);
+    const loaded: Loaded = { head: aggregate.head, actors, plan, index, ended };
     const grace = graceOf(aggregate.head, this.#context.clock.now(), this.#context.timing.creatorMs);
     const owed = aggregate.head.owed.slice(grace.owed.length);
     await this.#storeEvents(aggregate.head, owed);
@@ -276,18 +279,22 @@ export class Activation {
     const type = this.#type;
     const expectedVersion = loaded.head.version;
     const saved = { ...head, version: expectedVersion + 1, settled: head.final && head.owed.length === 0 };
+    const left = stores.aggregates.keepsEndedApart ? loaded.ended.leaving(loaded.actors, changed) : [];
     const outcome = await stores.aggregates.save({
       expectedVersion,
       head: saved,
       changed: toStored(changed, type),
       events,
+      ...(left.length > 0 && { ended: toStored(left, type) }),
     });
     if (outcome === "versionConflict") {
       this.#forgetLoaded();
       return "conflict";
     }
     this.#context.onTurnSaved?.(changed, loaded.actors);
+    const made = changed.filter(({ id }) => !loaded.actors.has(id));
     for (const actor of changed) loaded.actors.set(actor.id, actor);
+    loaded.ended.saved(left, made, loaded.actors);
     this.#loaded = { ...loaded, head: saved, index };
     this.#unperformed = toPerform.slice(this.#grace.owed.length);
     this.#onActors(changed);

@@ -202,6 +202,12 @@ export const TRUSTED_SELECTORS: SchemaStep = {
   },
 };
 
+/**
+ * Schema 6: the actors of ended attempts leave the snapshot. No part has another shape. Nodes that write schema 5 would
+ * not find these actors, so none leaves a snapshot until the last of those nodes is gone; then the head says it.
+ */
+export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
+
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =
     group !== null ||

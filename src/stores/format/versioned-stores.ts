@@ -21,7 +21,14 @@ import {
   type StoredActor,
 } from "../ports/aggregates.ts";
 import type { PlanStore } from "../ports/plans.ts";
-import { fromStored, NewerSchemaError, refuseNewer, type StoredFormat, toStored } from "./stored-format.ts";
+import {
+  APART_SCHEMA,
+  fromStored,
+  NewerSchemaError,
+  refuseNewer,
+  type StoredFormat,
+  toStored,
+} from "./stored-format.ts";
 import type { StoredState } from "./stored-parts.ts";
 
 /**
@@ -31,6 +38,9 @@ import type { StoredState } from "./stored-parts.ts";
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
     savesEventsAtOnce: store.savesEventsAtOnce,
+    get keepsEndedApart() {
+      return store.keepsEndedApart && writes() >= APART_SCHEMA;
+    },
     create({ head, actors }, { plan, events } = {}) {
       const schema = writes();
       const stored = { head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) };
@@ -51,13 +61,14 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const found = await store.loadActors(rootId, ids);
       return found && readAggregate(found);
     },
-    save({ expectedVersion, head, changed, events }) {
+    save({ expectedVersion, head, changed, events, ended }) {
       const schema = Math.max(head.schema, writes());
       return store.save({
         expectedVersion,
         head: writtenHead(head, schema),
         changed: changed.map((actor) => written(actor, schema)),
         events,
+        ...(ended && { ended: ended.map((actor) => written(actor, schema)) }),
       });
     },
 
@@ -118,8 +129,8 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     }
   }
 
-  function readAggregate<Root extends RootId>({ head, actors }: Aggregate<Root>): Aggregate<Root> {
-    return { head: readHead(head), actors: actors.map((actor) => read(actor, head.rootId)) };
+  function readAggregate<Root extends RootId>({ head, actors, ...others }: Aggregate<Root>): Aggregate<Root> {
+    return { ...others, head: readHead(head), actors: actors.map((actor) => read(actor, head.rootId)) };
   }
 
   /** `schema` keeps its stored value, so that the next save writes no older schema. */

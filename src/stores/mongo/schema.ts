@@ -104,4 +104,7 @@ export const MIGRATIONS: readonly Migration[] = [
         { key: { expiresAt: 1, _id: 1 } },
       ]);
   },
+  async (connection) => {
+    await connection.collection("ended_attempts").createIndex({ rootId: 1, _id: 1 });
+  },
 ];
