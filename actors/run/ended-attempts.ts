@@ -6,15 +6,19 @@ import { stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { isActiveStepStatus } from "../../src/domain/status.ts";
 import type { JobState } from "../job/state.ts";
-import type { ActorView } from "../kernel/actor-kind.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
+
+interface AnyActor {
+  readonly kind: string;
+  readonly state: unknown;
+}
 
 /**
  * Ids of the actors of the attempts that these actors have followed: with an attempt of a job its steps, all their
  * attempts. `stateOf`: the state of an actor of the run; undefined for an attempt of an earlier run.
  */
 export function attemptsBefore(
-  actors: Iterable<ActorView>,
+  actors: Iterable<AnyActor>,
   stateOf: (id: string) => unknown,
   plan: RunPlan,
 ): readonly string[] {

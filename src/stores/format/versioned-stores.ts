@@ -21,6 +21,7 @@ import {
   type StoredActor,
 } from "../ports/aggregates.ts";
 import type { PlanStore } from "../ports/plans.ts";
+import { withDerived, withoutDerived } from "./derived-fields.ts";
 import {
   APART_SCHEMA,
   fromStored,
@@ -130,7 +131,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
   }
 
   function readAggregate<Root extends RootId>({ head, actors, ...others }: Aggregate<Root>): Aggregate<Root> {
-    return { ...others, head: readHead(head), actors: actors.map((actor) => read(actor, head.rootId)) };
+    return { ...others, head: readHead(head), actors: withDerived(actors.map((actor) => read(actor, head.rootId))) };
   }
 
   /** `schema` keeps its stored value, so that the next save writes no older schema. */
@@ -159,7 +160,9 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
   }
 
   function written(actor: StoredActor, schema: number): StoredActor {
-    return { ...actor, state: toStored(format, actor.kind, actor.state as StoredState, schema) };
+    const state = actor.state as StoredState;
+    const stored = schema < APART_SCHEMA ? state : withoutDerived(actor.kind, state);
+    return { ...actor, state: toStored(format, actor.kind, stored, schema) };
   }
 
   function readLocation<Location extends JobLocation | StepLocation | ApprovalLocation>(location: Location): Location {
