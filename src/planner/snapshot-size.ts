@@ -13,8 +13,8 @@ import type { PlannedCell } from "./plan-cells.ts";
  * shortest reason that a step keeps, and without the parts that `bytesOfJob` adds.
  */
 const ACTOR = { run: 10_000, job: 1_450, step: 1_110, approval: 1_600, vote: 6_600 } as const;
-/** An id in a list, and a pair of numbers in a list. */
-const ENTRY = { need: 12, attempt: 48, cell: 72 } as const;
+/** An id in a list, and what a job that is spread knows of a cell. */
+const ENTRY = { need: 12, cell: 72 } as const;
 /** A name of a group of 200 characters, and its id. */
 const PLACE = 720;
 /** Longest message of an approval, characters. */
@@ -84,7 +84,7 @@ export function snapshotLimitMessage(bytes: number, limit: number): string {
 /** The greatest size of one job. The cells of a late matrix are bounded by what the rest of the run leaves them. */
 export function bytesOfJob({ steps, needs, hasGroup, selectorBytes, isLate }: SizedJob): number {
   const place = hasGroup ? PLACE : 0;
-  const once = needs * ENTRY.need + 2 * selectorBytes + ENTRY.attempt;
+  const once = needs * ENTRY.need + 2 * selectorBytes;
   if (isLate) return once + ACTOR.job + place;
   return once + ACTOR.job + place + steps * ACTOR.step;
 }
