@@ -48,9 +48,9 @@ export class LargeRun {
   onSaved: (head: AggregateHead, changed: readonly StoredActor[], ended: readonly StoredActor[]) => void = () => {};
 
   /** Takes the first turn, as the edge does at the trigger. */
-  constructor(plan: RunPlan, meter: Meter = (_, turn) => turn(), outputs: OutputsReader = () => []) {
+  constructor(plan: RunPlan, meter: Meter = (_, turn) => turn(), outputs: OutputsReader = () => [], id = RUN_ID) {
     this.plan = plan;
-    this.runId = RUN_ID;
+    this.runId = id;
     this.#meter = meter;
     this.#outputs = outputs;
     const origin = {
