@@ -61,6 +61,9 @@ export function newId<P extends keyof IdByPrefix>(prefix: P): IdByPrefix[P] {
 /** The tenant that owns everything of an installation that has no other tenant. */
 export const DEFAULT_TENANT = asId<TenantId>("default");
 
+/** The project that an installation begins with. */
+export const DEFAULT_PROJECT = asId<ProjectId>("default");
+
 /** The time at which the id of a run was made, Unix milliseconds: the time of its trigger. */
 export function timeOf(runId: RunId): number {
   return decodeTime(runId.slice(runId.indexOf("_") + 1));

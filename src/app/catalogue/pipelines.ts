@@ -1,7 +1,7 @@
 /** Pipeline records: created, updated, read, listed and deleted. */
 import { z } from "zod";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
-import { asId, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
+import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
@@ -13,7 +13,6 @@ import { listFields, type ListView, listView, pageRequest, sortField } from "../
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { rfc3339 } from "../times.ts";
 
-export const DEFAULT_PROJECT: ProjectId = asId<ProjectId>("default");
 /** Pipelines of one page while all are searched for a status. */
 const SCAN_SIZE = 100;
 

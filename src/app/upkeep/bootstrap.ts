@@ -2,7 +2,7 @@
 import { newId, type UserId } from "../../domain/ids.ts";
 import { ACT_AS } from "../identity/access.ts";
 import type { UpkeepContext } from "./context.ts";
-import { DEFAULT_PROJECT } from "../catalogue/pipelines.ts";
+import { DEFAULT_PROJECT } from "../../domain/ids.ts";
 import { adoptToken, issueToken } from "../identity/tokens.ts";
 
 /** Name of the first user. */
