@@ -123,11 +123,13 @@ export class MongoAggregateStore implements AggregateStore {
     };
     const document = await this.#aggregates.findOne({ _id: rootId }, { projection });
     if (document === null) return undefined;
-    const { actors = {}, owed } = await unpacked(document);
+    const { actors: named, owed } = await unpacked(document);
+    // The answer to a projection leaves out a map without any of the fields.
+    const actors: Readonly<Record<string, StoredActor | undefined>> = (named as typeof named | undefined) ?? {};
     const missing = document.endedApart === true ? ids.filter((id) => actors[id] === undefined) : [];
     const ended = await this.#ended.find(rootId, document.version, missing);
-    const found = new Map([...ended, ...Object.values(actors)].map((actor) => [actor.id, actor]));
-    return { head: { ...toHead(document), owed }, actors: ids.flatMap((id) => found.get(id) ?? []) };
+    const found = new Map(ended.map((actor) => [actor.id, actor]));
+    return { head: { ...toHead(document), owed }, actors: ids.flatMap((id) => actors[id] ?? found.get(id) ?? []) };
   }
 
   async save({
