@@ -5,7 +5,6 @@
  * decided on, and performs the effects. The order is what keeps the promises: nothing is performed that is not saved,
  * and what is saved but not performed is found in the snapshot by the next owner of the shard.
  */
-import { createHash } from "node:crypto";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
@@ -23,10 +22,12 @@ import {
   NO_GRACE,
   offeredJobs,
 } from "./creator-grace.ts";
+import { storeDeadLetters } from "./dead-letters.ts";
+import { EndedActors } from "./ended-actors.ts";
 import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, isFound, performOwed, toRecords } from "./performer.ts";
-import { decideTurn, type ActorMessage, type LiveActor, type UndecidedMessage } from "./turn.ts";
+import { decideTurn, type ActorMessage, type LiveActor } from "./turn.ts";
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
 interface Loaded {
@@ -34,6 +35,7 @@ interface Loaded {
   readonly actors: Map<string, LiveActor>;
   readonly plan: RunPlan;
   readonly index: LiveIndex;
+  readonly ended: EndedActors;
 }
 
 /**
@@ -190,7 +192,8 @@ export class Activation {
       aggregate.actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]),
     );
     const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
-    const loaded: Loaded = { head: aggregate.head, actors, plan, index };
+    const ended = new EndedActors(this.#type, plan, actors, aggregate.apart);
+    const loaded: Loaded = { head: aggregate.head, actors, plan, index, ended };
     const grace = graceOf(aggregate.head, this.#context.clock.now(), this.#context.timing.creatorMs);
     const owed = aggregate.head.owed.slice(grace.owed.length);
     await this.#storeEvents(aggregate.head, owed);
@@ -239,7 +242,7 @@ export class Activation {
     if (result.undecided.length > 0 && (await this.#isOutOfDate(loaded))) {
       return { outcome: "conflict", decided: result.taken };
     }
-    await this.#storeDeadLetters(result.undecided, now);
+    await storeDeadLetters(this.#context, this, result.undecided, now);
     if (result.changed.size === 0) {
       // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is
       // lost.
@@ -279,18 +282,22 @@ export class Activation {
     const type = this.#type;
     const expectedVersion = loaded.head.version;
     const saved = { ...head, version: expectedVersion + 1, settled: head.final && head.owed.length === 0 };
+    const left = stores.aggregates.keepsEndedApart ? loaded.ended.leaving(loaded.actors, changed) : [];
     const outcome = await stores.aggregates.save({
       expectedVersion,
       head: saved,
       changed: toStored(changed, type),
       events,
+      ...(left.length > 0 && { ended: toStored(left, type) }),
     });
     if (outcome === "versionConflict") {
       this.#forgetLoaded();
       return "conflict";
     }
     this.#context.onTurnSaved?.(changed, loaded.actors);
+    const made = changed.filter(({ id }) => !loaded.actors.has(id));
     for (const actor of changed) loaded.actors.set(actor.id, actor);
+    loaded.ended.saved(left, made, loaded.actors);
     this.#loaded = { ...loaded, head: saved, index };
     this.#unperformed = toPerform.slice(this.#grace.owed.length);
     this.#onActors(changed);
@@ -374,24 +381,5 @@ export class Activation {
     this.#context.counters.conflicts++;
     this.#loaded = null;
     this.#doorbell = true;
-  }
-
-  async #storeDeadLetters(undecided: readonly UndecidedMessage[], now: number): Promise<void> {
-    const { counters, log, stores } = this.#context;
-    for (const { message, reason } of undecided) {
-      const id = createHash("sha256")
-        .update(`${this.rootId}${JSON.stringify(message)}`)
-        .digest("hex");
-      await stores.deadLetters.insert({
-        id,
-        shard: this.shard,
-        rootId: this.rootId,
-        letter: message,
-        reason,
-        at: now,
-      });
-      counters.deadLetters++;
-      log.error({ runId: this.rootId, to: message.to, reason }, "a message could not be decided: dead letter");
-    }
   }
 }

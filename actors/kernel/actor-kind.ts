@@ -78,6 +78,11 @@ export interface AggregateType {
    */
   summarise(rootState: never, bound: boolean, actors: Iterable<ActorView>, plan: RunPlan): RunSummary;
   isFinal(rootState: never): boolean;
+  /**
+   * Ids of the actors that nothing is decided on since these actors were made, and whose states are final. Absent for an
+   * aggregate that has none. `stateOf`: the state of an actor of the aggregate, undefined when it has no such actor.
+   */
+  attemptsBefore?(actors: Iterable<ActorView>, stateOf: (id: string) => unknown, plan: RunPlan): readonly string[];
   /** The message that tells an actor why no agent takes its work. */
   waitsMessage(wait: AgentWait): unknown;
   /** The message that tells an actor that its agent is lost. */

@@ -15,6 +15,7 @@ import type { JobState } from "../job/state.ts";
 import { stepActor } from "../step/actor.ts";
 import type { StepMessage } from "../step/messages.ts";
 import { runActor, summariseRun } from "./actor.ts";
+import { attemptsBefore } from "./ended-attempts.ts";
 import type { RunMessage } from "./messages.ts";
 import { type RunState, runStatus } from "./state.ts";
 
@@ -25,6 +26,7 @@ export const RUN_AGGREGATE: AggregateType = {
   causeOf,
   summarise: (run: RunState, bound, actors, plan) =>
     summariseRun(run, bound, bound ? null : waitsOf(run, actors, plan)),
+  attemptsBefore,
   isFinal: (run: RunState) => isFinalRunStatus(runStatus(run.state)),
   waitsMessage: (wait): JobWaits => ({ type: "waits", ...wait }),
   agentLostMessage({ agentId, bootId }, reason): AgentLost {

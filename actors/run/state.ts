@@ -41,7 +41,10 @@ export interface RunState {
   readonly toleratedJobs: number;
   /** True when `stopping` was caused by the pipeline's timeout, which ends as failed. */
   readonly timedOut: boolean;
-  /** Newest attempt of each job that has more than one, by job index. */
+  /**
+   * Newest attempt of each job that has more than one, by job index. The stored form leaves the list out, because it
+   * grows with the run: a load derives it from the jobs.
+   */
   readonly attempts: readonly (readonly [index: number, attempt: number])[];
   /** The run's place in its group; null without a group, before it has asked, and after it has left. */
   readonly place: Place | null;

@@ -14,6 +14,7 @@ export type JobRunId = Branded<"job">;
 export type StepRunId = Branded<"step">;
 export type PipelineId = Branded<"pipeline">;
 export type ProjectId = Branded<"project">;
+export type TenantId = Branded<"tenant">;
 export type RevisionId = Branded<"revision">;
 export type AgentId = Branded<"agent">;
 export type UserId = Branded<"user">;
@@ -56,6 +57,12 @@ const tailBytes = Buffer.alloc(RANDOM_CHARS);
 export function newId<P extends keyof IdByPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${nextUlid()}` as IdByPrefix[P];
 }
+
+/** The tenant that owns everything of an installation that has no other tenant. */
+export const DEFAULT_TENANT = asId<TenantId>("default");
+
+/** The project that an installation begins with. */
+export const DEFAULT_PROJECT = asId<ProjectId>("default");
 
 /** The time at which the id of a run was made, Unix milliseconds: the time of its trigger. */
 export function timeOf(runId: RunId): number {

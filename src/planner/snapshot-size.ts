@@ -1,10 +1,11 @@
 /**
- * How large the snapshot of a run may become as a BSON document, when every retry is used up and every text is as long as
- * it may be: an upper bound, known when the run is planned. Effects that the run owes are not counted: a store keeps them
- * in a form that fits. Pure.
+ * How large the snapshot of a run may become as a BSON document, when every text is as long as it may be: an upper bound,
+ * known when the run is planned. It counts one attempt of each job and step, however many retries there are: an ended
+ * attempt leaves the snapshot one save after its end. What ends in one turn, and the effects that the run owes, are not
+ * counted: a store keeps them in a form that fits. Pure.
  */
 import type { Pairs, PlannedApproval, RunPlan, Scalar } from "../domain/plan.ts";
-import { REASON_CHARS, stepAttemptsOf } from "./plan-index.ts";
+import { REASON_CHARS } from "./plan-index.ts";
 import type { PlannedCell } from "./plan-cells.ts";
 
 /**
@@ -12,8 +13,8 @@ import type { PlannedCell } from "./plan-cells.ts";
  * shortest reason that a step keeps, and without the parts that `bytesOfJob` adds.
  */
 const ACTOR = { run: 10_000, job: 1_450, step: 1_110, approval: 1_600, vote: 6_600 } as const;
-/** An id in a list, and a pair of numbers in a list. */
-const ENTRY = { need: 12, attempt: 48, cell: 72 } as const;
+/** An id in a list, and what a job that is spread knows of a cell. */
+const ENTRY = { need: 12, cell: 72 } as const;
 /** A name of a group of 200 characters, and its id. */
 const PLACE = 720;
 /** Longest message of an approval, characters. */
@@ -22,9 +23,7 @@ const BYTES_OF_CHAR = 3;
 
 /** What the size of a job depends on. */
 export interface SizedJob {
-  readonly attempts: number;
-  /** Attempts of all its steps together, in one attempt of the job. */
-  readonly stepAttempts: number;
+  readonly steps: number;
   readonly needs: number;
   readonly hasGroup: boolean;
   /** Selectors are repeated in the reason for which a job waits. */
@@ -35,7 +34,7 @@ export interface SizedJob {
 
 type Planned = Pick<
   RunPlan["jobs"][number],
-  "cells" | "needs" | "retry" | "group" | "selector" | "steps" | "baseName" | "approval"
+  "cells" | "needs" | "group" | "selector" | "steps" | "baseName" | "approval"
 >;
 
 /** The greatest size of the snapshot, without the cells of late matrices. `variables`: those of the trigger. */
@@ -53,13 +52,12 @@ export function snapshotBytes(
 export function bytesOfCells(job: SizedJob, matrices: readonly Pairs<Scalar>[]): number {
   const cell = bytesOfJob({ ...job, isLate: false, needs: 0 }) + ENTRY.cell;
   const values = matrices.reduce((sum, matrix) => sum + 2 * jsonBytes(matrix) + 20 * matrix.length, 0);
-  return matrices.length * cell + job.attempts * values;
+  return matrices.length * cell + values;
 }
 
-export function sizedJob({ cells, needs, retry, group, selector, steps }: Planned): SizedJob {
+export function sizedJob({ cells, needs, group, selector, steps }: Planned): SizedJob {
   return {
-    attempts: retry.attempts,
-    stepAttempts: stepAttemptsOf(steps),
+    steps: steps.length,
     needs: needs.length,
     hasGroup: group !== null,
     selectorBytes: jsonBytes(selector),
@@ -70,8 +68,7 @@ export function sizedJob({ cells, needs, retry, group, selector, steps }: Planne
 /** As {@link sizedJob}, of a cell that is not planned yet. `needs`: how many jobs it needs. */
 export function sizedCell({ defined, cellsFrom }: PlannedCell, needs: number): SizedJob {
   return {
-    attempts: defined.retry.attempts,
-    stepAttempts: defined.steps.reduce((sum, { retry }) => sum + retry.attempts, 0),
+    steps: defined.steps.length,
     needs,
     hasGroup: defined.concurrency !== null,
     selectorBytes: jsonBytes(defined.selector),
@@ -81,15 +78,15 @@ export function sizedCell({ defined, cellsFrom }: PlannedCell, needs: number): S
 
 /** What may be too large, for people. */
 export function snapshotLimitMessage(bytes: number, limit: number): string {
-  return `with every attempt used up, the jobs and steps of this run may take ${bytes} bytes, and the store holds runs of up to ${limit} bytes`;
+  return `the jobs and steps of this run may take ${bytes} bytes, and the store holds runs of up to ${limit} bytes`;
 }
 
 /** The greatest size of one job. The cells of a late matrix are bounded by what the rest of the run leaves them. */
-export function bytesOfJob({ attempts, stepAttempts, needs, hasGroup, selectorBytes, isLate }: SizedJob): number {
+export function bytesOfJob({ steps, needs, hasGroup, selectorBytes, isLate }: SizedJob): number {
   const place = hasGroup ? PLACE : 0;
-  const once = needs * ENTRY.need + 2 * selectorBytes + ENTRY.attempt;
+  const once = needs * ENTRY.need + 2 * selectorBytes;
   if (isLate) return once + ACTOR.job + place;
-  return once + attempts * (ACTOR.job + place + stepAttempts * ACTOR.step);
+  return once + ACTOR.job + place + steps * ACTOR.step;
 }
 
 function bytesOfGate({ count, required }: Pick<PlannedApproval, "count" | "required">): number {

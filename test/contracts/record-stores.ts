@@ -3,10 +3,11 @@
  * `stores.test.ts`.
  */
 import { expect } from "chai";
-import { asId, newId, type CommandId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
+import { asId, newId, type CommandId, type ProjectId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { UserCommand } from "../../src/domain/commands.ts";
 import type { Command } from "../../src/stores/ports/inbox.ts";
+import type { Compression, LogLine } from "../../src/stores/ports/logs.ts";
 import type { Pipeline, Revision } from "../../src/stores/ports/pipelines.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -205,6 +206,40 @@ function logStoreContract(open: () => Stores): void {
       expect(await open().logs.size(step)).to.deep.equal({ entries: 3, bytes: 5 });
       await append(step, [gap(4, 8)]);
       expect(await open().logs.size(step)).to.deep.equal({ entries: 4, bytes: 5 });
+    });
+
+    it("have a header for each chunk, and read compressed chunks like others", async () => {
+      const { logs } = open();
+      const step = newId("step");
+      const at = (line: number, more: Partial<LogLine>): LogLine => ({ ...lines(line, line)[0]!, ...more });
+      const chunks: readonly (readonly [readonly LogLine[], Compression | undefined])[] = [
+        [[at(1, {}), at(2, { stream: "stderr" }), at(3, { stream: "stderr", level: "error" })], undefined],
+        [[at(4, { content: "é" }), at(5, { level: "error" })], "gzip"],
+        [[at(6, {}), gap(7, 9)], "brotli"],
+        [[gap(10, 12)], undefined],
+        [[gap(13, 14)], undefined],
+      ];
+      for (const [stored, compression] of chunks) {
+        const projectId = asId<ProjectId>("prj_1");
+        await logs.append({
+          stepRunId: step,
+          agentId: "a",
+          lines: stored,
+          projectId,
+          ...(compression && { compression }),
+        });
+      }
+      const header = { firstStderr: null, firstError: null, compression: "none" };
+      expect(await logs.headers(step, 1, 100)).to.deep.equal([
+        { ...header, first: 1, last: 3, lines: 3, firstStderr: 2, firstError: 3 },
+        { ...header, first: 4, last: 5, lines: 2, firstError: 5, compression: "gzip" },
+        { ...header, first: 6, last: 9, lines: 2, compression: "brotli" },
+        { ...header, first: 10, last: 14, lines: 1 },
+      ]);
+      expect((await logs.headers(step, 4, 1)).map(({ first }) => first)).to.deep.equal([4]);
+      const all = [...chunks.slice(0, 3).flatMap(([stored]) => stored), gap(10, 14)];
+      expect(await logs.read(step, 1, 100)).to.deep.equal(all);
+      expect(await logs.read(step, 5, 100)).to.deep.equal(all.filter(({ line }) => line >= 5));
     });
 
     it("have neither gaps nor repeats after concurrent chunks", async () => {

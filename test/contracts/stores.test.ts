@@ -24,6 +24,7 @@ import { blobStoreContract } from "./blob-store.ts";
 import { cacheStoreContract } from "./cache-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { largeAggregateContract } from "./large-aggregates.ts";
+import { endedAttemptsContract } from "./ended-attempts.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
@@ -48,6 +49,7 @@ describe("the store on SQLite", () => {
   identityStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
+  endedAttemptsContract(() => opened.stores);
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
   secretStoreContract(() => opened.stores);
@@ -134,6 +136,7 @@ describe("the store on MongoDB", function () {
   identityStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
+  endedAttemptsContract(() => stores);
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);
   secretStoreContract(() => stores);

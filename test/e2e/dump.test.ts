@@ -19,7 +19,7 @@ import { until } from "../support/until.ts";
 
 /** The collections that docs/operations.md tells operators to dump. */
 const DUMPED = (
-  "aggregates inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs artifacts caches " +
+  "aggregates ended_attempts inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs artifacts caches " +
   "plans job_specs pipelines revisions plugins blobs.files blobs.chunks secrets projects tokens agents users " +
   "dead_letters shards settings removals pipeline_deletions"
 ).split(" ");

@@ -8,9 +8,10 @@ const AXIS = Array.from({ length: 1_000 }, (_, at) => at);
 const job = (name: string, values: unknown) => ({
   name,
   matrix: { axes: { n: values } },
+  concurrency: { group: "one" },
   steps: [{ uses: "shell", args: { script: "true" } }],
 });
-/** Five matrices of 1,000 cells; each cell is retried once by default. */
+/** Five matrices of 1,000 cells, each with a place in a group. */
 const TOO_LARGE = {
   jobs: [job("first", [1, 2]), ...["b", "c", "d", "e"].map((name) => job(name, AXIS)), job("f", AXIS.slice(2))],
 };

@@ -12,6 +12,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { WebSocket } from "ws";
+import { SqliteConnection } from "../../src/sqlite/connection.ts";
+import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { UserCalls } from "../grpc/user-calls.ts";
 import { ProcessWorld, type ServeNode, type StartedProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
@@ -19,6 +21,7 @@ import { until } from "../support/until.ts";
 const FIXTURE = fileURLToPath(new URL("../fixtures/bf53b70", import.meta.url));
 const CLOCK = new URL("../support/shifted-clock.mjs", import.meta.url).href;
 const LATER_MS = 60_000;
+const SWITCHED = "every node reads the new schema";
 
 interface User {
   readonly name: string;
@@ -282,6 +285,59 @@ describe("an installation that commit bf53b70 made", function () {
     expect(jobs[0].attempt, "the agent of the first attempt is lost").to.equal(2);
     await until("the log", async () => (await logsOf(runs["interrupted"]!))["work"]!.length > 0);
     expect((await logsOf(runs["interrupted"]!))["work"]).to.deep.equal(["attempt 2"]);
+  });
+
+  it("stores what it writes in the new form, and leaves what had ended as it was", async () => {
+    const store = new SqliteConnection(join(world.folder, "data", "millrace.db"));
+    try {
+      const runState = (name: string): Readonly<Record<string, unknown>> => {
+        const row = store.prepare("SELECT state FROM actors WHERE id = ?").get(made.runs[name]!) as { state: string };
+        return JSON.parse(row.state) as Readonly<Record<string, unknown>>;
+      };
+      expect(runState("interrupted")).to.include({ schema: STORED_FORMAT.schema }).and.not.have.property("attempts");
+      expect(runState("succeeded")).to.have.property("attempts");
+      const headersOf = (stepRunId: string) =>
+        store.prepare("SELECT * FROM log_headers WHERE step_run_id = ?").all(stepRunId) as readonly object[];
+      const { jobs } = await runOf(made.runs["interrupted"]!);
+      const [header] = headersOf(jobs[0].steps[0].stepRunId);
+      expect(header).to.deep.include({ lines: 1, first_error: null, compression: "none" });
+      expect(header).to.include({ tenant_id: "default", project_id: "default" });
+      for (const { stepRunId } of made.logs.slice(0, 3)) expect(headersOf(stepRunId)).to.deep.equal([]);
+    } finally {
+      store.close();
+    }
+  });
+});
+
+describe("an upgrade of that installation that is killed half-way", function () {
+  this.timeout(120_000);
+  let world: ProcessWorld;
+  before(async () => void (world = await ProcessWorld.create()));
+  after(() => world?.end());
+
+  it("goes on with the next start, and loses no answer", async () => {
+    await promisify(execFile)("tar", ["-xzf", join(FIXTURE, "installation.tar.gz"), "-C", world.folder]);
+    const made = JSON.parse(await readFile(join(FIXTURE, "record.json"), "utf8")) as Installation;
+    const answers = JSON.parse(await readFile(join(world.folder, "answers.json"), "utf8")) as Record<string, unknown>;
+    const offsetMs = made.stoppedAt + LATER_MS - Date.now();
+    const env = { NODE_OPTIONS: `--import=${CLOCK}`, MILLRACE_TEST_CLOCK_OFFSET_MS: String(offsetMs) };
+    // It has changed the tables, and does not write the new schema yet.
+    const killed = await world.serve("edge,gateway,worker", { env });
+    killed.kill("SIGKILL");
+    await killed.exited;
+    expect(killed.process.stdout + killed.process.stderr).not.to.include(SWITCHED);
+
+    const node = await world.serve("edge,gateway,worker", { env });
+    await node.process.prints(SWITCHED);
+    const headers = { authorization: `Bearer ${made.adminToken}` };
+    for (const name of ["succeeded", "partial", "failed"]) {
+      const path = `/pipelines/runs/${made.runs[name]}`;
+      const { detail } = (await (await fetch(`http://${node.http}/api/v1${path}`, { headers })).json()) as {
+        detail: unknown;
+      };
+      expect(answers, path).to.have.property(path);
+      expect(missing(answers[path], detail)).to.deep.equal([]);
+    }
   });
 });
 

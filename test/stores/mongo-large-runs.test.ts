@@ -6,6 +6,10 @@ import type { StepState } from "../../actors/step/state.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import type { AggregateHead, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
+import { subjectOf } from "../../bench/millrace/large-definition.ts";
+import { parseDefinition } from "../../src/definition/parse.ts";
+import { planRun } from "../../src/planner/plan-run.ts";
+import { fitted, SNAPSHOT_BYTES } from "../../src/stores/mongo/packed-snapshots.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { planOf, retryOf } from "../support/plans.ts";
 import { LargeRun } from "../support/large-runs.ts";
@@ -13,6 +17,7 @@ import { LargeRun } from "../support/large-runs.ts";
 const DOCUMENT_BYTES = 16 * 1_048_576;
 const JOBS = 900;
 const FAILED = 600;
+const STEP = '{ uses: shell, args: { script: "true" } }';
 
 type Raw = Omit<AggregateHead, "rootId"> & { readonly _id: string; readonly actors: Record<string, StoredActor> };
 
@@ -136,5 +141,48 @@ describe("a large run in MongoDB that the planner accepts", function () {
       await client.close();
       await stores.close();
     }
+  });
+});
+
+describe("a run of 5,000 jobs in MongoDB whose attempts are used up", function () {
+  this.timeout(240_000);
+
+  it("is planned, fits into its document, and can be stopped", async () => {
+    const names = Array.from(
+      { length: 5_000 },
+      (_, at) => `{ name: j${at}, retry: { attempts: 10 }, steps: [${STEP}] }`,
+    );
+    const { definition } = parseDefinition(`jobs: [${names.join(", ")}]`, "yaml");
+    const planned = planRun({ ...subjectOf(definition!), snapshotBytes: SNAPSHOT_BYTES });
+    expect(planned.ok, JSON.stringify(planned).slice(0, 1_000)).to.equal(true);
+
+    const run = new LargeRun(planOf([Array.from({ length: 5_000 }, () => ({ retry: retryOf(3) }))]));
+    const ended = new Map<string, StoredActor>();
+    run.onSaved = (_head, _changed, left) => {
+      for (const actor of left) ended.set(actor.id, actor);
+    };
+    for (let attempt = 1; attempt < 3; attempt++) {
+      run.claim(run.jobs("queued"));
+      run.loseAgents(run.jobs("running"));
+    }
+    run.command("pause");
+    run.command("resume");
+    expect(ended.size).to.equal(2 * 2 * 5_000);
+
+    const formOf = async (): Promise<{ readonly document: object; readonly isPacked: boolean }> => {
+      const { head, actors } = run.snapshot;
+      const { owed, ...others } = head;
+      const inSnapshot = Object.fromEntries(actors.flatMap((one) => (ended.has(one.id) ? [] : [[one.id, one]])));
+      const stored = await fitted({ actors: inSnapshot, owed, changed: Object.keys(inSnapshot) }, others);
+      return { document: { ...others, ...stored }, isPacked: stored.packedActors !== undefined };
+    };
+    run.onSaved = () => {};
+    for (const turn of [() => {}, () => run.command("stop")]) {
+      turn();
+      const { document, isPacked } = await formOf();
+      expect(BSON.calculateObjectSize(document)).to.be.below(DOCUMENT_BYTES);
+      expect(isPacked).to.equal(false);
+    }
+    expect(run.run.state).to.equal("cancelled");
   });
 });

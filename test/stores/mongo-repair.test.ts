@@ -10,6 +10,7 @@ import type { StepOutputs } from "../../src/stores/ports/outputs.ts";
 import { OUTPUT_BOUNDS } from "../../src/domain/outputs.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { artifactRecord } from "../contracts/artifact-store.ts";
+import { storeRetried } from "../contracts/ended-attempts.ts";
 import { actorOf, lines, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 
@@ -42,6 +43,27 @@ describe("the repair of a database that was restored from a dump", function () {
     await stores.aggregates.save(saveOf(run, { eventNumber: eventNumber + 1 }));
     expect((await repairRestored(options)).removed.events).to.equal(2);
     expect(await numbersOf(run)).to.deep.equal([eventNumber + 1]);
+  });
+
+  it("keeps the ended attempts of the restored run, and drops those of later attempts", async () => {
+    const { run, ended, leave } = await storeRetried(stores, false);
+    // The dump has read the snapshot before the attempts left it, and the ended attempts after that.
+    const client = await MongoClient.connect(options.url);
+    const aggregates = client.db(options.database).collection<{ _id: string }>("aggregates");
+    const early = (await aggregates.findOne({ _id: run.head.rootId }))!;
+    await stores.aggregates.save(leave);
+    const attempts = client.db(options.database).collection("ended_attempts");
+    expect(await attempts.countDocuments({ tenantId: "default", projectId: run.head.summary.projectId })).to.equal(3);
+    await repairRestored(options);
+    expect((await stores.aggregates.load(run.head.rootId))!.apart).to.have.members(ended.map(({ id }) => id));
+    expect(await stores.aggregates.findStep(ended[1]!.id as StepRunId)).to.not.equal(undefined);
+    await aggregates.replaceOne({ _id: run.head.rootId }, early);
+    await repairRestored(options);
+    expect(await attempts.countDocuments()).to.equal(0);
+    const found = (await stores.aggregates.load(run.head.rootId))!;
+    expect(found.actors).to.have.length(run.actors.length);
+    expect(found.apart).to.equal(undefined);
+    await client.close();
   });
 
   it("removes the rest of a run that was removed while the dump was made", async () => {

@@ -13,6 +13,7 @@ import type { Part, StoredParts } from "../../src/stores/format/stored-parts.ts"
 import {
   CONDITIONS_AND_OUTPUTS,
   GATES_AND_RERUNS,
+  TRUSTED_SELECTORS,
   USAGE_AND_STEP_NEEDS,
 } from "../../src/stores/format/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
@@ -205,12 +206,13 @@ describe("the stored format", () => {
 
   describe("of schema 5", () => {
     it("keeps plans as they are, and refuses to write a selector of trusted labels as schema 4", () => {
-      expect(STORED_FORMAT.write("plan", PLAN, 4)).to.deep.equal(PLAN);
+      const format = formatOf([CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS, TRUSTED_SELECTORS]);
+      expect(format.write("plan", PLAN, 4)).to.deep.equal(PLAN);
       const jobs = PLAN.jobs.map((job) => ({ ...job, selector: { ...job.selector, trusted: true as const } }));
-      expect(() => STORED_FORMAT.write("plan", { ...PLAN, jobs }, 4))
+      expect(() => format.write("plan", { ...PLAN, jobs }, 4))
         .to.throw("trusted labels of agents")
         .that.includes({ reason: "unavailable" });
-      expect(STORED_FORMAT.write("plan", { ...PLAN, jobs }, 5)).to.deep.equal({ ...PLAN, jobs });
+      expect(format.write("plan", { ...PLAN, jobs }, 5)).to.deep.equal({ ...PLAN, jobs });
     });
   });
 

@@ -1,15 +1,17 @@
 import { expect } from "chai";
 import type { JobState } from "../../actors/job/state.ts";
+import type { RunState } from "../../actors/run/state.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import type { Aggregate, AggregateStore } from "../../src/stores/ports/aggregates.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
-import { NewerSchemaError, STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
+import { APART_SCHEMA, NewerSchemaError, STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { versionedAggregates, versionedPlans } from "../../src/stores/format/versioned-stores.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { NEXT_FORMAT } from "../support/next-format.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
-import { jobSpecsOf, planOf } from "../support/plans.ts";
+import { LargeRun } from "../support/large-runs.ts";
+import { jobSpecsOf, planOf, retryOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
 const AGENT = asId<AgentId>("agt_A");
@@ -97,6 +99,42 @@ for (const [engine, open] of [
       expect((await next.findJob(changed.id as never))!.actor.state).to.deep.equal(changed.state);
       expect((await next.jobsHeldBy(AGENT)).at(-1)!.actor.state).to.deep.equal(changed.state);
       expect((await next.loadHead(rootId))!.owed).to.deep.equal(OWED);
+    });
+
+    it("write what older nodes need until the switch, and derive it afterwards", async () => {
+      let writes = APART_SCHEMA - 1;
+      const aggregates = versionedAggregates(raw.aggregates, STORED_FORMAT, () => writes);
+      const plan = planOf([[{ retry: retryOf(3) }, { retry: retryOf(3) }, {}]]);
+      const run = new LargeRun(plan, undefined, undefined, sampleAggregate({ plan }).head.rootId);
+      for (let attempt = 1; attempt < 3; attempt++) {
+        run.claim(run.jobs("queued").filter(({ index }) => index < 3 - attempt));
+        run.loseAgents(run.jobs("running"));
+      }
+      const { head, actors } = run.snapshot;
+      const attempts = run.run.attempts;
+      expect(attempts).to.have.length(2);
+      const storedRun = async () => {
+        const found = (await raw.aggregates.load(run.runId))!;
+        return found.actors.find(({ kind }) => kind === "run")!.state;
+      };
+      const loadedAttempts = async () => {
+        const found = (await aggregates.load(run.runId))!;
+        expect(await aggregates.loadInPieces(run.runId, () => Promise.resolve())).to.deep.equal(found);
+        return (found.actors.find(({ kind }) => kind === "run")!.state as RunState).attempts;
+      };
+      await aggregates.create({ head: { ...head, version: 1 }, actors });
+      expect(await storedRun()).to.deep.include({ attempts, schema: APART_SCHEMA - 1 });
+      expect(await loadedAttempts()).to.deep.equal(attempts);
+      expect(aggregates.keepsEndedApart).to.equal(false);
+
+      writes = APART_SCHEMA;
+      expect(aggregates.keepsEndedApart).to.equal(raw.aggregates.keepsEndedApart);
+      const root = actors.filter(({ kind }) => kind === "run");
+      await aggregates.save({ expectedVersion: 1, head: { ...head, version: 2 }, changed: root, events: [] });
+      expect(await storedRun())
+        .to.include({ schema: APART_SCHEMA })
+        .and.not.have.property("attempts");
+      expect(await loadedAttempts()).to.have.deep.members([...attempts]);
     });
 
     it("never take an aggregate back to an older schema", async () => {

@@ -44,7 +44,8 @@ const GENERATED: Readonly<Record<string, { readonly make: () => string; readonly
   "snapshot-limit": {
     make: () => {
       const axis = Array.from({ length: 1_000 }, (_, at) => at).join(", ");
-      const job = (name: string) => `{ name: ${name}, matrix: { axes: { n: [${axis}] } }, steps: [${STEP}] }`;
+      const job = (name: string) =>
+        `{ name: ${name}, matrix: { axes: { n: [${axis}] } }, concurrency: { group: g }, steps: [${STEP}] }`;
       return `jobs: [${["a", "b", "c", "d", "e"].map(job).join(", ")}]`;
     },
     isPlanned: true,

@@ -4,6 +4,7 @@
  */
 import type { JobState } from "../../actors/job/state.ts";
 import { isHeld, type StepState } from "../../actors/step/state.ts";
+import { EndedActors } from "../../actors/kernel/ended-actors.ts";
 import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
 import {
   afterTurn,
@@ -41,14 +42,15 @@ export class LargeRun {
   #head: AggregateHead;
   #index: LiveIndex;
   #actors: Map<string, LiveActor>;
+  readonly #ended: EndedActors;
   #now = NOW;
-  /** Called after each turn, with what the turn stores. */
-  onSaved: (head: AggregateHead, changed: readonly StoredActor[]) => void = () => {};
+  /** Called after each turn, with what the turn stores; `ended` are the actors that leave the snapshot with it. */
+  onSaved: (head: AggregateHead, changed: readonly StoredActor[], ended: readonly StoredActor[]) => void = () => {};
 
   /** Takes the first turn, as the edge does at the trigger. */
-  constructor(plan: RunPlan, meter: Meter = (_, turn) => turn(), outputs: OutputsReader = () => []) {
+  constructor(plan: RunPlan, meter: Meter = (_, turn) => turn(), outputs: OutputsReader = () => [], id = RUN_ID) {
     this.plan = plan;
-    this.runId = RUN_ID;
+    this.runId = id;
     this.#meter = meter;
     this.#outputs = outputs;
     const origin = {
@@ -75,6 +77,7 @@ export class LargeRun {
     this.#head = head;
     this.#actors = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
     this.#index = updateIndex(EMPTY_INDEX, this.#actors.values(), RUN_AGGREGATE);
+    this.#ended = new EndedActors(RUN_AGGREGATE, plan, this.#actors);
   }
 
   get run(): RunState {
@@ -185,7 +188,7 @@ export class LargeRun {
 
   /** Answers how many of the messages it has decided. */
   #turn(what: string, messages: readonly ActorMessage[]): number {
-    const { taken, stored } = this.#meter(what, () => {
+    const { taken, stored, ended } = this.#meter(what, () => {
       const result = decideTurn(this.#actors, messages, this.#now, this.plan, RUN_AGGREGATE, this.#outputs);
       this.undecided.push(...result.undecided.map(({ reason }) => reason));
       const stored = toStored(result.changed.values(), RUN_AGGREGATE);
@@ -194,10 +197,13 @@ export class LargeRun {
       const actors = afterTurn(this.#actors, result.changed);
       const after = { root, index: this.#index, carried: [], actors, plan: this.plan };
       this.#head = headAfter(this.#head, result, after, this.#now, RUN_AGGREGATE);
+      const left = this.#ended.leaving(this.#actors, [...result.changed.values()]);
+      const made = [...result.changed.values()].filter(({ id }) => !this.#actors.has(id));
       for (const actor of result.changed.values()) this.#actors.set(actor.id, actor);
-      return { ...result, stored };
+      this.#ended.saved(left, made, this.#actors);
+      return { ...result, stored, ended: toStored(left, RUN_AGGREGATE) };
     });
-    this.onSaved(this.#head, stored);
+    this.onSaved(this.#head, stored, ended);
     return taken;
   }
 

@@ -18,6 +18,7 @@ export class TcpProxy {
   #delayMs = 0;
   #cutEvery = 0;
   #requests = 0;
+  #sentBytes = 0;
 
   private constructor(target: number) {
     this.#target = target;
@@ -32,6 +33,11 @@ export class TcpProxy {
 
   get port(): number {
     return this.#port;
+  }
+
+  /** What the clients have sent so far. */
+  get sentBytes(): number {
+    return this.#sentBytes;
   }
 
   /** Cuts open connections and refuses new ones, as when the host is gone. */
@@ -103,6 +109,7 @@ export class TcpProxy {
       });
     }
     client.on("data", (chunk) => {
+      this.#sentBytes += chunk.length;
       server.write(chunk);
       if (this.#cutEvery > 0 && ++this.#requests % this.#cutEvery === 0) {
         // The server receives the request; only its answer is lost.

@@ -1,7 +1,7 @@
 /** Pipeline records: created, updated, read, listed and deleted. */
 import { z } from "zod";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
-import { asId, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
+import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
@@ -10,7 +10,6 @@ import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.
 import type { CatalogueContext } from "./context.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
-import { DEFAULT_PROJECT } from "./default-project.ts";
 import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { rfc3339 } from "../times.ts";

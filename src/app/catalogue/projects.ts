@@ -1,7 +1,7 @@
 /** Projects: administrators make, rename and archive them; everything that runs belongs to one. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
-import { newId, type ProjectId } from "../../domain/ids.ts";
+import { DEFAULT_PROJECT, newId, type ProjectId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { isArchived, type Project, type ProjectChange } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
@@ -9,7 +9,6 @@ import { authoriseUser, type Caller } from "../identity/access.ts";
 import { findProject, noProject } from "../lookups.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
 import { rfc3339 } from "../times.ts";
-import { DEFAULT_PROJECT } from "./default-project.ts";
 
 const projectName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100);
 const description = z.string().max(10_000);

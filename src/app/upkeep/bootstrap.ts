@@ -3,7 +3,7 @@ import { newId } from "../../domain/ids.ts";
 import { isActiveOwner, type User } from "../../stores/ports/identity.ts";
 import { ACT_AS } from "../identity/access.ts";
 import type { UpkeepContext } from "./context.ts";
-import { DEFAULT_PROJECT } from "../catalogue/default-project.ts";
+import { DEFAULT_PROJECT } from "../../domain/ids.ts";
 import { adoptToken, issueToken } from "../identity/tokens.ts";
 
 /** Name of the first user. */

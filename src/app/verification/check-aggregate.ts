@@ -1,5 +1,6 @@
 /** Checks one stored aggregate against itself: snapshot, copies for queries, look-ups and event numbers. Pure. */
 import { type AggregateType, kindOf } from "../../../actors/kernel/actor-kind.ts";
+import { attemptsBefore } from "../../../actors/run/ended-attempts.ts";
 import { isBound, type JobState, jobStatus } from "../../../actors/job/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { jobRunId, type RunId } from "../../domain/ids.ts";
@@ -95,12 +96,17 @@ function checkActors({ actors }: InspectedAggregate, type: AggregateType, say: S
 }
 
 /** The jobs and steps of a run are those of its plan, and end before the run. */
-function checkRun({ head, actors }: InspectedAggregate, plan: RunPlan, say: Say): void {
+function checkRun({ head, actors, apart }: InspectedAggregate, plan: RunPlan, say: Say): void {
   const jobs = actors.flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : []));
   const jobIds = new Set<string>(jobs.map(({ jobId }) => jobId));
   for (const { index, name } of plan.jobs) {
     if (!jobIds.has(jobRunId(head.rootId as RunId, index, 1)))
       say("snapshot", `has no job ${JSON.stringify(name)}, which is job ${index} of its plan`);
+  }
+  const byId = new Map(actors.map((actor) => [actor.id, actor]));
+  const followed = new Set(attemptsBefore(actors, (id) => byId.get(id)?.state, plan));
+  for (const id of apart) {
+    if (!followed.has(id)) say("snapshot", "is stored apart from its run as an ended attempt, and is none", id);
   }
   const ended = new Set<string>();
   for (const job of jobs) {

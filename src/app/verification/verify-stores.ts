@@ -15,7 +15,12 @@ import { systemClock } from "../../domain/clock.ts";
 import type { JobRunId, RootId, RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import { NO_PIPELINE } from "../../stores/ports/aggregates.ts";
-import { type InspectedAggregate, RECORD_KINDS, type RecordOwner } from "../../stores/ports/inspection.ts";
+import {
+  type InspectedAggregate,
+  RECORD_KINDS,
+  type RecordKind,
+  type RecordOwner,
+} from "../../stores/ports/inspection.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import { checkAggregate, EventCheck } from "./check-aggregate.ts";
 import { checkFoundOffer, checkFoundPlace, checkOffers, expectedOf } from "./check-hints.ts";
@@ -74,6 +79,15 @@ interface Inspected {
   readonly type: AggregateType;
 }
 
+/** What an owner has, for people. */
+const RECORDS: Readonly<Record<RecordKind, string>> = {
+  rows: "a look-up",
+  events: "events",
+  commands: "commands",
+  outputs: "outputs",
+  logs: "log lines",
+  attempts: "an ended attempt",
+};
 const DEFAULT_PAUSES: Pauses = { storeMs: 2_000, hintMs: 12_000, placeMs: PLACE_MS + 5_000 };
 const PAGE = 200;
 const EVENTS_A_PAGE = 5_000;
@@ -255,13 +269,12 @@ class StoreVerification {
     }
   }
 
-  async #checkOrphan(kind: string, owner: RecordOwner): Promise<readonly Difference[]> {
+  async #checkOrphan(kind: RecordKind, owner: RecordOwner): Promise<readonly Difference[]> {
     const { inspection } = this.#stores;
     const { rootId, actorId } = owner;
     if (kind === "commands" && rootId?.startsWith(GROUP_PREFIX)) return [];
     if ((await inspection.missingOwners([owner])).length === 0 || (await this.#isBeingRemoved(owner))) return [];
-    const what = { rows: "a look-up", events: "events", commands: "commands", outputs: "outputs", logs: "log lines" };
-    const text = `has ${what[kind as keyof typeof what]} in the store, and does not exist`;
+    const text = `has ${RECORDS[kind]} in the store, and does not exist`;
     return [{ kind: "orphan", object: actorId ?? rootId!, text: rootId && actorId ? `of ${rootId} ${text}` : text }];
   }
 

@@ -1,5 +1,5 @@
 /** Stores log lines of agents, and then publishes them to live viewers. */
-import type { AgentId, StepRunId } from "../../domain/ids.ts";
+import type { AgentId, ProjectId, StepRunId } from "../../domain/ids.ts";
 import { LOG_SLACK, LOG_TAIL } from "../../domain/retention.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine, type LogSize, sizeOfLines } from "../../stores/ports/logs.ts";
@@ -38,6 +38,7 @@ interface Standing {
   readonly through: number;
   readonly size: LogSize;
   readonly most: LogSize;
+  readonly projectId: ProjectId;
 }
 
 /** One agent's stream of batches. Calls of {@link push} must not overlap. */
@@ -70,7 +71,7 @@ export class LogIngest {
     const isBeyond = size.entries > before.most.entries || size.bytes > before.most.bytes;
     const lines = isBeyond ? [gapOver(batch.lines)] : batch.lines;
     const { logs } = this.#context.stores;
-    const through = await logs.append({ stepRunId, agentId: this.#agentId, lines });
+    const through = await logs.append({ stepRunId, agentId: this.#agentId, projectId: before.projectId, lines });
     const isStored = through > before.through && !isBeyond;
     this.#remember(key, { ...before, through, ...(isStored ? { size } : {}) });
     // Viewers read a gap record that grows from the store, once a second.
@@ -88,8 +89,10 @@ export class LogIngest {
     if (location === undefined || !isGrantOf(location.actor.state as StepState, this.#agentId, token)) return undefined;
     const head = await aggregates.loadHead(location.runId);
     if (head === undefined) return undefined;
-    const limit = await this.#limits.of(head.summary.projectId);
+    const { projectId } = head.summary;
+    const limit = await this.#limits.of(projectId);
     return {
+      projectId,
       through: await logs.storedThrough(stepRunId),
       size: await logs.size(stepRunId),
       most: {

@@ -202,6 +202,13 @@ export const TRUSTED_SELECTORS: SchemaStep = {
   },
 };
 
+/**
+ * Schema 6: the actors of ended attempts leave the snapshot, and the state of a run leaves out what a load derives
+ * (derived-fields.ts). Nodes that write schema 5 would not find either, so both begin when the last of those nodes is
+ * gone; then the head says it. No part has another shape, so there is nothing to convert.
+ */
+export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
+
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =
     group !== null ||

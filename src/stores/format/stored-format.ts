@@ -9,7 +9,13 @@
  * commands, events and notices only ever gain fields.
  */
 import { MillraceError } from "../../domain/errors.ts";
-import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, TRUSTED_SELECTORS, USAGE_AND_STEP_NEEDS } from "./schema-steps.ts";
+import {
+  CONDITIONS_AND_OUTPUTS,
+  ENDED_ATTEMPTS_APART,
+  GATES_AND_RERUNS,
+  TRUSTED_SELECTORS,
+  USAGE_AND_STEP_NEEDS,
+} from "./schema-steps.ts";
 import type { Conversion, Part, SchemaStep, StoredParts } from "./stored-parts.ts";
 
 export interface StoredFormat {
@@ -30,7 +36,11 @@ const STEPS: readonly SchemaStep[] = [
   GATES_AND_RERUNS,
   USAGE_AND_STEP_NEEDS,
   TRUSTED_SELECTORS,
+  ENDED_ATTEMPTS_APART,
 ];
+
+/** The first schema in which ended attempts are stored apart from the snapshot. */
+export const APART_SCHEMA = STEPS.indexOf(ENDED_ATTEMPTS_APART) + 2;
 
 export const STORED_FORMAT: StoredFormat = formatOf(STEPS);
 

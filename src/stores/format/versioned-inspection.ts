@@ -2,6 +2,7 @@
 import type { AggregateHead, StoredActor } from "../ports/aggregates.ts";
 import type { RootId } from "../../domain/ids.ts";
 import type { InspectionStore } from "../ports/inspection.ts";
+import { withDerived } from "./derived-fields.ts";
 import { fromStored, refuseNewer, type StoredFormat } from "./stored-format.ts";
 import type { StoredState } from "./stored-parts.ts";
 
@@ -29,7 +30,7 @@ export function versionedInspection(store: InspectionStore, format: StoredFormat
         found && {
           ...found,
           head: upgradedHead(found.head),
-          actors: found.actors.map(upgraded),
+          actors: withDerived(found.actors.map(upgraded)),
           rows: found.rows.map((row) => ({ ...row, actor: upgraded(row.actor) })),
         }
       );

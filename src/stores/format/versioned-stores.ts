@@ -21,7 +21,15 @@ import {
   type StoredActor,
 } from "../ports/aggregates.ts";
 import type { PlanStore } from "../ports/plans.ts";
-import { fromStored, NewerSchemaError, refuseNewer, type StoredFormat, toStored } from "./stored-format.ts";
+import { withDerived, withoutDerived } from "./derived-fields.ts";
+import {
+  APART_SCHEMA,
+  fromStored,
+  NewerSchemaError,
+  refuseNewer,
+  type StoredFormat,
+  toStored,
+} from "./stored-format.ts";
 import type { StoredState } from "./stored-parts.ts";
 
 /** Actors that are converted in one piece. */
@@ -34,6 +42,9 @@ const ACTORS_AT_ONCE = 100;
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
     savesEventsAtOnce: store.savesEventsAtOnce,
+    get keepsEndedApart() {
+      return store.keepsEndedApart && writes() >= APART_SCHEMA;
+    },
     create({ head, actors }, { plan, events } = {}) {
       const schema = writes();
       const stored = { head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) };
@@ -56,7 +67,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
         if (at % ACTORS_AT_ONCE === 0) await pause();
         actors[at] = read(actors[at]!, rootId);
       }
-      return { head, actors };
+      return { ...found, head, actors: withDerived(actors) };
     },
     sizeOf: (rootId, atMost) => store.sizeOf(rootId, atMost),
     async loadHead(rootId) {
@@ -67,13 +78,14 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const found = await store.loadActors(rootId, ids);
       return found && readAggregate(found);
     },
-    save({ expectedVersion, head, changed, events }) {
+    save({ expectedVersion, head, changed, events, ended }) {
       const schema = Math.max(head.schema, writes());
       return store.save({
         expectedVersion,
         head: writtenHead(head, schema),
         changed: changed.map((actor) => written(actor, schema)),
         events,
+        ...(ended && { ended: ended.map((actor) => written(actor, schema)) }),
       });
     },
 
@@ -134,8 +146,8 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     }
   }
 
-  function readAggregate<Root extends RootId>({ head, actors }: Aggregate<Root>): Aggregate<Root> {
-    return { head: readHead(head), actors: actors.map((actor) => read(actor, head.rootId)) };
+  function readAggregate<Root extends RootId>({ head, actors, ...others }: Aggregate<Root>): Aggregate<Root> {
+    return { ...others, head: readHead(head), actors: withDerived(actors.map((actor) => read(actor, head.rootId))) };
   }
 
   /** `schema` keeps its stored value, so that the next save writes no older schema. */
@@ -164,7 +176,9 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
   }
 
   function written(actor: StoredActor, schema: number): StoredActor {
-    return { ...actor, state: toStored(format, actor.kind, actor.state as StoredState, schema) };
+    const state = actor.state as StoredState;
+    const stored = schema < APART_SCHEMA ? state : withoutDerived(actor.kind, state);
+    return { ...actor, state: toStored(format, actor.kind, stored, schema) };
   }
 
   function readLocation<Location extends JobLocation | StepLocation | ApprovalLocation>(location: Location): Location {

@@ -28,6 +28,7 @@ import {
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { parsedInPieces } from "./raw-documents.ts";
+import { EndedAttempts } from "./ended-attempts.ts";
 import { type Contents, fitted, isSmall, isTooLarge, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
@@ -37,11 +38,12 @@ interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly owes: boolean;
 }
 
-export type AggregateDocument = HeadDocument & Contents & PackedFields;
+/** `endedApart`: true once an actor has left the snapshot; absent before. */
+export type AggregateDocument = HeadDocument & Contents & PackedFields & { readonly endedApart?: boolean };
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 /** The projection that leaves the actors out. */
-const HEAD_ONLY = { actors: 0, changed: 0, packed: 0, packedActors: 0 } as const;
+const HEAD_ONLY = { actors: 0, changed: 0, packed: 0, packedActors: 0, endedApart: 0 } as const;
 /** The fields of the head, for a projection that lists the fields to return. */
 const HEAD_FIELDS = {
   shard: 1,
@@ -59,14 +61,17 @@ const HEAD_FIELDS = {
 export class MongoAggregateStore implements AggregateStore {
   /** A document is one atomic update; the events are documents of another collection. */
   readonly savesEventsAtOnce = false;
+  readonly keepsEndedApart = true;
   readonly #aggregates: Collection<AggregateDocument>;
   readonly #readModels: ReadModels;
+  readonly #ended: EndedAttempts;
   readonly #events: Collection<Keyed>;
   readonly #plans: PlanStore;
 
   constructor(connection: Connection) {
     this.#aggregates = connection.collection("aggregates");
     this.#readModels = new ReadModels(connection);
+    this.#ended = new EndedAttempts(connection);
     this.#events = connection.collection("events");
     this.#plans = planStore(connection);
   }
@@ -100,7 +105,8 @@ export class MongoAggregateStore implements AggregateStore {
       head,
       changed.map((id) => actors[id]!),
     );
-    return { head, actors: Object.values(actors).toSorted(inOrder) };
+    const apart = document.endedApart === true ? await this.#ended.load(rootId, head.version) : [];
+    return withEnded(head, actors, apart);
   }
 
   async loadInPieces<Root extends RootId>(
@@ -117,21 +123,25 @@ export class MongoAggregateStore implements AggregateStore {
       changed.map((id) => actors[id]!),
     );
     await pause();
-    return { head, actors: Object.values(actors).toSorted(inOrder) };
+    const apart = document.endedApart === true ? await this.#ended.load(rootId, head.version) : [];
+    await pause();
+    return withEnded(head, actors, apart);
   }
 
   async sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined> {
     const size = { $size: { $objectToArray: "$actors" } };
     const [found] = await this.#aggregates
-      .aggregate<{ version: number; actors: number; isPacked?: boolean }>([
+      .aggregate<{ version: number; actors: number; isPacked?: boolean; endedApart?: boolean }>([
         { $match: { _id: rootId } },
-        { $project: { version: 1, actors: size, isPacked: { $gt: ["$packedActors", null] } } },
+        { $project: { version: 1, actors: size, isPacked: { $gt: ["$packedActors", null] }, endedApart: 1 } },
       ])
       .toArray();
     if (found === undefined) return undefined;
-    const { version, actors, isPacked } = found;
+    const { version, actors, isPacked, endedApart } = found;
     // Packed actors cannot be counted. Only thousands of them are packed.
-    return { version, actors: isPacked === true ? atMost : Math.min(actors, atMost) };
+    if (isPacked === true || actors >= atMost) return { version, actors: atMost };
+    const apart = endedApart === true ? await this.#ended.count(rootId, atMost - actors) : 0;
+    return { version, actors: actors + apart };
   }
 
   async loadHead(rootId: RunId): Promise<AggregateHead | undefined> {
@@ -141,23 +151,43 @@ export class MongoAggregateStore implements AggregateStore {
 
   async loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined> {
     const actorFields = ids.map((id) => [`actors.${id}`, 1] as const);
-    const projection = { ...HEAD_FIELDS, packed: 1, packedActors: 1, ...Object.fromEntries(actorFields) };
+    const projection = {
+      ...HEAD_FIELDS,
+      packed: 1,
+      packedActors: 1,
+      endedApart: 1,
+      ...Object.fromEntries(actorFields),
+    };
     const document = await this.#aggregates.findOne({ _id: rootId }, { projection });
     if (document === null) return undefined;
-    const { actors, owed } = await unpacked(document);
-    return { head: { ...toHead(document), owed }, actors: ids.flatMap((id) => actors?.[id] ?? []) };
+    const { actors: named, owed } = await unpacked(document);
+    // The answer to a projection leaves out a map without any of the fields.
+    const actors: Readonly<Record<string, StoredActor | undefined>> = (named as typeof named | undefined) ?? {};
+    const missing = document.endedApart === true ? ids.filter((id) => actors[id] === undefined) : [];
+    const ended = await this.#ended.find(rootId, document.version, missing);
+    const found = new Map(ended.map((actor) => [actor.id, actor]));
+    return { head: { ...toHead(document), owed }, actors: ids.flatMap((id) => actors[id] ?? found.get(id) ?? []) };
   }
 
-  async save({ expectedVersion, head, changed, events }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
+  async save({
+    expectedVersion,
+    head,
+    changed,
+    events,
+    ended = [],
+  }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
     const { _id, origin: _unchanged, ...fields } = toDocument(head);
+    // Before the snapshot loses them.
+    await this.#ended.keep(head, expectedVersion, ended);
     const set = {
       ...fields,
       changed: changed.map(({ id }) => id),
+      ...(ended.length > 0 && { endedApart: true }),
       ...Object.fromEntries(changed.map((actor) => [`actors.${actor.id}`, actor])),
     };
     const isSaved =
-      (isSmall(set, set) && (await this.#saveSmall(_id, expectedVersion, set))) ||
-      (await this.#saveFitted(expectedVersion, head, changed));
+      (isSmall(set, set) && (await this.#saveSmall(_id, expectedVersion, set, ended))) ||
+      (await this.#saveFitted(expectedVersion, head, changed, ended));
     if (!isSaved) return "versionConflict";
     await Promise.all([this.#readModels.write(head, changed), insertEvents(this.#events, events)]);
     return "saved";
@@ -166,11 +196,12 @@ export class MongoAggregateStore implements AggregateStore {
   /**
    * False when nothing was saved: for another version, for a packed document, and for one that would become too large.
    */
-  async #saveSmall(_id: RootId, version: number, set: Document): Promise<boolean> {
+  async #saveSmall(_id: RootId, version: number, set: Document, ended: readonly StoredActor[]): Promise<boolean> {
     try {
       // The size of a document that was packed once is looked at again in each save.
       const isUnpacked = { packed: { $exists: false }, packedActors: { $exists: false } };
-      return (await this.#aggregates.updateOne({ _id, version, ...isUnpacked }, { $set: set })).matchedCount > 0;
+      const update = { $set: set, ...(ended.length > 0 && { $unset: withoutActors(ended) }) };
+      return (await this.#aggregates.updateOne({ _id, version, ...isUnpacked }, update)).matchedCount > 0;
     } catch (error) {
       if (isTooLarge(error)) return false;
       throw error;
@@ -178,23 +209,36 @@ export class MongoAggregateStore implements AggregateStore {
   }
 
   /** Saves the change in a form in which the document fits. False when the store holds another version. */
-  async #saveFitted(version: number, head: AggregateHead<RootId>, changed: readonly StoredActor[]): Promise<boolean> {
+  async #saveFitted(
+    version: number,
+    head: AggregateHead<RootId>,
+    changed: readonly StoredActor[],
+    ended: readonly StoredActor[],
+  ): Promise<boolean> {
     const { _id, origin: _unchanged, ...fields } = toDocument(head);
     const document = await this.#aggregates.findOne({ _id, version });
     if (document === null) return false;
     const { actors: before } = await unpacked(document);
+    const left = new Set(ended.map(({ id }) => id));
+    const kept = Object.values(before).filter(({ id }) => !left.has(id));
     const contents = {
-      actors: { ...before, ...Object.fromEntries(changed.map((actor) => [actor.id, actor])) },
+      actors: Object.fromEntries([...kept, ...changed].map((actor) => [actor.id, actor])),
       owed: head.owed,
       changed: changed.map(({ id }) => id),
     };
     const stored = await fitted(contents, { ...fields, _id, origin: document.origin });
     const changes = Object.fromEntries(changed.map((actor) => [`actors.${actor.id}`, actor]));
     const { actors: _all, ...others } = stored;
-    const wasPacked = document.packedActors !== undefined;
+    const isWhole = document.packedActors !== undefined || stored.packedActors !== undefined;
     const update: UpdateFilter<AggregateDocument> = {
-      $set: { ...fields, ...others, ...(wasPacked || stored.packedActors ? { actors: stored.actors } : changes) },
+      $set: {
+        ...fields,
+        ...others,
+        ...(ended.length > 0 && { endedApart: true }),
+        ...(isWhole ? { actors: stored.actors } : changes),
+      },
       $unset: {
+        ...(!isWhole && withoutActors(ended)),
         ...(stored.packed === undefined && { packed: "" as const }),
         ...(stored.packedActors === undefined && { packedActors: "" as const }),
       },
@@ -322,6 +366,22 @@ export function toHead<Root extends RootId = RunId>(document: HeadDocument): Agg
   // Documents of older versions have no `waits`.
   const summary = { ...document.summary, waits: document.summary.waits ?? null };
   return { rootId: _id as Root, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin };
+}
+
+/** The operand of `$unset` that removes these actors from a document. */
+function withoutActors(actors: readonly StoredActor[]): Readonly<Record<string, "">> {
+  return Object.fromEntries(actors.map(({ id }) => [`actors.${id}`, ""]));
+}
+
+/** The aggregate with the actors of its snapshot and, of those that are stored apart, the ones that are not in it. */
+export function withEnded<Root extends RootId>(
+  head: AggregateHead<Root>,
+  actors: Readonly<Record<string, StoredActor>>,
+  apart: readonly StoredActor[],
+): Aggregate<Root> {
+  const ended = apart.filter(({ id }) => actors[id] === undefined);
+  const all = [...Object.values(actors), ...ended].toSorted(inOrder);
+  return { head, actors: all, ...(ended.length > 0 && { apart: ended.map(({ id }) => id) }) };
 }
 
 function inOrder(a: StoredActor, b: StoredActor): number {

@@ -3,8 +3,9 @@ import type { Collection, Document } from "mongodb";
 import type { RootId } from "../../domain/ids.ts";
 import type { StoredActor } from "../ports/aggregates.ts";
 import type { InspectionStore, LookUpRow, RecordKind, RecordOwner } from "../ports/inspection.ts";
-import { type AggregateDocument, toHead } from "./aggregates.ts";
+import { type AggregateDocument, toHead, withEnded } from "./aggregates.ts";
 import type { Connection, Keyed } from "./connection.ts";
+import { EndedAttempts } from "./ended-attempts.ts";
 import { unpacked } from "./packed-snapshots.ts";
 import { type Row, toActor } from "./read-models.ts";
 
@@ -19,6 +20,7 @@ const IDS_A_CALL = 500;
 
 export function inspectionStore(connection: Connection): InspectionStore {
   const aggregates = connection.collection<InspectedDocument>("aggregates");
+  const ended = new EndedAttempts(connection);
   const rowsOf = (name: RowCollection): Collection<Row> => connection.collection<Row>(name);
 
   /** The rows of these actors. */
@@ -88,11 +90,13 @@ export function inspectionStore(connection: Connection): InspectionStore {
       const document = await aggregates.findOne({ _id: rootId });
       if (document === null) return undefined;
       const { actors: byId, owed } = await unpacked(document);
-      const actors = Object.values(byId);
+      const left = document.endedApart === true ? await ended.load(rootId, document.version) : [];
+      const { head, actors, apart = [] } = withEnded({ ...toHead<RootId>(document), owed }, byId, left);
       return {
-        head: { ...toHead<RootId>(document), owed },
+        head,
         owes: document.owes,
         actors,
+        apart,
         rows: await readRows(actors),
         eventsGone: (document.eventsGone ?? 0) !== 0,
       };
@@ -126,6 +130,11 @@ export function inspectionStore(connection: Connection): InspectionStore {
           const found = await page.project({ runId: 1, stepRunId: 1 }).sort({ _id: 1 }).limit(limit).toArray();
           return found.map((document) => owner(document["_id"], document["runId"], document["stepRunId"]));
         }
+        case "attempts": {
+          const page = connection.collection("ended_attempts").find({ _id: { $gt: after } });
+          const found = await page.project({ rootId: 1 }).sort({ _id: 1 }).limit(limit).toArray();
+          return found.map((document) => owner(document["_id"], document["rootId"], document["_id"]));
+        }
         case "logs": {
           const page = connection.collection("log_heads").find({ _id: { $gt: after } });
           return (await page.sort({ _id: 1 }).limit(limit).toArray()).map(({ _id }) => owner(_id, null, _id));
@@ -146,11 +155,13 @@ export function inspectionStore(connection: Connection): InspectionStore {
           continue;
         }
         const fields = Object.fromEntries(ids.map((id) => [`actors.${id}.kind`, 1]));
-        const found = await aggregates.findOne({ _id: rootId }, { projection: { shard: 1, ...fields } });
-        const known = found?.actors ?? {};
-        missing.push(
-          ...ofRoot.filter(({ actorId }) => found === null || (actorId !== null && known[actorId] === undefined)),
-        );
+        const projection = { shard: 1, version: 1, packed: 1, packedActors: 1, ...fields };
+        const found = await aggregates.findOne({ _id: rootId }, { projection });
+        const { actors = {} } = found === null ? {} : await unpacked(found);
+        const left = ids.filter((id) => found !== null && actors[id] === undefined);
+        const apart = left.length === 0 ? [] : await ended.find(rootId, found!.version, left);
+        const known = new Set([...Object.keys(actors), ...apart.map(({ id }) => id)]);
+        missing.push(...ofRoot.filter(({ actorId }) => found === null || (actorId !== null && !known.has(actorId))));
       }
       return missing;
     },

@@ -1,7 +1,11 @@
 /** The store of log chunks in MongoDB. */
-import type { Collection } from "mongodb";
-import type { StepRunId } from "../../domain/ids.ts";
+import { Binary, type Collection } from "mongodb";
+import { DEFAULT_PROJECT, DEFAULT_TENANT, type ProjectId, type StepRunId, type TenantId } from "../../domain/ids.ts";
+import { packLines, unpackLines } from "../format/log-lines.ts";
 import {
+  type ChunkHeader,
+  type Compression,
+  headerOf,
   joinedGap,
   lastLineOf,
   type LogChunk,
@@ -17,7 +21,17 @@ interface Chunk {
   readonly stepRunId: StepRunId;
   readonly first: number;
   readonly last: number;
+  /** Empty beside `packed`. */
   readonly lines: readonly LogLine[];
+  /** The lines, compressed as the header says; absent for `none`. */
+  readonly packed?: Binary;
+  /** Absent in chunks that a version before schema 6 stored. */
+  readonly header?: StoredHeader;
+}
+
+interface StoredHeader extends Omit<ChunkHeader, "first" | "last"> {
+  readonly tenantId: TenantId;
+  readonly projectId: ProjectId;
 }
 
 interface Head {
@@ -43,7 +57,7 @@ export class MongoLogStore implements LogStore {
     this.#heads = connection.collection("log_heads");
   }
 
-  async append({ stepRunId, lines }: LogChunk): Promise<number> {
+  async append({ stepRunId, lines, projectId = DEFAULT_PROJECT, compression = "none" }: LogChunk): Promise<number> {
     const first = lines[0]!.line;
     const last = lastLineOf(lines.at(-1)!);
     const through = await this.storedThrough(stepRunId);
@@ -54,7 +68,17 @@ export class MongoLogStore implements LogStore {
     const stored = extended === undefined ? lines : [joinedGap(extended.lines, lines)!];
     // The chunk is stored before the head, so that the head never counts lines that are missing.
     const id = `${stepRunId}:${from}:${last}`;
-    await insertIfAbsent(this.#chunks, { _id: id, stepRunId, first: from, last, lines: stored });
+    const { first: _first, last: _last, ...header } = headerOf(stored, compression);
+    await insertIfAbsent(this.#chunks, {
+      _id: id,
+      stepRunId,
+      first: from,
+      last,
+      ...(compression === "none"
+        ? { lines: stored }
+        : { lines: [], packed: new Binary(await packLines(stored, compression)) }),
+      header: { tenantId: DEFAULT_TENANT, projectId, ...header },
+    });
     await this.#moveHead(stepRunId, last, extended === undefined ? sizeOfLines(lines) : { entries: 0, bytes: 0 });
     if (extended !== undefined) await this.#chunks.deleteOne({ _id: extended._id });
     return this.storedThrough(stepRunId);
@@ -69,7 +93,9 @@ export class MongoLogStore implements LogStore {
   async #gapBefore(stepRunId: StepRunId, through: number, lines: readonly LogLine[]): Promise<Chunk | undefined> {
     if (lines.length > 1 || lines[0]!.lost === 0) return undefined;
     const [chunk] = await this.#chunks.find({ stepRunId, last: through }).sort({ first: -1 }).limit(1).toArray();
-    return chunk !== undefined && joinedGap(chunk.lines, lines) !== undefined ? chunk : undefined;
+    // A gap record alone is not worth compressing.
+    const isOne = chunk?.lines.length === 1 && joinedGap(chunk.lines, lines) !== undefined;
+    return isOne ? chunk : undefined;
   }
 
   /** Several gateways may store one chunk at the same time; it counts once, with the update that moves the head. */
@@ -105,8 +131,8 @@ export class MongoLogStore implements LogStore {
         .sort({ last: 1, first: 1 })
         .limit(count)
         .toArray();
-      for (const { lines } of chunks) {
-        for (const line of lines) {
+      for (const chunk of chunks) {
+        for (const line of await linesOf(chunk)) {
           if (lastLineOf(line) < next) continue;
           found.push(line);
           next = lastLineOf(line) + 1;
@@ -121,4 +147,22 @@ export class MongoLogStore implements LogStore {
       count = Math.max(1, Math.min(count * CHUNK_GROWTH, fitting));
     }
   }
+
+  async headers(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly ChunkHeader[]> {
+    const chunks = this.#chunks
+      .find({ stepRunId, last: { $gte: fromLine }, header: { $exists: true } }, { projection: { lines: 0, packed: 0 } })
+      .sort({ last: 1, first: 1 })
+      .limit(limit);
+    return chunks
+      .map(({ first, last, header }): ChunkHeader => {
+        const { lines, firstStderr, firstError, compression } = header!;
+        return { first, last, lines, firstStderr, firstError, compression };
+      })
+      .toArray();
+  }
+}
+
+async function linesOf({ lines, packed, header }: Chunk): Promise<readonly LogLine[]> {
+  if (packed === undefined) return lines;
+  return unpackLines(packed.buffer.subarray(0, packed.position), header!.compression as Exclude<Compression, "none">);
 }

@@ -8,6 +8,7 @@ import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead, StoredActor } from "../ports/aggregates.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { Connection, type MongoOptions, translateFault } from "./connection.ts";
+import { EndedAttempts } from "./ended-attempts.ts";
 import { type Contents, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
 import { runRemoval } from "./run-removal.ts";
@@ -68,7 +69,8 @@ async function dropRemovedRuns(connection: Connection): Promise<void> {
   for await (const { _id: runId } of connection.collection<{ _id: RunId }>("removals").find()) {
     const run = await aggregates.findOne({ _id: runId });
     if (run === null) continue;
-    const actors = Object.values((await unpacked(run)).actors);
+    const ended = await new EndedAttempts(connection).load(runId, run.version);
+    const actors = [...Object.values((await unpacked(run)).actors), ...ended];
     const idsOf = <Id extends string>(kind: StoredActor["kind"]): readonly Id[] =>
       actors.flatMap((actor) => (actor.kind === kind ? [actor.id as Id] : []));
     await remove({ runId, jobIds: idsOf("job"), stepRunIds: idsOf("step"), approvalIds: idsOf("approval") });
@@ -79,12 +81,19 @@ async function dropRemovedRuns(connection: Connection): Promise<void> {
 async function repairRuns(connection: Connection): Promise<{ runs: number; events: number }> {
   for (const name of ["job_runs", "step_runs", "approvals"]) await connection.collection(name).deleteMany({});
   const readModels = new ReadModels(connection);
+  const ended = new EndedAttempts(connection);
   const events = connection.collection("events");
   const done = { runs: 0, events: 0 };
   for await (const snapshot of connection.collection<Snapshot>("aggregates").find()) {
     const { _id: rootId, shard, version, eventNumber } = snapshot;
     const { actors } = await unpacked(snapshot);
-    await readModels.write({ rootId, shard, version }, Object.values(actors));
+    // The snapshot has these actors, or they began after it.
+    await ended.dropFrom(rootId, version);
+    const left = await ended.load(rootId, version);
+    await readModels.write({ rootId, shard, version }, [
+      ...left.filter(({ id }) => actors[id] === undefined),
+      ...Object.values(actors),
+    ]);
     const { deletedCount } = await events.deleteMany({ runId: rootId, number: { $gt: eventNumber } });
     done.runs++;
     done.events += deletedCount;

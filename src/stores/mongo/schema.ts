@@ -107,4 +107,7 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("projects").createIndex({ "body.name": 1 }, { unique: true });
   },
+  async (connection) => {
+    await connection.collection("ended_attempts").createIndex({ rootId: 1, _id: 1 });
+  },
 ];

@@ -134,6 +134,8 @@ export interface OwedRecord {
 export interface Aggregate<Root extends RootId = RunId> {
   readonly head: AggregateHead<Root>;
   readonly actors: readonly StoredActor[];
+  /** Ids of those actors that are stored apart from the snapshot; absent for none. */
+  readonly apart?: readonly string[];
 }
 
 /**
@@ -147,6 +149,11 @@ export interface AggregateSave<Root extends RootId = RunId> {
   readonly head: AggregateHead<Root>;
   readonly changed: readonly StoredActor[];
   readonly events: readonly RunEvent[];
+  /**
+   * Actors of ended attempts, as an earlier save has stored them, that leave the snapshot with this save and are stored
+   * apart from it. Their states are final. None of them is in `changed`. Only for a store that `keepsEndedApart`.
+   */
+  readonly ended?: readonly StoredActor[];
 }
 
 /** What `create` stores together with a new aggregate. */
@@ -217,11 +224,19 @@ export interface AggregateStore {
    */
   readonly savesEventsAtOnce: boolean;
   /**
+   * True when a save writes what it names as `ended` apart from the snapshot. False for a store whose snapshot has a row
+   * for each actor anyway, and while a node lives that would not find what is stored apart.
+   */
+  readonly keepsEndedApart: boolean;
+  /**
    * Stores a new aggregate with version 1. Its plan is stored before it or with it, and its events as a save stores
    * them. Answers `exists` when the id is taken, and then the stored aggregate does not change.
    */
   create(aggregate: Aggregate<RootId>, beside?: StoredBeside): Promise<"created" | "exists">;
-  /** The newest snapshot with all its actors, always in the same order; undefined when there is none. */
+  /**
+   * The newest snapshot with all its actors, those of ended attempts included, always in the same order; undefined when
+   * there is none.
+   */
   load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined>;
   /**
    * What {@link load} answers, also of one moment, read in pieces: `pause` is awaited after each piece, so that a large

@@ -19,14 +19,19 @@ export interface InspectedAggregate {
   /** The copy of "owes an effect" that the sweeps of owners read. */
   readonly owes: boolean;
   readonly actors: readonly StoredActor[];
+  /** Ids of those actors that are stored apart from the snapshot. */
+  readonly apart: readonly string[];
   /** The rows under the ids of the actors; a missing row is absent. */
   readonly rows: readonly LookUpRow[];
   /** True when retention has removed the run's events, or is removing them. */
   readonly eventsGone: boolean;
 }
 
-/** Records that belong to an aggregate. `logs` are counted by steps, `events` by runs; `commands` are the unanswered ones. */
-export const RECORD_KINDS = ["rows", "events", "commands", "outputs", "logs"] as const;
+/**
+ * Records that belong to an aggregate. `logs` are counted by steps, `events` by runs; `commands` are the unanswered ones;
+ * `attempts` are the actors that are stored apart from their snapshot.
+ */
+export const RECORD_KINDS = ["rows", "events", "commands", "outputs", "logs", "attempts"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 /** The owner that records name. */

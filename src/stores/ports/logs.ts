@@ -3,7 +3,7 @@
  * lines once, from 1. Chunks may overlap, because an agent that reconnects sends again from its last acknowledged line;
  * `read` drops the repeats.
  */
-import type { StepRunId } from "../../domain/ids.ts";
+import type { ProjectId, StepRunId } from "../../domain/ids.ts";
 
 export type LogStream = "stdout" | "stderr";
 
@@ -19,11 +19,32 @@ export interface LogLine {
   readonly lost: number;
 }
 
+/** How the lines of a stored chunk are compressed. */
+export type Compression = "none" | "gzip" | "brotli";
+
 export interface LogChunk {
   readonly stepRunId: StepRunId;
   readonly agentId: string;
+  /** The project of the run; absent for the default project. */
+  readonly projectId?: ProjectId;
+  /** How the lines are stored; absent for `none`. */
+  readonly compression?: Compression;
   /** Ascending and without gaps: each entry starts at the line after the end of the one before. Never empty. */
   readonly lines: readonly LogLine[];
+}
+
+/** What is known of a stored chunk without its lines. Numbers of lines are null where the chunk has none of that kind. */
+export interface ChunkHeader {
+  /** Numbers of the first and the last line. */
+  readonly first: number;
+  readonly last: number;
+  /** Lines and gap records. */
+  readonly lines: number;
+  /** The first line that the step wrote to its standard error. */
+  readonly firstStderr: number | null;
+  /** The first line with the level `error`. */
+  readonly firstError: number | null;
+  readonly compression: Compression;
 }
 
 /** What the stored chunks of a log hold together. Lines of chunks that overlap count more than once. */
@@ -51,6 +72,25 @@ export interface LogStore {
    * chunk whose lines make the sum of their characters reach it.
    */
   read(stepRunId: StepRunId, fromLine: number, limit: number, chars?: number): Promise<readonly LogLine[]>;
+  /**
+   * Headers of the chunks that end at `fromLine` or later, by their last line. Chunks that a version before schema 6
+   * stored have none.
+   */
+  headers(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly ChunkHeader[]>;
+}
+
+/** The header of a chunk of these lines. */
+export function headerOf(lines: readonly LogLine[], compression: Compression = "none"): ChunkHeader {
+  const isStderr = ({ stream, lost }: LogLine): boolean => lost === 0 && stream === "stderr";
+  const isError = ({ level, lost }: LogLine): boolean => lost === 0 && level === "error";
+  return {
+    first: lines[0]!.line,
+    last: lastLineOf(lines.at(-1)!),
+    lines: lines.length,
+    firstStderr: lines.find(isStderr)?.line ?? null,
+    firstError: lines.find(isError)?.line ?? null,
+    compression,
+  };
 }
 
 /** What these lines add to the size of a log. */

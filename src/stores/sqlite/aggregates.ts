@@ -57,6 +57,8 @@ const UPSERT_ACTORS: RowInsert = {
 
 export class SqliteAggregateStore implements AggregateStore {
   readonly savesEventsAtOnce = true;
+  /** Each actor is a row, and a save writes only the rows that it changes. */
+  readonly keepsEndedApart = false;
   readonly #db: Database;
 
   constructor(db: Database) {

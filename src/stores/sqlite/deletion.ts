@@ -4,6 +4,7 @@ import type { Database } from "./database.ts";
 const EVENTS_AT_ONCE = 2_000;
 /** A chunk may hold a megabyte of lines. */
 const CHUNKS_AT_ONCE = 200;
+const HEADERS_AT_ONCE = 2_000;
 
 /** Runs within a transaction: deletes some of the rows, and answers true when no row is left. */
 export type Part = () => boolean;
@@ -15,13 +16,16 @@ export function eventsOf(db: Database, runId: string): Part {
   return () => db.runNow(sql, runId) < EVENTS_AT_ONCE;
 }
 
-/** Deletes the log chunks of these steps. The records of each step's last line stay. */
+/** Deletes the log chunks of these steps, and their headers. The records of each step's last line stay. */
 export function logChunksOf(db: Database, stepRunIds: readonly string[]): Part {
   const sql = `DELETE FROM log_chunks WHERE (step_run_id, last_line, first_line) IN
     (SELECT step_run_id, last_line, first_line FROM log_chunks
      WHERE step_run_id IN (SELECT value FROM json_each(?)) LIMIT ${CHUNKS_AT_ONCE})`;
+  const headers = `DELETE FROM log_headers WHERE (step_run_id, last_line, first_line) IN
+    (SELECT step_run_id, last_line, first_line FROM log_headers
+     WHERE step_run_id IN (SELECT value FROM json_each(?)) LIMIT ${HEADERS_AT_ONCE})`;
   const ids = JSON.stringify(stepRunIds);
-  return () => db.runNow(sql, ids) < CHUNKS_AT_ONCE;
+  return () => db.runNow(sql, ids) < CHUNKS_AT_ONCE && db.runNow(headers, ids) < HEADERS_AT_ONCE;
 }
 
 /** Runs `first`, then the parts until no row is left, then `last`. A small deletion is one transaction. */

@@ -1,6 +1,10 @@
 /** The store of log chunks in SQLite. */
-import type { StepRunId } from "../../domain/ids.ts";
+import { DEFAULT_PROJECT, DEFAULT_TENANT, type ProjectId, type StepRunId } from "../../domain/ids.ts";
+import { packLines, unpackLines } from "../format/log-lines.ts";
 import {
+  type ChunkHeader,
+  type Compression,
+  headerOf,
   joinedGap,
   lastLineOf,
   type LogChunk,
@@ -9,7 +13,7 @@ import {
   type LogStore,
   sizeOfLines,
 } from "../ports/logs.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 
 export class SqliteLogStore implements LogStore {
   readonly #db: Database;
@@ -18,7 +22,9 @@ export class SqliteLogStore implements LogStore {
     this.#db = db;
   }
 
-  append({ stepRunId, lines }: LogChunk): Promise<number> {
+  async append({ stepRunId, lines, projectId = DEFAULT_PROJECT, compression = "none" }: LogChunk): Promise<number> {
+    const body =
+      compression === "none" ? JSON.stringify(lines) : (await packLines(lines, compression)).toString("base64");
     const first = lines[0]!.line;
     const last = lastLineOf(lines.at(-1)!);
     const { entries, bytes } = sizeOfLines(lines);
@@ -27,12 +33,13 @@ export class SqliteLogStore implements LogStore {
       // A chunk above a gap must not be stored; a chunk without new lines need not be.
       if (first > through + 1 || last <= through) return through;
       if (!this.#extendGapNow(stepRunId, through, lines)) {
+        this.#putHeaderNow(stepRunId, projectId, headerOf(lines, compression));
         this.#db.runNow(
           "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
           stepRunId,
           first,
           last,
-          JSON.stringify(lines),
+          body,
         );
         this.#db.runNow(
           `INSERT INTO log_sizes VALUES (?1, ?2, ?3)
@@ -74,13 +81,13 @@ export class SqliteLogStore implements LogStore {
     // ends skips no line.
     for (;;) {
       const row = await this.#db.get(
-        `SELECT body FROM log_chunks WHERE step_run_id = ? AND last_line >= ?
+        `SELECT first_line, last_line, body FROM log_chunks WHERE step_run_id = ? AND last_line >= ?
          ORDER BY last_line, first_line LIMIT 1`,
         stepRunId,
         next,
       );
       if (row === undefined) return found;
-      for (const line of JSON.parse(row["body"] as string) as LogLine[]) {
+      for (const line of await this.#linesOf(stepRunId, row)) {
         if (lastLineOf(line) < next) continue;
         found.push(line);
         next = lastLineOf(line) + 1;
@@ -91,6 +98,52 @@ export class SqliteLogStore implements LogStore {
     }
   }
 
+  async headers(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly ChunkHeader[]> {
+    const rows = await this.#db.all(
+      `SELECT * FROM log_headers WHERE step_run_id = ? AND last_line >= ? ORDER BY last_line, first_line LIMIT ?`,
+      stepRunId,
+      fromLine,
+      limit,
+    );
+    return rows.map((row) => ({
+      first: row["first_line"] as number,
+      last: row["last_line"] as number,
+      lines: row["lines"] as number,
+      firstStderr: row["first_stderr"] as number | null,
+      firstError: row["first_error"] as number | null,
+      compression: row["compression"] as Compression,
+    }));
+  }
+
+  /** The lines of a row of `log_chunks`: a list as JSON, or what the header names, in base64. */
+  async #linesOf(stepRunId: StepRunId, row: Row): Promise<readonly LogLine[]> {
+    const body = row["body"] as string;
+    if (body.startsWith("[")) return JSON.parse(body) as LogLine[];
+    const header = await this.#db.get(
+      "SELECT compression FROM log_headers WHERE step_run_id = ? AND last_line = ? AND first_line = ?",
+      stepRunId,
+      row["last_line"]!,
+      row["first_line"]!,
+    );
+    return unpackLines(Buffer.from(body, "base64"), header!["compression"] as Exclude<Compression, "none">);
+  }
+
+  #putHeaderNow(stepRunId: StepRunId, projectId: ProjectId, header: ChunkHeader): void {
+    this.#db.runNow(
+      `INSERT INTO log_headers (step_run_id, last_line, first_line, tenant_id, project_id, lines, first_stderr, first_error,
+         compression) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      stepRunId,
+      header.last,
+      header.first,
+      DEFAULT_TENANT,
+      projectId,
+      header.lines,
+      header.firstStderr,
+      header.firstError,
+      header.compression,
+    );
+  }
+
   /** Joins a chunk that is one gap record with the gap record before it. False when there is none. */
   #extendGapNow(stepRunId: StepRunId, through: number, lines: readonly LogLine[]): boolean {
     if (lines.length > 1 || lines[0]!.lost === 0) return false;
@@ -99,8 +152,17 @@ export class SqliteLogStore implements LogStore {
       stepRunId,
       through,
     );
-    const gap = row && joinedGap(JSON.parse(row["body"] as string) as LogLine[], lines);
+    // A gap record alone is not worth compressing.
+    const body = row?.["body"] as string | undefined;
+    const gap = body?.startsWith("[") ? joinedGap(JSON.parse(body) as LogLine[], lines) : undefined;
     if (gap === undefined) return false;
+    this.#db.runNow(
+      "UPDATE log_headers SET last_line = ? WHERE step_run_id = ? AND last_line = ? AND first_line = ?",
+      lastLineOf(gap),
+      stepRunId,
+      through,
+      row!["first_line"]!,
+    );
     this.#db.runNow(
       "UPDATE log_chunks SET last_line = ?, body = ? WHERE step_run_id = ? AND last_line = ? AND first_line = ?",
       lastLineOf(gap),

@@ -154,4 +154,13 @@ export const MIGRATIONS: readonly string[] = [
     pipeline_id TEXT PRIMARY KEY, at INTEGER NOT NULL, by_user TEXT NOT NULL, decided INTEGER NOT NULL
   ) WITHOUT ROWID;
   `,
+  // A table of its own: the previous version inserts chunks without naming the columns.
+  `
+  CREATE TABLE log_headers (
+    step_run_id TEXT NOT NULL, last_line INTEGER NOT NULL, first_line INTEGER NOT NULL,
+    tenant_id TEXT NOT NULL DEFAULT 'default', project_id TEXT NOT NULL DEFAULT 'default',
+    lines INTEGER NOT NULL, first_stderr INTEGER, first_error INTEGER, compression TEXT NOT NULL DEFAULT 'none',
+    PRIMARY KEY (step_run_id, last_line, first_line)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -112,7 +112,8 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
   const byId = <T extends { readonly _id: string }>(collection: string) => db.collection<T>(collection);
   const runOf = async ({ _id, summary, settled, eventNumber, owed, actors }: RawAggregate): Promise<RawRun> => {
     const texts = byId<{ _id: string; text: string }>;
-    const [events, plan] = await Promise.all([
+    const [apart, events, plan] = await Promise.all([
+      byId<RawActor & { readonly _id: string }>("ended_attempts").find({ rootId: _id }).toArray(),
       db.collection("events").find({ runId: _id }).sort({ number: 1 }).toArray(),
       texts("plans").findOne({ _id }),
     ]);
@@ -126,7 +127,11 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
       settled,
       eventNumber,
       owed: owed.length,
-      actors: Object.values(actors),
+      // An actor that is in both places has not left the snapshot yet.
+      actors: [
+        ...Object.values(actors),
+        ...apart.flatMap(({ _id: id, kind, state }) => (id in actors ? [] : [{ id, kind, state }])),
+      ],
       events: events.map(({ body }) => body as unknown),
       plan: graph,
       specs: specs.map((spec) => JSON.parse(spec!.text) as unknown),

@@ -4,6 +4,7 @@ import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
+import type { StoredActor } from "../../../src/stores/ports/aggregates.ts";
 import type { AcknowledgedTrigger, RunEvidence, Violation } from "../../chaos/check/evidence.ts";
 import { checkExclusion } from "../../chaos/check/exclusion.ts";
 import { isLostWithItsAgents } from "../../chaos/check/losses.ts";
@@ -54,9 +55,14 @@ function runsOf(store: StoreServer): readonly Document[] {
   return [...store.documents.values()].filter(({ head }) => head.rootId.startsWith("run_"));
 }
 
-function runEvidence(store: StoreServer, { head, actors }: Document): RunEvidence {
+function actorsOf(store: StoreServer, document: Document): readonly StoredActor[] {
+  return [...document.actors.values(), ...store.endedOf(document)];
+}
+
+function runEvidence(store: StoreServer, document: Document): RunEvidence {
+  const { head } = document;
   const statesOf = <State>(kind: string): readonly State[] =>
-    [...actors.values()].flatMap((actor) => (actor.kind === kind ? [actor.state as State] : []));
+    actorsOf(store, document).flatMap((actor) => (actor.kind === kind ? [actor.state as State] : []));
   const { plan, jobs } = store.plans.get(head.rootId as RunId)!;
   return {
     runId: head.rootId,
@@ -117,13 +123,13 @@ function checkCommands({ store, clients }: FinalEvidence): readonly Violation[] 
 
 /** The rows of jobs, steps and approvals say what the snapshots say. */
 function checkProjections(store: StoreServer): readonly Violation[] {
-  return runsOf(store).flatMap(({ actors, head }) =>
-    [...actors.values()].flatMap((actor): readonly Violation[] => {
+  return runsOf(store).flatMap((document) =>
+    actorsOf(store, document).flatMap((actor): readonly Violation[] => {
       if (actor.kind === "run" || actor.kind === "group") return [];
       const row = store.rows[actor.kind satisfies RowKind].get(actor.id);
       if (row !== undefined && (row.actor === actor || isDeepStrictEqual(row.actor, actor))) return [];
       const shown = row === undefined ? "missing" : `${row.actor.index.status} (version ${row.version})`;
-      const text = `the row of ${actor.id} of run ${head.rootId} is ${shown}, its snapshot ${actor.index.status}`;
+      const text = `the row of ${actor.id} of run ${document.head.rootId} is ${shown}, its snapshot ${actor.index.status}`;
       return [{ kind: "wrong", text }];
     }),
   );

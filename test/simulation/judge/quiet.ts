@@ -105,10 +105,10 @@ export class QuietWatch {
 
   #jobs(): ReadonlyMap<JobRunId, JobState> {
     const jobs = new Map<JobRunId, JobState>();
-    for (const { actors } of this.#world.store.documents.values()) {
-      for (const { kind, id, state } of actors.values())
-        if (kind === "job") jobs.set(id as JobRunId, state as JobState);
-    }
+    const { documents, ended } = this.#world.store;
+    const actors = [...documents.values()].flatMap((document) => [...document.actors.values()]);
+    for (const { kind, id, state } of [...[...ended.values()].map(({ actor }) => actor), ...actors])
+      if (kind === "job") jobs.set(id as JobRunId, state as JobState);
     return jobs;
   }
 }

@@ -50,6 +50,7 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
 
   return {
     savesEventsAtOnce: server.savesEventsAtOnce,
+    keepsEndedApart: !server.savesEventsAtOnce,
     async create(aggregate, { plan, events = [] } = {}) {
       const { head, actors } = aggregate;
       const runId = head.rootId as RunId;
@@ -73,19 +74,25 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
       const document = await call(`load ${rootId}`, () => server.documents.get(rootId));
       if (document === undefined) return undefined;
       await repair(document);
-      const actors = [...document.actors.values()].toSorted(inOrder);
-      return { head: document.head as AggregateHead<Root>, actors };
+      const hasEnded = server.endedOf(document).length > 0;
+      const ended = hasEnded ? await call(`ended attempts of ${rootId}`, () => server.endedOf(document)) : [];
+      const actors = [...document.actors.values(), ...ended].toSorted(inOrder);
+      return { head: document.head as AggregateHead<Root>, actors, apart: ended.map(({ id }) => id) };
     },
     loadHead: (rootId) => call(`head ${rootId}`, () => server.documents.get(rootId)?.head as AggregateHead | undefined),
     loadActors: (rootId, ids) =>
       call(`actors of ${rootId}`, () => {
         const document = server.documents.get(rootId);
         if (document === undefined) return undefined;
-        const actors = ids.flatMap((id) => document.actors.get(id) ?? []);
+        const ended = new Map(server.endedOf(document).map((actor) => [actor.id, actor]));
+        const actors = ids.flatMap((id) => document.actors.get(id) ?? ended.get(id) ?? []);
         return { head: document.head as AggregateHead, actors } satisfies Aggregate;
       }),
     async save({ events, ...change }) {
-      const { head, changed } = change;
+      const { head, changed, ended = [], expectedVersion } = change;
+      if (ended.length > 0) {
+        await call(`ended attempts of ${head.rootId}`, () => server.insertEnded(head.rootId, expectedVersion, ended));
+      }
       const update = (): boolean => {
         const isSaved = server.update(change);
         if (isSaved && server.savesEventsAtOnce) server.insertEvents(events);

@@ -31,6 +31,13 @@ export interface Row {
 
 export type RowKind = "job" | "step" | "approval";
 
+interface EndedAttempt {
+  readonly rootId: RootId;
+  /** A version of the run whose document had the actor. */
+  readonly version: number;
+  readonly actor: StoredActor;
+}
+
 interface Asked {
   readonly command: Command;
   readonly verdict: Verdict | null;
@@ -43,6 +50,8 @@ interface ShardRecord {
 
 export class StoreServer {
   readonly documents = new Map<RootId, Document>();
+  /** Actors that have left the document of their run, or are about to leave it. */
+  readonly ended = new Map<string, EndedAttempt>();
   readonly rows: Readonly<Record<RowKind, Map<string, Row>>> = { job: new Map(), step: new Map(), approval: new Map() };
   readonly plans = new Map<RunId, { readonly plan: RunPlan; readonly jobs: readonly JobSpec[] }>();
   /** By run, then by number. */
@@ -67,14 +76,27 @@ export class StoreServer {
   }
 
   /** One conditional update; false when the stored version is another one. */
-  update({ expectedVersion, head, changed }: Omit<AggregateSave<RootId>, "events">): boolean {
+  update({ expectedVersion, head, changed, ended = [] }: Omit<AggregateSave<RootId>, "events">): boolean {
     const found = this.documents.get(head.rootId);
     if (found === undefined || found.head.version !== expectedVersion) return false;
     const actors = new Map(found.actors);
+    for (const { id } of ended) actors.delete(id);
     for (const actor of changed) actors.set(actor.id, actor);
     const { origin } = found.head;
     this.documents.set(head.rootId, { head: { ...head, origin }, actors, changed: changed.map(({ id }) => id) });
     return true;
+  }
+
+  /** One bulk insert; what is there stays. */
+  insertEnded(rootId: RootId, version: number, actors: readonly StoredActor[]): void {
+    for (const actor of actors) if (!this.ended.has(actor.id)) this.ended.set(actor.id, { rootId, version, actor });
+  }
+
+  /** The actors that had left the document by its version. */
+  endedOf({ head, actors }: Document): readonly StoredActor[] {
+    return [...this.ended.values()].flatMap(({ rootId, version, actor }) =>
+      rootId === head.rootId && version < head.version && !actors.has(actor.id) ? [actor] : [],
+    );
   }
 
   /** Writes the rows that are older than `version`. */
