@@ -11,6 +11,7 @@ import { Beats } from "./redis/beats.ts";
 import { Channels } from "./redis/channels.ts";
 import { Offers } from "./redis/offers.ts";
 import { boardOf, presenceOf } from "./redis/redis-ports.ts";
+import { Vacancies } from "./redis/vacancies.ts";
 import { storesOf } from "./store/store-client.ts";
 import { StoreServer } from "./store/store-server.ts";
 
@@ -34,10 +35,11 @@ describe("the simulated store", () => {
 
 describe("the simulated board", () => {
   let now: number;
-  let data: { readonly offers: Offers; readonly channels: Channels };
+  let data: { readonly offers: Offers; readonly vacancies: Vacancies; readonly channels: Channels };
   beforeEach(() => {
     now = 1_700_000_000_000;
-    data = { offers: new Offers(() => now), channels: new Channels() };
+    const offers = new Offers(() => now);
+    data = { offers, vacancies: new Vacancies(() => now, offers), channels: new Channels() };
   });
 
   boardContract({
