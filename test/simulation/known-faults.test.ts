@@ -3,6 +3,7 @@ import type { JobState } from "../../actors/job/state.ts";
 import type { Fate } from "./engine/service.ts";
 import type { Triggered } from "./load/clients.ts";
 import type { Worker } from "./parts/worker.ts";
+import type { Agent } from "./parts/agent.ts";
 import { Stage } from "./stage.ts";
 
 /** Each of these faults has once broken a promise. */
@@ -15,6 +16,10 @@ describe("the simulated control plane", () => {
     return actors.find(({ kind }) => kind === "job")?.state as JobState | undefined;
   };
   const isIn = (run: Triggered, state: JobState["state"]) => (): boolean => jobOf(run)?.state === state;
+  const isVacant = ({ agentId, process }: Agent): Promise<void> => {
+    const { vacancies } = stage.world.redis;
+    return stage.until("the agent shows its slots", () => vacancies.of(agentId, process.name).length > 0);
+  };
   const owner = async (): Promise<Worker> => {
     const worker = stage.worker();
     await stage.until("the worker owns the shard", () => worker.owns(0));
@@ -183,6 +188,7 @@ describe("the simulated control plane", () => {
     stage.gateways = [];
     stage.gateway();
     agent.start();
+    await isVacant(agent);
     const run = stage.trigger("long");
     await stage.until("the job is bound", isIn(run, "running"));
     await stage.until("the former gateway wakes up", () => !former.process.isFrozen);
@@ -204,6 +210,7 @@ describe("the simulated control plane", () => {
     stage.gateways = [];
     stage.gateway();
     agent.start();
+    await isVacant(agent);
     const run = stage.trigger("long");
     await stage.until("the job is bound", isIn(run, "running"));
     await stage.pass(wakesAt - 20 - stage.world.now);

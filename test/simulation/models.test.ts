@@ -3,7 +3,8 @@ import { aggregateStoreContract } from "../contracts/aggregate-store.ts";
 import { operationStoresContract } from "../contracts/operation-stores.ts";
 import { outputStoreContract } from "../contracts/output-store.ts";
 import { eventStoreContract, inboxContract, planStoreContract } from "../contracts/record-stores.ts";
-import { boardContract } from "../contracts/board.ts";
+import { boardContract, type BoardHarness } from "../contracts/board.ts";
+import { vacancyContract } from "../contracts/vacancies.ts";
 import { presenceContract } from "../contracts/presence.ts";
 import { NO_QUOTAS } from "../../src/domain/quotas.ts";
 import type { Call } from "./engine/service.ts";
@@ -42,7 +43,7 @@ describe("the simulated board", () => {
     data = { offers, vacancies: new Vacancies(() => now, offers), channels: new Channels() };
   });
 
-  boardContract({
+  const harness: BoardHarness = {
     open: (quotas = NO_QUOTAS) =>
       boardOf(
         data,
@@ -57,7 +58,9 @@ describe("the simulated board", () => {
         quotas,
       ),
     later: (_, look) => passing((ms) => (now += ms), look),
-  });
+  };
+  boardContract(harness);
+  describe("with vacancies", () => vacancyContract(harness));
 });
 
 describe("the simulated presence", () => {

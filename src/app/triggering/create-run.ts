@@ -117,7 +117,7 @@ export async function storeNewRun(
     takeFirstTurn(created, plan, now, RUN_AGGREGATE, outputs),
   );
   if (isLarge) await nextEventLoopTurn();
-  const begun = await withGrants(context, offering, plan, now);
+  const begun = await withGrants(context, offering, plan);
   const { head } = begun;
   const events = eventsOf(head, head.owed);
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
@@ -137,12 +137,7 @@ export async function storeNewRun(
  * The run with grants of its first jobs, for which idle agents have slots: such a job needs no offer, no claim and no
  * second save. Unchanged when no slot could be reserved. A reservation that leads to no stored run ends by itself.
  */
-async function withGrants(
-  context: TriggeringContext,
-  offering: Aggregate,
-  plan: RunPlan,
-  now: number,
-): Promise<Aggregate> {
+async function withGrants(context: TriggeringContext, offering: Aggregate, plan: RunPlan): Promise<Aggregate> {
   const { clock, stores } = context;
   const [first, ...others] = offersOf(offering).slice(0, GRANTS_AT_ONCE);
   if (first === undefined) return offering;
@@ -153,6 +148,7 @@ async function withGrants(
   const ofOthers = await Promise.all(others.map((offer) => reserve(context, offer)));
   // The slots may have been given to other jobs since.
   if (clock.monotonic() - askedAt >= RESERVED_MS / 2) return offering;
+  const now = Math.max(offering.head.summary.createdAt, clock.now());
   return withStepOutputs(stores.outputs, (outputs) =>
     grantAtOnce(offering, [...claims, ...ofOthers.flat()], plan, now, RUN_AGGREGATE, outputs),
   );

@@ -41,7 +41,8 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
     }),
     ...checkCommands(evidence),
     ...checkProjections(store),
-    ...(evidence.isFaultless ? checkOnce(evidence) : []),
+    ...checkClaims(store),
+    ...(evidence.isFaultless ? [...checkOnce(evidence), ...checkSlots(store)] : []),
   ];
 }
 
@@ -134,4 +135,36 @@ function checkOnce({ effects }: FinalEvidence): readonly Violation[] {
   return [...effects.counts].flatMap(([effect, times]): readonly Violation[] => {
     return times > 1 ? [{ kind: "doubled", text: `${effect} was performed ${times} times without a fault` }] : [];
   });
+}
+
+/** No request id of an agent has been granted two jobs. */
+function checkClaims(store: StoreServer): readonly Violation[] {
+  const jobs = new Map<string, string>();
+  return jobsOf(store).flatMap(({ jobId, grant }): readonly Violation[] => {
+    if (grant === null) return [];
+    const claim = `${grant.agentId} ${grant.bootId} ${grant.requestId}`;
+    const other = jobs.get(claim);
+    jobs.set(claim, jobId);
+    return other === undefined ? [] : [{ kind: "doubled", text: `${claim} was granted ${other} and ${jobId}` }];
+  });
+}
+
+/** Without a fault, no agent is given more jobs at a time than it has slots. */
+function checkSlots(store: StoreServer): readonly Violation[] {
+  const bound = jobsOf(store).filter(({ grant }) => grant !== null);
+  return [...store.agents.values()].flatMap(({ agentId, slots }): readonly Violation[] => {
+    const ofAgent = bound.filter(({ grant }) => grant!.agentId === agentId);
+    const most = ofAgent.reduce((greatest, { startedAt }) => {
+      const at = startedAt!;
+      const atOnce = ofAgent.filter((job) => job.startedAt! <= at && at < (job.endedAt ?? Infinity));
+      return Math.max(greatest, atOnce.length);
+    }, 0);
+    return most <= slots ? [] : [{ kind: "wrong", text: `${agentId} has ${slots} slots and was given ${most} jobs` }];
+  });
+}
+
+function jobsOf(store: StoreServer): readonly JobState[] {
+  return runsOf(store).flatMap(({ actors }) =>
+    [...actors.values()].flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : [])),
+  );
 }

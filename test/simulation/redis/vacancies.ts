@@ -107,6 +107,12 @@ export class Vacancies {
     return { hasLasted, offers: this.#offers.size, ended };
   }
 
+  /** The request ids of the vacancies that this boot of the agent shows. */
+  of(agentId: AgentId, bootId: string): readonly string[] {
+    const vacant = this.#agents.get(agentId);
+    return vacant?.shown.bootId === bootId ? vacant.ids : [];
+  }
+
   empty(): void {
     this.#agents.clear();
     this.#attendedUntil.clear();
