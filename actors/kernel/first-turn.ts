@@ -50,7 +50,8 @@ export function grantAtOnce(
   outputs: OutputsReader,
 ): Aggregate {
   const granted = new Set<string>(claims.map(({ to }) => to.id));
-  const { head, actors } = decideFirst(begun, claims, plan, now, type, outputs);
+  // The tokens are above all former ones, as those of an owner whose epoch begins now.
+  const { head, actors } = decideFirst(begun, claims, plan, now, type, outputs, now);
   return { head: { ...head, owed: head.owed.filter(({ effect }) => !leadsTo(effect, granted)) }, actors };
 }
 
@@ -74,9 +75,10 @@ function decideFirst(
   now: number,
   type: AggregateType,
   outputs: OutputsReader,
+  epoch?: number,
 ): Aggregate {
   const stored = new Map(actors.map((actor): [string, StoredActor] => [actor.id, actor]));
-  const turn = decideTurn(stored, messages, now, plan, type, outputs);
+  const turn = decideTurn(stored, messages, now, plan, type, outputs, epoch);
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
   for (const actor of toStored(turn.changed.values(), type)) stored.set(actor.id, actor);

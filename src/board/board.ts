@@ -60,8 +60,8 @@ export interface Reservation {
 
 /** What a gateway learns when it attends its vacancies. */
 export interface Attendance {
-  /** False: the vacancies of the attendance did not count any more. They have to be shown again, under another id. */
-  readonly hasLasted: boolean;
+  /** False: the vacancies have ceased to count. They have to be shown again, in another attendance. */
+  readonly lasts: boolean;
   /** The number of offers, taken ones included. */
   readonly offers: number;
   /** Reservations of the gateway's vacancies that have ended, as far as the gateway has not told that it knows. */
@@ -105,8 +105,11 @@ export interface Board {
   reserve(offer: Offer): Promise<Reservation | undefined>;
   /** Removes the vacancies that this stream of the agent shows. Idempotent. */
   hide(agentId: AgentId, streamId: string): Promise<void>;
-  /** Makes the vacancies of an attendance count for {@link ATTENDED_MS}. */
-  attend(attendanceId: string): Promise<Attendance>;
+  /**
+   * Makes the vacancies of an attendance count for {@link ATTENDED_MS} from now, unless the time of the last call is over.
+   * `isNew`: begins the attendance.
+   */
+  attend(attendanceId: string, isNew?: boolean): Promise<Attendance>;
   /**
    * Keeps the places of granted jobs for {@link PLACE_MS}. The owner of a job's shard repeats the call in time; a place
    * for which no call comes is free after that time.

@@ -249,10 +249,11 @@ export class RedisBoard implements Board {
     await this.#run(HIDE, [agentId, streamId]);
   }
 
-  async attend(attendanceId: string): Promise<Attendance> {
-    const reply = (await this.#run(ATTEND, [attendanceId, ATTENDED_MS])) as [number, number, ...string[]];
-    const [hasLasted, offers, ...ended] = reply;
-    return { hasLasted: hasLasted === 1, offers, ended: ended.map(reservationOf) };
+  async attend(attendanceId: string, isNew = false): Promise<Attendance> {
+    const values = [attendanceId, ATTENDED_MS, isNew ? 1 : 0];
+    const reply = (await this.#run(ATTEND, values)) as [number, number, ...string[]];
+    const [lasts, offers, ...ended] = reply;
+    return { lasts: lasts === 1, offers, ended: ended.map(reservationOf) };
   }
 
   async occupy(places: readonly Places[]): Promise<void> {

@@ -13,8 +13,8 @@
  *   KEYS[15] lapsing       zset  reservation (request id, space, agent id) by its end
  *   KEYS[16] ofClass       prefix of the classes' own keys: zset of agent ids by the turn in which they are served
  *
- * A request id that was reserved is never shown again, also when its reservation has ended: a grant that was saved late
- * may carry the id.
+ * A request id that was reserved is never used again, also when its reservation has ended: a grant that was saved late may
+ * carry the id.
  */
 
 /** How long a class without a vacancy is kept: its agents may all be busy. */
@@ -63,7 +63,7 @@ end
 export const SHOW = `
 local function usableIds(shown)
   local vacancy = vacancyOf(shown.agent)
-  local seen, blocked, kept, active = {}, {}, {}, 0
+  local seen, wasReserved, kept, active = {}, {}, {}, 0
   for _, id in ipairs(shown.seen) do
     seen[id] = true
     redis.call("ZREM", lapsing, id .. " " .. shown.agent)
@@ -71,27 +71,21 @@ local function usableIds(shown)
   for _, one in ipairs(vacancy.held) do
     if not seen[one[1]] then
       kept[#kept + 1] = one
-      if one[2] > now then
-        active = active + 1
-        blocked[one[1]] = true
-      end
+      wasReserved[one[1]] = true
+      if one[2] > now then active = active + 1 end
     end
   end
   vacancy.held = kept
   local usable = {}
   for _, id in ipairs(shown.ids) do
-    if not blocked[id] and #usable + active < #shown.ids then usable[#usable + 1] = id end
+    if not wasReserved[id] and #usable + active < #shown.ids then usable[#usable + 1] = id end
   end
   return usable, vacancy
 end
 
 local function showVacancies(shown, usable, used, vacancy)
-  local wasReserved = {}
-  for _, one in ipairs(vacancy.held) do wasReserved[one[1]] = true end
   local ids = {}
-  for at = used + 1, #usable do
-    if not wasReserved[usable[at]] then ids[#ids + 1] = usable[at] end
-  end
+  for at = used + 1, #usable do ids[#ids + 1] = usable[at] end
   if vacancy.class and vacancy.class ~= shown.class then redis.call("ZREM", ofClass .. vacancy.class, shown.agent) end
   if redis.call("HSETNX", classes, shown.class, shown.labels) == 1 then changed(classVersion) end
   redis.call("ZADD", classUse, "GT", now + ${KEPT_CLASS_MS}, shown.class)
@@ -187,15 +181,15 @@ keepVacancy(ARGV[1], vacancy)
 /**
  * Attends the vacancies of a gateway, which count only while it attends them.
  *
- *   ARGV[1] attendance id   ARGV[2] how long they count, milliseconds
+ *   ARGV[1] attendance id   ARGV[2] how long they count, milliseconds   ARGV[3] 1 for the begin of an attendance, else 0
  *
- * Returns {1 when they have counted until now, else 0; the number of offers; then the reservations of its agents that have
+ * Returns {1 when they count from now on, 0 when they have ceased to count before; the number of offers; then the reservations of its agents that have
  * ended and were not seen}.
  */
 export const ATTEND_BODY = `
-local wasAttended = (tonumber(redis.call("ZSCORE", gateways, ARGV[1])) or 0) > now
 redis.call("ZREMRANGEBYSCORE", gateways, "-inf", now)
-redis.call("ZADD", gateways, now + ARGV[2], ARGV[1])
+local counts = ARGV[3] == "1" or redis.call("ZSCORE", gateways, ARGV[1])
+if counts then redis.call("ZADD", gateways, now + ARGV[2], ARGV[1]) end
 
 local removed = 0
 for _, class in ipairs(redis.call("ZRANGEBYSCORE", classUse, "-inf", now, "LIMIT", 0, 100)) do
@@ -208,7 +202,7 @@ for _, class in ipairs(redis.call("ZRANGEBYSCORE", classUse, "-inf", now, "LIMIT
 end
 if removed > 0 then changed(classVersion) end
 
-local reply = { wasAttended and 1 or 0, redis.call("HLEN", offers) }
+local reply = { counts and 1 or 0, redis.call("HLEN", offers) }
 for _, reservation in ipairs(redis.call("ZRANGEBYSCORE", lapsing, "-inf", now, "LIMIT", 0, 1000)) do
   local gateway = vacancyOf(string.match(reservation, "[^ ]*$")).gateway
   local isOurs = gateway == ARGV[1]

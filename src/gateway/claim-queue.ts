@@ -97,13 +97,13 @@ export class ClaimQueue {
     const { board, log } = this.#context;
     try {
       let attendance = await board.attend(this.#attendanceId);
-      const { hasLasted, ended } = attendance;
-      if (!hasLasted) {
+      const { lasts, ended } = attendance;
+      if (!lasts) {
         this.#attendanceId = this.#newUuid();
-        attendance = await board.attend(this.#attendanceId);
+        attendance = await board.attend(this.#attendanceId, true);
       }
       if (ended.length > 0) this.#endReservations(ended);
-      const mayTake = attendance.offers > 0 || !hasLasted;
+      const mayTake = attendance.offers > 0 || !lasts;
       for (const claimant of [...this.#claimants]) {
         const { claims } = claimant;
         if (claimant.freeSlots() > 0) {

@@ -51,8 +51,8 @@ export class PendingClaims {
   readonly #claims = new Map<string, Cancel>();
   /** Request ids of the vacancies that stand on the board, unless a run has taken them. */
   readonly #shown = new Set<string>();
-  /** As what they stand there; undefined when they must be shown again. */
-  #shownAs: { readonly agent: LabelledAgent; readonly attendanceId: string } | undefined;
+  /** As what they stand there; an undefined agent when they must be shown again. */
+  #shownAs: { readonly agent: LabelledAgent | undefined; readonly attendanceId: string } | undefined;
   /** Reservations that are over, which the board does not know yet. */
   readonly #seen = new Set<string>();
   /** True while the board is asked. */
@@ -85,8 +85,9 @@ export class PendingClaims {
     const { timers = systemTimers, board } = this.#ports;
     const { attendanceId } = this.#ports.claimQueue;
     const { newId, streamId, waitMs = CLAIM_WAIT_MS } = this.#options;
-    const isShownSo = this.#shownAs?.agent === agent && this.#shownAs.attendanceId === attendanceId;
-    const areShown = isShownSo && this.#shown.size === count;
+    // An attendance ends when the board was lost or silent: it may have forgotten which request ids were reserved.
+    if (this.#shownAs?.attendanceId !== attendanceId) this.#shown.clear();
+    const areShown = this.#shownAs?.agent === agent && this.#shown.size === count;
     const requestIds = [...this.#shown].slice(0, count);
     while (requestIds.length < count) requestIds.push(newId());
     this.#shown.clear();
@@ -99,7 +100,7 @@ export class PendingClaims {
         timers.after(waitMs, () => this.settle(requestId)),
       );
     }
-    this.#shownAs = undefined;
+    this.#shownAs = { agent: undefined, attendanceId };
     const seen = [...this.#seen];
     const claimed = new Set<string>();
     this.isAsking = true;
@@ -131,7 +132,6 @@ export class PendingClaims {
   /** A reservation of the vacancy with this id has ended, and no dispatch has come: the slot may be shown again. */
   reservationEnded(requestId: string): void {
     if (!this.#shown.delete(requestId)) return;
-    this.#shownAs = undefined;
     this.#options.onSettled();
   }
 
@@ -140,7 +140,6 @@ export class PendingClaims {
     this.#mustHide = this.isAsking;
     if (this.isAsking || this.#shown.size === 0) return;
     this.#shown.clear();
-    this.#shownAs = undefined;
     const { board, claimQueue, timers = systemTimers } = this.#ports;
     const { attendanceId } = claimQueue;
     const hide = (): void => {

@@ -15,7 +15,7 @@ const A = asId<AgentId>("agt_a");
 const B = asId<AgentId>("agt_b");
 
 export function vacancyContract({ open, later }: BoardHarness): void {
-  beforeEach(async () => void (await open().attend("gateway")));
+  beforeEach(async () => void (await open().attend("gateway", true)));
 
   interface Shown extends Partial<Vacancies> {
     readonly agent?: LabelledAgent;
@@ -137,20 +137,21 @@ export function vacancyContract({ open, later }: BoardHarness): void {
     expect([await reserved(), await reserved()]).to.deep.equal(["a3", undefined]);
   });
 
-  it("gives a slot to an offer again when its reservation has ended", async () => {
+  it("gives a slot to an offer again when its reservation has ended, under another request id", async () => {
     await show(A, ["a1"]);
     await reserve();
     await open().offer(offerOf("b"));
+    expect(await show(A, ["a2"])).to.deep.equal([]);
     const taken = await later("the reservation has ended", async () => {
-      await open().attend("gateway");
-      const found = claimed(await show(A, ["a1"]));
+      expect(await show(A, ["a1"])).to.deep.equal([]);
+      const found = claimed(await show(A, ["a2"]));
       return found.length > 0 ? found : undefined;
     });
-    expect(taken).to.deep.equal([["b", "a1"]]);
+    expect(taken).to.deep.equal([["b", "a2"]]);
   });
 
   it("tells a gateway once which of its reservations have ended, without those that it knows", async () => {
-    await open().attend("other");
+    await open().attend("other", true);
     await show(A, ["a1"]);
     await show(B, ["b1"], { attendanceId: "other" });
     expect([await reserved(), await reserved()]).to.have.members(["a1", "b1"]);
@@ -191,16 +192,18 @@ export function vacancyContract({ open, later }: BoardHarness): void {
     );
     await open().withdraw(job("held"));
     expect(await reserved()).to.equal(undefined);
-    expect((await open().attend("gateway")).hasLasted).to.equal(false);
-    await open().attend("next");
+    expect((await open().attend("gateway")).lasts).to.equal(false);
+    expect(await reserved(), "the vacancies of that time count no more").to.equal(undefined);
+    await open().attend("next", true);
     await show(A, ["a2"], { attendanceId: "next" });
     expect(await reserved()).to.equal("a2");
   });
 
   it("says whether vacancies have counted without a break, and how many offers there are", async () => {
     await open().offer(offerOf("a"));
-    expect(await open().attend("new")).to.deep.equal({ hasLasted: false, offers: 1, ended: [] });
-    expect(await open().attend("new")).to.deep.equal({ hasLasted: true, offers: 1, ended: [] });
+    expect(await open().attend("new")).to.deep.equal({ lasts: false, offers: 1, ended: [] });
+    expect(await open().attend("new", true)).to.deep.equal({ lasts: true, offers: 1, ended: [] });
+    expect(await open().attend("new")).to.deep.equal({ lasts: true, offers: 1, ended: [] });
   });
 
   describe("within quotas", () => {

@@ -29,7 +29,7 @@ export class RecordingPorts {
     take: () => Promise.resolve([]),
     reserve: () => Promise.resolve(undefined),
     hide: () => Promise.resolve(),
-    attend: () => Promise.resolve({ hasLasted: true, offers: 0, ended: [] }),
+    attend: () => Promise.resolve({ lasts: true, offers: 0, ended: [] }),
     onOffered: () => Promise.resolve(() => Promise.resolve()),
     occupy: (places) => this.#call(() => void this.occupied.push(...places)),
     vacate: ({ jobId }) => this.#call(() => void this.vacated.push(jobId)),

@@ -67,7 +67,7 @@ export class SteppedNode {
         take: () => Promise.resolve([]),
         reserve: () => Promise.resolve(undefined),
         hide: () => Promise.resolve(),
-        attend: () => Promise.resolve({ hasLasted: true, offers: 0, ended: [] }),
+        attend: () => Promise.resolve({ lasts: true, offers: 0, ended: [] }),
         onOffered: () => Promise.resolve(() => Promise.resolve()),
         size: () => Promise.resolve(this.offers.size),
         occupy: () => Promise.resolve(),

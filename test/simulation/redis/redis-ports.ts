@@ -39,7 +39,7 @@ export function boardOf(
       call(`take ${count}`, () => vacancies.take(quotas, agent, holdMs, count, shown)),
     reserve: (offer) => call(`reserve ${offer.jobId}`, () => vacancies.reserve(quotas, offer)),
     hide: (agentId, streamId) => call(`hide ${agentId}`, () => vacancies.hide(agentId, streamId)),
-    attend: (attendanceId) => call("attend", () => vacancies.attend(attendanceId)),
+    attend: (attendanceId, isNew = false) => call("attend", () => vacancies.attend(attendanceId, isNew)),
     occupy: (places) => call(`occupy ${places.map(({ jobId }) => jobId).join(" ")}`, () => offers.occupy(places)),
     vacate: (places) => call(`vacate ${places.jobId}`, () => offers.vacate(places)),
     quotaUse: (projectIds) => {

@@ -53,12 +53,10 @@ export class Vacancies {
       this.#lapsing.delete(id);
     }
     for (const [id, end] of held) if (end + KEPT_HELD_MS <= this.#now()) held.delete(id);
-    const active = [...held].filter(([, end]) => end > this.#now()).map(([id]) => id);
-    const usable = requestIds
-      .filter((id) => !active.includes(id))
-      .slice(0, Math.max(0, requestIds.length - active.length));
+    const active = [...held.values()].filter((end) => end > this.#now()).length;
+    const usable = requestIds.filter((id) => !held.has(id)).slice(0, Math.max(0, requestIds.length - active));
     const offers = this.#offers.take(quotas, agent, holdMs, Math.min(count, usable.length));
-    const ids = usable.slice(offers.length).filter((id) => !held.has(id));
+    const ids = usable.slice(offers.length);
     this.#agents.set(agentId, { shown, agent, ids, held, turn: before?.turn ?? ++this.#turns });
     return offers.map((offer, at) => ({ ...offer, requestId: usable[at]! }));
   }
@@ -66,8 +64,8 @@ export class Vacancies {
   reserve(quotas: Quotas, offer: Offer): Reservation | undefined {
     for (const vacant of [...this.#agents.values()].toSorted((a, b) => a.turn - b.turn)) {
       const { shown, agent, ids, held } = vacant;
-      const isAttended = (this.#attendedUntil.get(shown.attendanceId) ?? 0) > this.#now();
-      if (!isAttended || ids.length === 0 || !selectorMatches(offer.selector, agent)) continue;
+      if (!this.#isAttended(shown.attendanceId) || ids.length === 0 || !selectorMatches(offer.selector, agent))
+        continue;
       if (this.#offers.waitsFor(agent)) continue;
       const ofAgent = agentQuotas(quotas, agent.labels);
       const ofProject = projectQuota(quotas, offer.projectId);
@@ -94,9 +92,9 @@ export class Vacancies {
     if (vacant?.shown.streamId === streamId) vacant.ids = [];
   }
 
-  attend(attendanceId: string): Attendance {
-    const hasLasted = (this.#attendedUntil.get(attendanceId) ?? 0) > this.#now();
-    this.#attendedUntil.set(attendanceId, this.#now() + ATTENDED_MS);
+  attend(attendanceId: string, isNew: boolean): Attendance {
+    const lasts = isNew || this.#isAttended(attendanceId);
+    if (lasts) this.#attendedUntil.set(attendanceId, this.#now() + ATTENDED_MS);
     const ended: { agentId: AgentId; requestId: string }[] = [];
     for (const [requestId, { agentId, end }] of this.#lapsing) {
       const gateway = this.#agents.get(agentId)?.shown.attendanceId;
@@ -104,7 +102,7 @@ export class Vacancies {
       this.#lapsing.delete(requestId);
       if (gateway === attendanceId) ended.push({ agentId, requestId });
     }
-    return { hasLasted, offers: this.#offers.size, ended };
+    return { lasts, offers: this.#offers.size, ended };
   }
 
   /** The request ids of the vacancies that this boot of the agent shows. */

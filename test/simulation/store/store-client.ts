@@ -1,5 +1,6 @@
 /** The ports of one process that lead to the simulated store. Each call to the server can fail by itself. */
 import type { IdentityStore, Token } from "../../../src/stores/ports/identity.ts";
+import type { PipelineDeletionStore } from "../../../src/stores/ports/pipeline-deletions.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import type { Call } from "../engine/service.ts";
 import { aggregatesOf } from "./aggregate-client.ts";
@@ -18,6 +19,7 @@ export type SimulatedStores = Pick<
   | "deadLetters"
   | "idempotency"
   | "identity"
+  | "pipelineDeletions"
 >;
 
 export function storesOf(server: StoreServer, call: Call): SimulatedStores {
@@ -30,6 +32,10 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
       putAgent: (agent) => call(`put agent ${agent.agentId}`, () => void server.agents.set(agent.agentId, agent)),
       findToken: (tokenId) => call(`token ${tokenId}`, () => ({ tokenId }) as Token),
     } as Pick<IdentityStore, "findAgent" | "putAgent" | "findToken"> as IdentityStore,
+    // Nobody deletes a pipeline here. The creator of a run asks for each run.
+    pipelineDeletions: {
+      find: (pipelineId) => call(`deletion of ${pipelineId}`, () => undefined),
+    } as Pick<PipelineDeletionStore, "find"> as PipelineDeletionStore,
     plans: {
       put: (runId, plan, jobs) =>
         call(`plan ${runId}`, () => {
