@@ -194,7 +194,7 @@ end
  * claim is granted.
  *
  * Returns {"stale", version, lanes as a flat list} when the lanes have changed, or {"taken", request ids as JSON, offer
- * JSON...}. The offers have the first of the request ids, in order.
+ * JSON...}. The offers use up the first of the request ids, in order.
  */
 const takeScript = (quotas: string): RedisScript =>
   redisScript(`${PRELUDE}${DROP_EXPIRED}${VACANCIES}${SHOW}${TURNS}

@@ -26,8 +26,8 @@ export interface TakenOffer extends Offer {
    * granted.
    */
   readonly quotas: readonly string[];
-  /** Under which of the given {@link Vacancies.requestIds} the job may be claimed; absent without vacancies. */
-  readonly requestId?: string;
+  /** Which of the given {@link Vacancies.requestIds} the offer has used up; absent without vacancies. */
+  readonly vacancy?: string;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface Vacancies {
   readonly attendanceId: string;
   /** What shows the vacancies. A newer stream of the agent replaces those of an older one. */
   readonly streamId: string;
-  /** One for each free slot: a claim of the slot has it, and so has a grant in the first turn of a run. */
+  /** One for each free slot, for a grant of the slot in the first turn of a run. */
   readonly requestIds: readonly string[];
   /** Request ids of reservations that the gateway knows to be over, because the grant or another answer has come. */
   readonly seen: readonly string[];

@@ -199,9 +199,9 @@ export class RedisBoard implements Board {
         if (version !== "*") this.#copy.confirmed = quiet;
         return offers.map((text, at) => {
           const offer = JSON.parse(text) as Offer;
-          const requestId = requestIds[at];
+          const vacancy = requestIds[at];
           const quotas = this.#quotaNames(ofAgent, offer.projectId);
-          return { ...offer, quotas, ...(requestId !== undefined && { requestId }) };
+          return { ...offer, quotas, ...(vacancy !== undefined && { vacancy }) };
         });
       }
       this.#copy = copyOfLanes(reply[1], reply[2], { announcements, at: this.#clock.monotonic() });

@@ -56,8 +56,8 @@ end
 `;
 
 /**
- * For a take in the name of an agent that shows its vacancies. `usableIds` answers the request ids that may carry a
- * claim: a slot that is reserved is not free, though its gateway may not know that yet. `showVacancies` shows those that
+ * For a take in the name of an agent that shows its vacancies. `usableIds` answers the request ids of slots that
+ * are free: a slot that is reserved is not free, though its gateway may not know that yet. `showVacancies` shows those that
  * the take has not used.
  */
 export const SHOW = `

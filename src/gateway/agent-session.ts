@@ -278,7 +278,7 @@ export class AgentSession implements Claimant {
       const { jobId, stepRunId, runId, token, requestId } = notice.order;
       this.#slots.take(jobId);
       this.#dispatched.set(stepRunId, { runId, jobId, token });
-      this.claims.settle(requestId);
+      this.claims.granted(requestId);
       // Runs have taken most of the vacancies.
       if (2 * this.claims.vacancies < Math.min(this.freeSlots(), CLAIMS_AT_ONCE)) this.wake();
     } else if (notice.type === "acknowledge" || notice.type === "refuse") {

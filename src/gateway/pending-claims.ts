@@ -88,12 +88,14 @@ export class PendingClaims {
     // An attendance ends when the board was lost or silent: it may have forgotten which request ids were reserved.
     if (this.#shownAs?.attendanceId !== attendanceId) this.#shown.clear();
     const areShown = this.#shownAs?.agent === agent && this.#shown.size === count;
+    // Not those of the vacancies: a run may have taken one of them, and an emptied board would not know it.
+    const claimIds = Array.from({ length: count }, newId);
     const requestIds = [...this.#shown].slice(0, count);
     while (requestIds.length < count) requestIds.push(newId());
     this.#shown.clear();
-    for (const requestId of requestIds) {
-      // A run may take a vacancy before the call has returned.
-      this.#shown.add(requestId);
+    // A run may take a vacancy before the call has returned.
+    for (const requestId of requestIds) this.#shown.add(requestId);
+    for (const requestId of claimIds) {
       // The claims count before the board is asked: an answer may come before the calls have returned.
       this.#claims.set(
         requestId,
@@ -102,36 +104,42 @@ export class PendingClaims {
     }
     this.#shownAs = { agent: undefined, attendanceId };
     const seen = [...this.#seen];
-    const claimed = new Set<string>();
+    let claimed = 0;
     this.isAsking = true;
     try {
       const vacancies = { ...this.#boot, attendanceId, streamId, requestIds, seen, areShown };
       const offers = await board.take(agent, HOLD_MS, count, vacancies).finally(() => void (this.isAsking = false));
       this.#shownAs = { agent, attendanceId };
       if (!areShown) for (const requestId of seen) this.#seen.delete(requestId);
-      const claims = offers.map((offer, at) => ({ offer, requestId: offer.requestId ?? requestIds[at]! }));
-      for (const { requestId } of claims) this.#shown.delete(requestId);
-      await Promise.all(claims.map(({ offer, requestId }) => requestClaim(this.#ports, this.#boot, offer, requestId)));
-      for (const { requestId } of claims) claimed.add(requestId);
+      for (const [at, { vacancy }] of offers.entries()) this.#shown.delete(vacancy ?? requestIds[at]!);
+      await Promise.all(offers.map((offer, at) => requestClaim(this.#ports, this.#boot, offer, claimIds[at]!)));
+      claimed = offers.length;
     } finally {
-      for (const requestId of requestIds) if (!claimed.has(requestId)) this.#forget(requestId);
+      for (const requestId of claimIds.slice(claimed)) this.#forget(requestId);
       if (this.#mustHide) this.hide();
     }
-    return claimed.size;
+    return claimed;
   }
 
-  /**
-   * Ends the claim with this request id, whose answer has come, or notes that the vacancy with the id was taken. Does
-   * nothing when there is no such claim or vacancy.
-   */
+  /** Ends the claim with this request id, whose answer has come. Does nothing when no such claim waits. */
   settle(requestId: string): void {
-    if (this.#shown.delete(requestId)) this.#seen.add(requestId);
     if (this.#forget(requestId)) this.#options.onSettled();
   }
 
-  /** A reservation of the vacancy with this id has ended, and no dispatch has come: the slot may be shown again. */
+  /**
+   * A dispatch has come with this request id: it answers a claim, or a run has taken a vacancy, maybe one that the agent
+   * showed at another gateway.
+   */
+  granted(requestId: string): void {
+    this.#shown.delete(requestId);
+    if (requestId !== "" && !this.#claims.has(requestId)) this.#seen.add(requestId);
+    this.settle(requestId);
+  }
+
+  /** A reservation of a vacancy of this agent has ended, and no dispatch has come: all its free slots are shown again. */
   reservationEnded(requestId: string): void {
-    if (!this.#shown.delete(requestId)) return;
+    this.#shown.delete(requestId);
+    if (this.#shownAs !== undefined) this.#shownAs = { ...this.#shownAs, agent: undefined };
     this.#options.onSettled();
   }
 

@@ -95,7 +95,7 @@ export class StepFetcher {
     const unsubscribe = await listenToAgent(this.#context, agentId, (notice) => {
       if (notice.type === "dispatch" && notice.order.bootId === bootId) {
         granted.push(notice.order);
-        claims.settle(notice.order.requestId);
+        claims.granted(notice.order.requestId);
         signal.raise();
       } else if (notice.type === "refuseClaim") {
         claims.settle(notice.requestId);

@@ -42,7 +42,7 @@ export function vacancyContract({ open, later }: BoardHarness): void {
     open(quotas).reserve(offer);
   const reserved = async (offer = offerOf("new"), quotas?: Quotas): Promise<string | undefined> =>
     (await reserve(offer, quotas))?.requestId;
-  const claimed = (offers: readonly TakenOffer[]) => offers.map(({ jobId, requestId }) => [jobId, requestId]);
+  const claimed = (offers: readonly TakenOffer[]) => offers.map(({ jobId, vacancy }) => [jobId, vacancy]);
 
   it("reserves each vacancy for one job, in the order in which its agent shows them", async () => {
     expect(await reserve()).to.equal(undefined);

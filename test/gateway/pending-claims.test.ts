@@ -23,6 +23,7 @@ describe("the pending claims of an agent", () => {
   let hidden: Parameters<Ports["board"]["hide"]>[];
   let sent: Parameters<Ports["mailboxes"]["send"]>[0][];
   let settled: number;
+  let attendanceId: string;
   type Ports = ConstructorParameters<typeof PendingClaims>[0];
 
   beforeEach(() => {
@@ -30,6 +31,7 @@ describe("the pending claims of an agent", () => {
     hidden = [];
     sent = [];
     settled = 0;
+    attendanceId = "attendance";
   });
 
   interface Behaviour {
@@ -58,7 +60,11 @@ describe("the pending claims of an agent", () => {
           return hide?.() ?? Promise.resolve();
         },
       },
-      claimQueue: { attendanceId: "attendance" },
+      claimQueue: {
+        get attendanceId() {
+          return attendanceId;
+        },
+      },
       mailboxes: {
         send: (message) => {
           sent.push(message);
@@ -88,7 +94,7 @@ describe("the pending claims of an agent", () => {
       ...AGENT,
       attendanceId: "attendance",
       streamId: "stream",
-      requestIds: ["r1", "r2"],
+      requestIds: ["r3", "r4"],
       seen: [],
       areShown: false,
     };
@@ -187,10 +193,10 @@ describe("the pending claims of an agent", () => {
       await claims.claim({ labels: LABELS }, 2);
       await claims.claim(agent, 1);
       expect(shown(), "shown again for other labels, and for fewer slots").to.deep.equal([
-        [["r1", "r2"], false],
-        [["r1", "r2"], true],
-        [["r1", "r2"], false],
-        [["r1"], false],
+        [["r3", "r4"], false],
+        [["r3", "r4"], true],
+        [["r3", "r4"], false],
+        [["r3"], false],
       ]);
       expect(claims.vacancies).to.equal(1);
     });
@@ -198,33 +204,44 @@ describe("the pending claims of an agent", () => {
     it("tell the board of a reservation that a dispatch has answered, and never show its id again", async () => {
       const claims = claimsOf(none);
       await claims.claim(agent, 1);
-      claims.settle("r1");
+      claims.granted("r2");
       expect([claims.vacancies, settled]).to.deep.equal([0, 0]);
       await claims.claim(agent, 1);
-      expect(taken[1]![3])
-        .to.include({ areShown: false })
-        .and.to.deep.include({ requestIds: ["r2"], seen: ["r1"] });
+      expect(taken[1]![3]).to.deep.include({ requestIds: ["r4"], seen: ["r2"], areShown: false });
+      claims.granted("of another gateway");
       await claims.claim(agent, 2);
-      expect(taken[2]![3]).to.deep.include({ requestIds: ["r2", "r3"], seen: [] });
+      expect(taken[2]![3]).to.deep.include({ requestIds: ["r4", "r7"], seen: ["of another gateway"] });
+      claims.granted("");
+      await claims.claim(agent, 1);
+      expect(taken[3]![3]).to.deep.include({ requestIds: ["r4"], seen: [] });
     });
 
     it("show the slot under another id when a reservation has ended without a dispatch", async () => {
       const claims = claimsOf(none);
       await claims.claim(agent, 1);
-      claims.reservationEnded("r1");
+      claims.reservationEnded("r2");
       expect([claims.vacancies, settled]).to.deep.equal([0, 1]);
-      claims.reservationEnded("r1");
-      claims.reservationEnded("another agent's");
-      expect(settled).to.equal(1);
       await claims.claim(agent, 1);
-      expect(shown()[1]).to.deep.equal([["r2"], false]);
+      expect(shown()[1]).to.deep.equal([["r4"], false]);
     });
 
-    it("claim under the id that the board names, since some may be reserved", async () => {
-      const claims = claimsOf({ offers: () => Promise.resolve([{ ...offer("a"), requestId: "r2" }]) });
+    it("show new ids in another attendance, because the board may have forgotten which were reserved", async () => {
+      const claims = claimsOf(none);
+      await claims.claim(agent, 1);
+      attendanceId = "another";
+      await claims.claim(agent, 1);
+      expect(taken[1]![3]).to.deep.include({ requestIds: ["r4"], attendanceId: "another", areShown: false });
+    });
+
+    it("are as many fewer as offers were there, and claim under another id than that of a vacancy", async () => {
+      const claims = claimsOf({ offers: () => Promise.resolve([{ ...offer("a"), vacancy: "r4" }]) });
       await claims.claim(agent, 2);
-      expect(sent[0]!.message).to.include({ requestId: "r2" });
+      expect(sent[0]!.message).to.include({ requestId: "r1" });
       expect([claims.count, claims.vacancies]).to.deep.equal([1, 1]);
+      claims.reservationEnded("r4");
+      expect(claims.vacancies).to.equal(1);
+      claims.reservationEnded("r3");
+      expect(claims.vacancies).to.equal(0);
     });
 
     it("hide the vacancies once, again until the board can be reached, and after an answer that is under way", async () => {

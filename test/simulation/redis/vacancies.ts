@@ -58,7 +58,7 @@ export class Vacancies {
     const offers = this.#offers.take(quotas, agent, holdMs, Math.min(count, usable.length));
     const ids = usable.slice(offers.length);
     this.#agents.set(agentId, { shown, agent, ids, held, turn: before?.turn ?? ++this.#turns });
-    return offers.map((offer, at) => ({ ...offer, requestId: usable[at]! }));
+    return offers.map((offer, at) => ({ ...offer, vacancy: usable[at]! }));
   }
 
   reserve(quotas: Quotas, offer: Offer): Reservation | undefined {
