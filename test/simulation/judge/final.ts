@@ -143,8 +143,8 @@ function checkOnce({ effects }: FinalEvidence): readonly Violation[] {
  */
 function checkClaims(store: StoreServer): readonly Violation[] {
   const jobs = new Map<string, string>();
-  return jobsOf(store).flatMap(({ jobId, grant }): readonly Violation[] => {
-    if (grant?.requestId.startsWith("uuid-") !== true) return [];
+  return jobsOf(store).flatMap(({ jobId, grant, reusedFrom }): readonly Violation[] => {
+    if (reusedFrom !== null || grant?.requestId.startsWith("uuid-") !== true) return [];
     const claim = `${grant.agentId} ${grant.bootId} ${grant.requestId}`;
     const other = jobs.get(claim);
     jobs.set(claim, jobId);
@@ -154,7 +154,7 @@ function checkClaims(store: StoreServer): readonly Violation[] {
 
 /** Without a fault, no agent is given more jobs at a time than it has slots. */
 function checkSlots(store: StoreServer): readonly Violation[] {
-  const bound = jobsOf(store).filter(({ grant }) => grant !== null);
+  const bound = jobsOf(store).filter(({ grant, reusedFrom }) => grant !== null && reusedFrom === null);
   return [...store.agents.values()].flatMap(({ agentId, slots }): readonly Violation[] => {
     const ofAgent = bound.filter(({ grant }) => grant!.agentId === agentId);
     const most = ofAgent.reduce((greatest, { startedAt }) => {
