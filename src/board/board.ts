@@ -100,7 +100,7 @@ export interface Board {
   /**
    * Reserves a vacancy for a job that is not offered yet, for {@link RESERVED_MS}. Undefined when no agent that the job's
    * selector matches has one, a quota is reached, or an offer waits that the agent could take: offers go first. May also
-   * be undefined when a search for such an agent was in vain a moment ago.
+   * be undefined when a search has found no such agent a moment ago.
    */
   reserve(offer: Offer): Promise<Reservation | undefined>;
   /** Removes the vacancies that this stream of the agent shows. Idempotent. */

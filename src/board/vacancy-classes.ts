@@ -51,7 +51,7 @@ export class VacancyClasses {
     this.#searches.clear();
   }
 
-  /** Classes whose agents the selector matches; undefined when a search was in vain a moment ago. */
+  /** Classes whose agents the selector matches; undefined when a search has found no vacancy a moment ago. */
   find(selector: AgentSelector, now: number): readonly AgentClass[] | undefined {
     const search = this.#searchOf(selector);
     const { matching, next, missedAt } = search;

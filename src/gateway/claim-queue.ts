@@ -104,7 +104,7 @@ export class ClaimQueue {
       }
       if (ended.length > 0) this.#endReservations(ended);
       const mayTake = attendance.offers > 0 || !lasts;
-      for (const claimant of [...this.#claimants]) {
+      for (const claimant of this.#claimants) {
         const { claims } = claimant;
         if (claimant.freeSlots() > 0) {
           if (mayTake || claims.vacancies === 0) claimant.wake();
@@ -118,7 +118,7 @@ export class ClaimQueue {
   #endReservations(ended: Attendance["ended"]): void {
     const idsOf = new Map<AgentId, string[]>();
     for (const { agentId, requestId } of ended) idsOf.set(agentId, [...(idsOf.get(agentId) ?? []), requestId]);
-    for (const { agentId, claims } of [...this.#claimants]) {
+    for (const { agentId, claims } of this.#claimants) {
       for (const requestId of idsOf.get(agentId) ?? []) claims.reservationEnded(requestId);
     }
   }

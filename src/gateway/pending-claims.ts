@@ -4,7 +4,7 @@
  * claim's request id. A claim without an answer ends after a time.
  *
  * Where no offer is there for a free slot, the slot stays on the board as a vacancy. A run that is created may take the
- * vacancy: then a dispatch comes that names the vacancy's request id, and that nobody here has asked for.
+ * vacancy: then a dispatch comes that names the vacancy's request id, and that no claim has asked for.
  */
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AppContext } from "../app/context.ts";

@@ -31,7 +31,8 @@ describe("a grant in the first turn", () => {
       [...actors.values()].flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : [])),
     );
   const isStored = (run: Triggered) => (): boolean => stage.world.store.documents.has(run.runId);
-  const offers = (): readonly string[] => [...stage.effects.counts.keys()].filter((effect) => /^offer/.test(effect));
+  const offers = (): readonly string[] =>
+    [...stage.effects.counts.keys()].filter((effect) => effect.startsWith("offer"));
   const meetEdges = (call: string, fate: Exclude<Fate, undefined>): void => {
     const rules = stage.edges.map(({ process }) => ({ of: process, call, fate }));
     // Whichever edge the client asks: the first call alone meets the fault.

@@ -32,7 +32,7 @@ export function storesOf(server: StoreServer, call: Call): SimulatedStores {
       putAgent: (agent) => call(`put agent ${agent.agentId}`, () => void server.agents.set(agent.agentId, agent)),
       findToken: (tokenId) => call(`token ${tokenId}`, () => ({ tokenId }) as Token),
     } as Pick<IdentityStore, "findAgent" | "putAgent" | "findToken"> as IdentityStore,
-    // Nobody deletes a pipeline here. The creator of a run asks for each run.
+    // No pipeline is deleted here. The creator of a run asks for each run.
     pipelineDeletions: {
       find: (pipelineId) => call(`deletion of ${pipelineId}`, () => undefined),
     } as Pick<PipelineDeletionStore, "find"> as PipelineDeletionStore,
