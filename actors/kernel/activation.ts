@@ -21,6 +21,7 @@ import {
   leftByCreator,
   NO_GRACE,
   offeredJobs,
+  unheardSteps,
 } from "./creator-grace.ts";
 import { storeDeadLetters } from "./dead-letters.ts";
 import { EndedActors } from "./ended-actors.ts";
@@ -304,13 +305,14 @@ export class Activation {
     return "done";
   }
 
-  async #leftByCreator({ actors }: Loaded): Promise<readonly OwedRecord[]> {
+  async #leftByCreator({ actors, plan }: Loaded): Promise<readonly OwedRecord[]> {
     const { owed } = this.#grace;
     const offered = offeredJobs(owed, (jobId) => this.#waits(actors, jobId));
     const found = await this.#context.board.find(offered);
     const missing = new Set(offered);
     for (const { jobId } of found) missing.delete(jobId);
-    return leftByCreator(owed, missing);
+    const unheard = unheardSteps(owed, (id) => this.#outstanding(actors.get(id)!, plan));
+    return leftByCreator(owed, missing, unheard);
   }
 
   #waits(actors: ReadonlyMap<string, LiveActor>, jobId: JobRunId): boolean {
@@ -345,14 +347,15 @@ export class Activation {
 
   async #performOutstanding(loaded: Loaded): Promise<"done" | "conflict"> {
     const { clock } = this.#context;
-    const type = this.#type;
     const effects: OwedEffect[] = [];
-    for (const actor of loaded.actors.values()) {
-      effects.push(...kindOf(type, actor.kind).outstanding(actor.state as never, loaded.plan));
-    }
+    for (const actor of loaded.actors.values()) effects.push(...this.#outstanding(actor, loaded.plan));
     const outcome = await this.#performUnsaved(loaded, effects, clock.now());
     if (outcome === "done") this.#refresh = false;
     return outcome;
+  }
+
+  #outstanding({ kind, state }: LiveActor, plan: RunPlan): readonly OwedEffect[] {
+    return kindOf(this.#type, kind).outstanding(state as never, plan);
   }
 
   /**

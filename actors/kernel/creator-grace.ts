@@ -4,15 +4,17 @@
  * what the creator has not performed, because the creator may have died, and performs only that.
  *
  * The creator saves nothing after it has performed the effects, since a second save would cost every run as much as its first one.
- * The board shows what the creator has done: an offer is on the board, or its job has left the queue since. So without a fault
- * no offer is made twice, and none is made after its job was granted. An effect that leaves no such trace is performed again, and
- * its target ignores the repeat: a command and a timer by their ids, an event by its number.
+ * The board shows what the creator has done: an offer is on the board, or its job has left the queue since. So does the agent of
+ * a job that was granted in the first turn: it has reported the step. So without a fault no offer is made twice, none is made after
+ * its job was granted, and no step is dispatched again. An effect that leaves no such trace is performed again, and its target
+ * ignores the repeat: a command and a timer by their ids, an event by its number.
  *
  * Three places use the grace: the load of an aggregate (what may the creator be performing?), each turn (is the grace over?), and the
  * sweep of the shard (shall an aggregate that owes something be woken?). Saves within the grace carry the creator's effects
  * on and mark them, so that another owner knows them too. Groups are created by their owner and have no grace. Pure.
  */
-import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
+import type { OwedEffect } from "../../src/domain/effects.ts";
+import type { JobRunId, RootId, RunId, StepRunId } from "../../src/domain/ids.ts";
 import { timeOf } from "../../src/domain/ids.ts";
 import type { AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 
@@ -73,15 +75,30 @@ export function offeredJobs(owed: readonly OwedRecord[], waits: (jobId: JobRunId
   );
 }
 
+/** The steps that the effects dispatch and whose agent has reported nothing. `outstanding`: the effects of a step. */
+export function unheardSteps(
+  owed: readonly OwedRecord[],
+  outstanding: (stepRunId: StepRunId) => readonly OwedEffect[],
+): ReadonlySet<StepRunId> {
+  const steps = owed.flatMap(({ effect }) => (effect.type === "dispatch" ? [effect.order.stepRunId] : []));
+  return new Set(steps.filter((stepRunId) => outstanding(stepRunId).some(({ type }) => type === "dispatch")));
+}
+
 /**
  * The effects that the owner has to perform after the grace. `missing`: the jobs of {@link offeredJobs} that have no
- * offer on the board. None missing shows that the creator was at work, so only commands are left: they go to the store
- * and leave no trace on the board.
+ * offer on the board; `unheard`: {@link unheardSteps}. Without one of both the creator was at work, so only commands are
+ * left: they go to the store and leave no trace.
  */
-export function leftByCreator(owed: readonly OwedRecord[], missing: ReadonlySet<JobRunId>): readonly OwedRecord[] {
-  const hasTrace = owed.some(({ effect }) => effect.type === "offer") && missing.size === 0;
+export function leftByCreator(
+  owed: readonly OwedRecord[],
+  missing: ReadonlySet<JobRunId>,
+  unheard: ReadonlySet<StepRunId>,
+): readonly OwedRecord[] {
+  const leavesTrace = owed.some(({ effect: { type } }) => type === "offer" || type === "dispatch");
+  const hasTrace = leavesTrace && missing.size + unheard.size === 0;
   return owed.filter(({ effect }) => {
     if (effect.type === "offer") return missing.has(effect.offer.jobId);
+    if (effect.type === "dispatch") return unheard.has(effect.order.stepRunId);
     return effect.type === "command" || !hasTrace;
   });
 }

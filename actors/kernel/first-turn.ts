@@ -1,14 +1,16 @@
 /**
  * The first turn of an aggregate. The edge that creates the aggregate takes this turn before it stores the aggregate,
- * and performs its effects at once, so that a new run needs neither a mailbox nor its owner to begin. creator-grace.ts
- * says when the owner performs effects that the creator has not. Pure.
+ * and performs its effects at once, so that a new run needs neither a mailbox nor its owner to begin. Where the edge has
+ * reserved slots of agents, the first snapshot holds the grants, too. creator-grace.ts says when the owner performs
+ * effects that the creator has not. Pure.
  */
+import type { Offer, OwedEffect } from "../../src/domain/effects.ts";
 import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
 import { dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
-import { decideTurn } from "./turn.ts";
+import { type ActorMessage, decideTurn } from "./turn.ts";
 
 /** How long the creator has to perform what the first turn owes, milliseconds; see creator-grace.ts. */
 export const CREATOR_MS = 1_500;
@@ -25,13 +27,62 @@ export function takeFirstTurn(
   type: AggregateType,
   outputs: OutputsReader,
 ): Aggregate {
+  const due = dueTimers(actors, now, type);
+  return decideFirst({ head, actors }, due, plan, now, type, outputs);
+}
+
+/** The offers of the jobs that wait for an agent after the first turn. */
+export function offersOf({ head }: Aggregate): readonly Offer[] {
+  return head.owed.flatMap(({ effect }) => (effect.type === "offer" ? [effect.offer] : []));
+}
+
+/**
+ * The aggregate of {@link takeFirstTurn} after claims of its jobs, which slots are reserved for. What would have led an
+ * agent to a granted job is owed no more: no other node has seen its offer, so there is nothing to withdraw either.
+ * Throws an error as {@link takeFirstTurn} does.
+ */
+export function grantAtOnce(
+  begun: Aggregate,
+  claims: readonly ActorMessage[],
+  plan: RunPlan,
+  now: number,
+  type: AggregateType,
+  outputs: OutputsReader,
+): Aggregate {
+  const granted = new Set<string>(claims.map(({ to }) => to.id));
+  // The tokens are above all former ones, as those of an owner whose epoch begins now.
+  const { head, actors } = decideFirst(begun, claims, plan, now, type, outputs, now);
+  return { head: { ...head, owed: head.owed.filter(({ effect }) => !leadsTo(effect, granted)) }, actors };
+}
+
+function leadsTo(effect: OwedEffect, jobIds: ReadonlySet<string>): boolean {
+  switch (effect.type) {
+    case "offer":
+      return jobIds.has(effect.offer.jobId);
+    case "withdraw":
+      return jobIds.has(effect.jobId);
+    case "schedule":
+      return effect.timer === "queueTimeout" && jobIds.has(effect.to.id);
+    default:
+      return false;
+  }
+}
+
+function decideFirst(
+  { head, actors }: Aggregate,
+  messages: readonly ActorMessage[],
+  plan: RunPlan,
+  now: number,
+  type: AggregateType,
+  outputs: OutputsReader,
+  epoch?: number,
+): Aggregate {
   const stored = new Map(actors.map((actor): [string, StoredActor] => [actor.id, actor]));
-  const due = dueTimers(stored.values(), now, type);
-  const turn = decideTurn(stored, due, now, plan, type, outputs);
+  const turn = decideTurn(stored, messages, now, plan, type, outputs, epoch);
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
   for (const actor of toStored(turn.changed.values(), type)) stored.set(actor.id, actor);
   const index = updateIndex(EMPTY_INDEX, stored.values(), type);
-  const after = { root: stored.get(head.rootId)!.state, index, carried: [], actors: stored.values(), plan };
+  const after = { root: stored.get(head.rootId)!.state, index, carried: head.owed, actors: stored.values(), plan };
   return { head: headAfter(head, turn, after, now, type), actors: [...stored.values()] };
 }

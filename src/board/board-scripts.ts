@@ -14,10 +14,13 @@
  *   KEYS[8] places   prefix of the quotas' own keys: zset of job ids by the time at which their places expire
  *   KEYS[9] gone     zset  withdrawn offers (job id, space, \`queuedAt\`) by the time at which they are forgotten
  *
+ * vacancy-scripts.ts says what the other keys hold.
+ *
  * Times are Redis' own, in milliseconds. An empty lane is kept for a while: otherwise jobs that come one by one would
  * make and remove it each time, and every gateway would read the lanes again.
  */
 import { type RedisScript, redisScript } from "../redis/redis-script.ts";
+import { ATTEND_BODY, HIDE_BODY, RESERVE_BODY, SHOW, VACANCIES } from "./vacancy-scripts.ts";
 
 export const LANE_ID_LENGTH = 22;
 
@@ -34,16 +37,17 @@ const KEPT_PLACES_MS = 10 * 60_000;
 export const WITHDRAWN_FOR_MS = 60_000;
 
 const PRELUDE = `
-local offers, lanes, version, taken, idle, served, prefix, places, gone = unpack(KEYS)
+local offers, lanes, version, taken, idle, served, prefix, places, gone,
+  vacancies, classes, classVersion, classUse, gateways, lapsing, ofClass = unpack(KEYS)
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function laneOf(stored) return string.sub(stored, 1, ${LANE_ID_LENGTH}) end
 local function offerOf(stored) return string.sub(stored, ${LANE_ID_LENGTH + 1}) end
 
-local function lanesChanged()
-  local last = tonumber(redis.call("GET", version)) or 0
-  redis.call("SET", version, string.format("%.0f", math.max(last + 1, time[1] * 1000000 + time[2])))
+local function changed(key)
+  local last = tonumber(redis.call("GET", key)) or 0
+  redis.call("SET", key, string.format("%.0f", math.max(last + 1, time[1] * 1000000 + time[2])))
 end
 
 local function putInLane(jobId, lane, queuedAt)
@@ -67,7 +71,7 @@ local function dropExpired()
     redis.call("ZREM", idle, lane)
     if redis.call("EXISTS", prefix .. lane) == 0 then removed = removed + redis.call("HDEL", lanes, lane) end
   end
-  if removed > 0 then lanesChanged() end
+  if removed > 0 then changed(version) end
 end
 `;
 
@@ -92,7 +96,7 @@ if stored then
   if redis.call("ZREM", taken, jobId) == 0 then return 0 end
   putInLane(jobId, laneOf(stored), queuedAt)
 else
-  if redis.call("HSETNX", lanes, lane, description) == 1 then lanesChanged() end
+  if redis.call("HSETNX", lanes, lane, description) == 1 then changed(version) end
   redis.call("HSET", offers, jobId, lane .. offer)
   putInLane(jobId, lane, queuedAt)
 end
@@ -128,7 +132,8 @@ return 1
 `);
 
 /** Reads how much room the quotas of the agent and of the projects have, and takes places in them. */
-const QUOTAS = `local quotas = cjson.decode(ARGV[5])
+const QUOTAS = `
+local quotas = cjson.decode(ARGV[5])
 local rooms = {}
 local function roomIn(quota)
   if not rooms[quota.name] then
@@ -163,6 +168,15 @@ local function takePlaces(best)
 end
 `;
 
+/** Remembers that a project was served. */
+const TURNS = `
+local function countTurn(project)
+  local last = redis.call("ZRANGE", served, -1, -1, "WITHSCORES")
+  redis.call("ZADD", served, (tonumber(last[2]) or 0) + 1, project)
+  redis.call("ZREMRANGEBYRANK", served, 0, -${REMEMBERED_PROJECTS + 1})
+end
+`;
+
 /**
  * Takes the best offers of the lanes that the caller's agent matches, one after the other: the highest priority first,
  * of those the project that was served least recently, of those the oldest offer.
@@ -172,15 +186,18 @@ end
  *   ARGV[3] how long an empty lane is kept, milliseconds
  *   ARGV[4] how many offers to take
  *   ARGV[5] quotas as JSON: `agent`, a list of {name, limit}; `projects`, {name, limit} by project id
- *   ARGV[6...] triples: lane id, priority, project id; priorities descending
+ *   ARGV[6] "", or what the agent shows as JSON: {agent, boot, gateway, stream, class, labels, ids, seen}. `ids`: a
+ *           request id for each of the offers to take; `seen`: those of reservations that the gateway knows of
+ *   ARGV[7...] triples: lane id, priority, project id; priorities descending
  *
- * A taken offer has a place in each of its quotas while it is held. The owner of the job renews the places once the
+ * The vacancies of `ids` that no offer was taken for stand on the board from then on, in place of those before. A taken offer has a place in each of its quotas while it is held. The owner of the job renews the places once the
  * claim is granted.
  *
- * Returns {"stale", version, lanes as a flat list} when the lanes have changed, or {"taken", offer JSON...}.
+ * Returns {"stale", version, lanes as a flat list} when the lanes have changed, or {"taken", request ids as JSON, offer
+ * JSON...}. The offers use up the first of the request ids, in order.
  */
 const takeScript = (quotas: string): RedisScript =>
-  redisScript(`${PRELUDE}${DROP_EXPIRED}
+  redisScript(`${PRELUDE}${DROP_EXPIRED}${VACANCIES}${SHOW}${TURNS}
 local known, holdMs, keepMs, count = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 dropExpired()
 local current = redis.call("GET", version) or "0"
@@ -188,12 +205,16 @@ if known ~= "*" and known ~= current then
   return { "stale", current, redis.call("HGETALL", lanes) }
 end
 
--- Lanes may be many and empty; without an offer in any of them none is looked at.
-if redis.call("HLEN", offers) == redis.call("ZCARD", taken) then return { "taken" } end
-
-${quotas}local function bestOffer()
+local shown, usable, vacancy
+if ARGV[6] ~= "" then
+  shown = cjson.decode(ARGV[6])
+  usable, vacancy = usableIds(shown)
+  count = math.min(count, #usable)
+end
+${quotas}
+local function bestOffer()
   local best
-  for i = 6, #ARGV, 3 do
+  for i = 7, #ARGV, 3 do
     local lane, priority, project = ARGV[i], ARGV[i + 1], ARGV[i + 2]
     if best and best.priority ~= priority then break end
     local head = redis.call("ZRANGE", prefix .. lane, 0, 0, "WITHSCORES")
@@ -208,19 +229,20 @@ ${quotas}local function bestOffer()
   return best
 end
 
-local reply = { "taken" }
-while #reply <= count${quotas && " and agentHasRoom()"} do
+local reply = { "taken", usable and #usable > 0 and cjson.encode(usable) or "[]" }
+-- Lanes may be many and empty; without an offer in any of them none is looked at.
+local isWaiting = redis.call("HLEN", offers) ~= redis.call("ZCARD", taken)
+while isWaiting and #reply < count + 2${quotas && " and agentHasRoom()"} do
   local best = bestOffer()
   if not best then break end
   redis.call("ZREM", prefix .. best.lane, best.jobId)
   redis.call("ZADD", taken, now + holdMs, best.jobId)
   redis.call("ZADD", idle, "GT", now + holdMs + keepMs, best.lane)
-  local last = redis.call("ZRANGE", served, -1, -1, "WITHSCORES")
-  redis.call("ZADD", served, (tonumber(last[2]) or 0) + 1, best.project)
+  countTurn(best.project)
   reply[#reply + 1] = offerOf(redis.call("HGET", offers, best.jobId))
   ${quotas && "takePlaces(best)"}
 end
-redis.call("ZREMRANGEBYRANK", served, 0, -${REMEMBERED_PROJECTS + 1})
+if shown then showVacancies(shown, usable, #reply - 2, vacancy) end
 return reply
 `);
 
@@ -262,3 +284,16 @@ local counts = {}
 for i, name in ipairs(ARGV) do counts[i] = redis.call("ZCOUNT", places .. name, "(" .. now, "+inf") end
 return counts
 `);
+
+/** Reserves a vacancy; see {@link RESERVE_BODY}. */
+export const RESERVE: RedisScript = redisScript(
+  `${PRELUDE}${DROP_EXPIRED}${VACANCIES}${TURNS}
+local holdMs = ARGV[3]
+${QUOTAS}${RESERVE_BODY}`,
+);
+
+/** Removes the vacancies of an agent; see {@link HIDE_BODY}. */
+export const HIDE: RedisScript = redisScript(`${PRELUDE}${VACANCIES}${HIDE_BODY}`);
+
+/** Attends the vacancies of a gateway; see {@link ATTEND_BODY}. */
+export const ATTEND: RedisScript = redisScript(`${PRELUDE}${VACANCIES}${ATTEND_BODY}`);

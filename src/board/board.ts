@@ -26,7 +26,52 @@ export interface TakenOffer extends Offer {
    * granted.
    */
   readonly quotas: readonly string[];
+  /** Which of the given {@link Vacancies.requestIds} the offer has used up; absent without vacancies. */
+  readonly vacancy?: string;
 }
+
+/**
+ * Free slots of an agent. While no offer is there for them, they are vacancies: they stand on the board, so that a run
+ * which is created takes one of them without an offer.
+ */
+export interface Vacancies {
+  readonly agentId: AgentId;
+  readonly bootId: string;
+  /** The attendance of the gateway that serves the agent; see {@link Board.attend}. */
+  readonly attendanceId: string;
+  /** What shows the vacancies. A newer stream of the agent replaces those of an older one. */
+  readonly streamId: string;
+  /** One for each free slot, for a grant of the slot in the first turn of a run. */
+  readonly requestIds: readonly string[];
+  /** Request ids of reservations that the gateway knows to be over, because the grant or another answer has come. */
+  readonly seen: readonly string[];
+  /** True when just these vacancies stand on the board, as far as the caller knows. */
+  readonly areShown: boolean;
+}
+
+/** A slot of an agent that is kept for one job, until the job is granted or {@link RESERVED_MS} have passed. */
+export interface Reservation {
+  readonly agentId: AgentId;
+  readonly bootId: string;
+  readonly requestId: string;
+  /** As in {@link TakenOffer}. */
+  readonly quotas: readonly string[];
+}
+
+/** What a gateway learns when it attends its vacancies. */
+export interface Attendance {
+  /** False: the vacancies have ceased to count. They have to be shown again, in another attendance. */
+  readonly lasts: boolean;
+  /** The number of offers, taken ones included. */
+  readonly offers: number;
+  /** Reservations of the gateway's vacancies that have ended, as far as the gateway has not told that it knows. */
+  readonly ended: readonly { readonly agentId: AgentId; readonly requestId: string }[];
+}
+
+/** How long a vacancy is reserved, milliseconds by the board's clock. */
+export const RESERVED_MS = 2_000;
+/** How long vacancies count after {@link Board.attend}, milliseconds. */
+export const ATTENDED_MS = 3_000;
 
 /** The quotas in which a job has a place. */
 export interface Places {
@@ -48,9 +93,23 @@ export interface Board {
   /**
    * Takes up to `count` offers that the agent matches, the best ones first (priority, then round-robin by project, then
    * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers. What is
-   * computed for an agent is remembered by its object, which therefore must not change.
+   * computed for an agent is remembered by its object, which therefore must not change. `vacancies`: as many as `count`.
+   * Those without an offer are shown in place of all earlier ones, and none is used that is reserved.
    */
-  take(agent: LabelledAgent, holdMs: number, count: number): Promise<readonly TakenOffer[]>;
+  take(agent: LabelledAgent, holdMs: number, count: number, vacancies?: Vacancies): Promise<readonly TakenOffer[]>;
+  /**
+   * Reserves a vacancy for a job that is not offered yet, for {@link RESERVED_MS}. Undefined when no agent that the job's
+   * selector matches has one, a quota is reached, or an offer waits that the agent could take: offers go first. May also
+   * be undefined when a search has found no such agent a moment ago.
+   */
+  reserve(offer: Offer): Promise<Reservation | undefined>;
+  /** Removes the vacancies that this stream of the agent shows. Idempotent. */
+  hide(agentId: AgentId, streamId: string): Promise<void>;
+  /**
+   * Makes the vacancies of an attendance count for {@link ATTENDED_MS} from now, unless the time of the last call is over.
+   * `isNew`: begins the attendance.
+   */
+  attend(attendanceId: string, isNew?: boolean): Promise<Attendance>;
   /**
    * Keeps the places of granted jobs for {@link PLACE_MS}. The owner of a job's shard repeats the call in time; a place
    * for which no call comes is free after that time.

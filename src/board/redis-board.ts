@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../domain/clock.ts";
 import type { Offer } from "../domain/effects.ts";
-import type { JobRunId, ProjectId } from "../domain/ids.ts";
+import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
 import { type LabelledAgent, selectorMatches } from "../domain/labels.ts";
 import {
   agentQuotas,
@@ -16,25 +16,40 @@ import {
   type Quotas,
   type QuotaUse,
 } from "../domain/quotas.ts";
-import { type Board, type Lane, PLACE_MS, type Places, type TakenOffer } from "./board.ts";
 import {
+  ATTENDED_MS,
+  type Attendance,
+  type Board,
+  type Lane,
+  PLACE_MS,
+  type Places,
+  RESERVED_MS,
+  type Reservation,
+  type TakenOffer,
+  type Vacancies,
+} from "./board.ts";
+import {
+  ATTEND,
   COUNT_PLACES,
+  HIDE,
   LANE_ID_LENGTH,
   OCCUPY,
   OFFER,
+  RESERVE,
   TAKE,
   TAKE_WITHIN_QUOTAS,
   VACATE,
   WITHDRAW,
 } from "./board-scripts.ts";
 import { type BoardRedis, type RedisScript, runScript } from "../redis/redis-script.ts";
+import { classOf, VacancyClasses } from "./vacancy-classes.ts";
 
 /** The witness key that owners watch. It has the hash tag of the board, so the board is lost when this key is lost. */
 export const BOARD_WITNESS = "{board}:generation";
 
-const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:", "withdrawn"].map(
-  (name) => `{board}:${name}`,
-);
+const OF_OFFERS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:", "withdrawn"];
+const OF_VACANCIES = ["vacancies", "classes", "classVersion", "classUse", "gateways", "lapsing", "class:"];
+const KEYS = [...OF_OFFERS, ...OF_VACANCIES].map((name) => `{board}:${name}`);
 /** The hash of offers, and the prefix of the sets of places. */
 export const [OFFERS_KEY, PLACES_PREFIX] = [KEYS[0]!, KEYS[7]!];
 const CHANNEL = "board";
@@ -92,7 +107,15 @@ interface LaneCopy {
   confirmed: Quiet;
 }
 
-type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", ...offers: string[]];
+/** How often one search for a vacancy asks the board again with newer lanes and classes. */
+const READS_PER_SEARCH = 3;
+
+type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", requestIds: string, ...offers: string[]];
+type ReserveReply =
+  | ["stale", version: string, classes: string[]]
+  | ["waiting", version: string, lanes: string[], classIds: string[]]
+  | ["reserved", classId: string, agentId: AgentId, bootId: string, requestId: string]
+  | ["none"];
 
 export class RedisBoard implements Board {
   readonly #redis: BoardRedis;
@@ -100,6 +123,8 @@ export class RedisBoard implements Board {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #quotas: Quotas;
   readonly #emptyLaneMs: number;
+  readonly #classes = new VacancyClasses();
+  readonly #classOf = new WeakMap<LabelledAgent, ReturnType<typeof classOf>>();
   #copy: LaneCopy = copyOfLanes("", [], NOT_QUIET);
   #listeners = 0;
   /** Announcements of offers so far. */
@@ -128,14 +153,19 @@ export class RedisBoard implements Board {
     await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs, queuedAt ?? ""]);
   }
 
-  async take(agent: LabelledAgent, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
+  async take(
+    agent: LabelledAgent,
+    holdMs: number,
+    count: number,
+    vacancies?: Vacancies,
+  ): Promise<readonly TakenOffer[]> {
     // Nothing was announced since there was nothing to take: of many agents that ask at the same time, one asks Redis.
-    while (this.#sawNothing(agent)) {
+    while (vacancies?.areShown !== false && this.#sawNothing(agent)) {
       if (this.#sawNothing(agent, TRUST_MS)) return [];
       if (this.#searching === null) break;
       await this.#searching;
     }
-    const taking = this.#search(agent, holdMs, count);
+    const taking = this.#search(agent, holdMs, count, vacancies);
     if (this.#sawNothing(agent)) {
       const ended = (): void => void (this.#searching = null);
       this.#searching = taking.then(ended, ended);
@@ -143,30 +173,87 @@ export class RedisBoard implements Board {
     return taking;
   }
 
-  async #search(agent: LabelledAgent, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
+  async #search(
+    agent: LabelledAgent,
+    holdMs: number,
+    count: number,
+    vacancies: Vacancies | undefined,
+  ): Promise<readonly TakenOffer[]> {
     const announcements = this.#announcements;
     const ofAgent = agentQuotas(this.#quotas, agent.labels);
+    const shown = vacancies === undefined ? "" : this.#shownText(agent, vacancies);
     for (let read = 0; ; read++) {
       const version = read < READS_PER_TAKE ? this.#copy.version : "*";
       const matching = this.#matching(agent);
-      const quotas = quotasText(ofAgent, this.#quotasOf(matching));
+      const quotas = quotasText(ofAgent, this.#projectQuotas(matching.map(({ projectId }) => projectId)));
       const candidates = matching.flatMap((lane) => [lane.laneId, lane.priority, lane.projectId]);
-      const values = [version, holdMs, this.#emptyLaneMs, count, quotas, ...candidates];
+      const values = [version, holdMs, this.#emptyLaneMs, count, quotas, shown, ...candidates];
       const reply = (await this.#run(quotas === "" ? TAKE : TAKE_WITHIN_QUOTAS, values)) as TakeReply;
       if (reply[0] === "taken") {
-        const [, ...offers] = reply;
+        const [, ids, ...offers] = reply;
+        const requestIds = JSON.parse(ids) as readonly string[];
         const quiet = { announcements, at: this.#clock.monotonic() };
-        // With quotas, lanes may hold offers that this agent does not get.
-        if (offers.length < count && quotas === "") for (const lane of matching) lane.empty = quiet;
+        // With quotas or reserved slots, lanes may hold offers that this agent does not get.
+        const wanted = vacancies === undefined ? count : requestIds.length;
+        if (offers.length < wanted && quotas === "") for (const lane of matching) lane.empty = quiet;
         if (version !== "*") this.#copy.confirmed = quiet;
-        return offers.map((text) => {
+        return offers.map((text, at) => {
           const offer = JSON.parse(text) as Offer;
-          const ofProject = projectQuota(this.#quotas, offer.projectId);
-          return { ...offer, quotas: [...ofAgent, ...(ofProject ? [ofProject] : [])].map(({ name }) => name) };
+          const vacancy = requestIds[at];
+          const quotas = this.#quotaNames(ofAgent, offer.projectId);
+          return { ...offer, quotas, ...(vacancy !== undefined && { vacancy }) };
         });
       }
       this.#copy = copyOfLanes(reply[1], reply[2], { announcements, at: this.#clock.monotonic() });
     }
+  }
+
+  async reserve(offer: Offer): Promise<Reservation | undefined> {
+    const { selector, projectId } = offer;
+    const classes = this.#classes;
+    let only: readonly string[] | null = null;
+    for (let read = 0; read < READS_PER_SEARCH; read++) {
+      const found = classes.find(selector, this.#clock.monotonic());
+      if (found === undefined) return undefined;
+      const named = only;
+      const candidates = named === null ? found : found.filter(({ id }) => named.includes(id));
+      const described = candidates.map(({ id, agent }) => ({
+        id,
+        quotas: agentQuotas(this.#quotas, agent.labels).map(bareQuota),
+        lanes: named !== null && this.#matching(agent).map(({ laneId }) => laneId),
+      }));
+      const quotas = JSON.stringify({ agent: [], projects: this.#projectQuotas([projectId]) });
+      const [lanes, text] = [this.#copy.version, JSON.stringify(described)];
+      const values = [offer.jobId, projectId, RESERVED_MS, classes.version, quotas, lanes, text];
+      const reply = (await this.#run(RESERVE, values)) as ReserveReply;
+      if (reply[0] === "none") break;
+      if (reply[0] === "reserved") {
+        const [, classId, agentId, bootId, requestId] = reply;
+        const { agent } = candidates.find(({ id }) => id === classId)!;
+        const ofAgent = agentQuotas(this.#quotas, agent.labels);
+        return { agentId, bootId, requestId, quotas: this.#quotaNames(ofAgent, projectId) };
+      }
+      if (reply[0] === "stale") {
+        classes.update(reply[1], reply[2]);
+        only = null;
+      } else {
+        if (reply[1] !== this.#copy.version) this.#copy = copyOfLanes(reply[1], reply[2], NOT_QUIET);
+        only = reply[3];
+      }
+    }
+    classes.missed(selector, this.#clock.monotonic());
+    return undefined;
+  }
+
+  async hide(agentId: AgentId, streamId: string): Promise<void> {
+    await this.#run(HIDE, [agentId, streamId]);
+  }
+
+  async attend(attendanceId: string, isNew = false): Promise<Attendance> {
+    const values = [attendanceId, ATTENDED_MS, isNew ? 1 : 0];
+    const reply = (await this.#run(ATTEND, values)) as [number, number, ...string[]];
+    const [lasts, offers, ...ended] = reply;
+    return { lasts: lasts === 1, offers, ended: ended.map(reservationOf) };
   }
 
   async occupy(places: readonly Places[]): Promise<void> {
@@ -232,14 +319,30 @@ export class RedisBoard implements Board {
     return known;
   }
 
-  #quotasOf(lanes: readonly KnownLane[]): ReadonlyMap<ProjectId, Quota> {
-    const found = new Map<ProjectId, Quota>();
+  /** The quotas of these projects in the form that the scripts read. */
+  #projectQuotas(projectIds: Iterable<ProjectId>): Record<string, ReturnType<typeof bareQuota>> {
+    const found: Record<string, ReturnType<typeof bareQuota>> = {};
     if (this.#quotas.everyProject === null && this.#quotas.projects.size === 0) return found;
-    for (const { projectId } of lanes) {
-      const quota = found.has(projectId) ? undefined : projectQuota(this.#quotas, projectId);
-      if (quota !== undefined) found.set(projectId, quota);
+    for (const projectId of new Set(projectIds)) {
+      const quota = projectQuota(this.#quotas, projectId);
+      if (quota !== undefined) found[projectId] = bareQuota(quota);
     }
     return found;
+  }
+
+  #quotaNames(ofAgent: readonly Quota[], projectId: ProjectId): readonly string[] {
+    const ofProject = projectQuota(this.#quotas, projectId);
+    return [...ofAgent, ...(ofProject ? [ofProject] : [])].map(({ name }) => name);
+  }
+
+  /** The vacancies as the script of a take reads them. The class of an agent is remembered by the agent's object. */
+  #shownText(agent: LabelledAgent, vacancies: Vacancies): string {
+    const known = this.#classOf.get(agent) ?? classOf(agent);
+    this.#classOf.set(agent, known);
+    const [id, labels] = known;
+    const { agentId, bootId, attendanceId, streamId, requestIds, seen } = vacancies;
+    const shown = { agent: agentId, boot: bootId, gateway: attendanceId, stream: streamId, class: id, labels };
+    return JSON.stringify({ ...shown, ids: requestIds, seen });
   }
 
   #run(script: RedisScript, values: readonly (string | number)[]): Promise<unknown> {
@@ -247,11 +350,19 @@ export class RedisBoard implements Board {
   }
 }
 
-function quotasText(agent: readonly Quota[], projects: ReadonlyMap<ProjectId, Quota>): string {
-  if (agent.length + projects.size === 0) return "";
-  const bare = ({ name, limit }: Quota) => ({ name, limit });
-  const ofProjects = Array.from(projects, ([projectId, quota]) => [projectId, bare(quota)]);
-  return JSON.stringify({ agent: agent.map(bare), projects: Object.fromEntries(ofProjects) });
+function quotasText(agent: readonly Quota[], projects: Record<string, ReturnType<typeof bareQuota>>): string {
+  if (agent.length === 0 && Object.keys(projects).length === 0) return "";
+  return JSON.stringify({ agent: agent.map(bareQuota), projects });
+}
+
+function bareQuota({ name, limit }: Quota): Pick<Quota, "name" | "limit"> {
+  return { name, limit };
+}
+
+/** An agent's id has no space; a request id may have some. */
+function reservationOf(text: string): { readonly agentId: AgentId; readonly requestId: string } {
+  const end = text.lastIndexOf(" ");
+  return { agentId: text.slice(end + 1) as AgentId, requestId: text.slice(0, end) };
 }
 
 function laneIdOf(description: string): string {

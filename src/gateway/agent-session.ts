@@ -9,7 +9,7 @@ import type { AgentCaller } from "../app/identity/access.ts";
 import { type AgentNotice, listenToAgent, supersedeStreams, tellAgent } from "../board/agent-notices.ts";
 import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
-import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LabelledAgent } from "../domain/labels.ts";
 import { pause } from "../domain/clock.ts";
 import { reportStep, requireJobOf, sendReport, type StepReport } from "./actor-messages.ts";
@@ -64,12 +64,12 @@ export interface AgentSessionOptions {
 export class AgentSession implements Claimant {
   /** Replaced, never changed in place: the board caches what it computes for the object. */
   agent: LabelledAgent;
+  readonly claims: PendingClaims;
   readonly #context: SessionContext;
   readonly #storedLabels: StoredLabels;
   readonly #boot: AgentBoot;
   readonly #hello: Hello;
   readonly #slots: Slots;
-  readonly #claims: PendingClaims;
   readonly #streamId: string;
   readonly #end: (reason: MillraceError) => void;
   readonly #outbox: Outbox<AgentMessage>;
@@ -104,7 +104,11 @@ export class AgentSession implements Claimant {
     this.#hello = hello;
     this.agent = { labels: hello.facts.labels };
     this.#slots = new Slots(hello.facts.slots, () => context.clock.monotonic());
-    this.#claims = new PendingClaims(context, this.#boot, () => this.wake());
+    this.claims = new PendingClaims(context, this.#boot, {
+      streamId: this.#streamId,
+      newId: context.newUuid,
+      onSettled: () => this.wake(),
+    });
     this.#end = end;
     this.#heardAt = context.clock.monotonic();
     this.#outbox = new Outbox({
@@ -169,6 +173,7 @@ export class AgentSession implements Claimant {
   /** The agent takes no further job; its jobs go on. */
   drain(): void {
     this.#draining = true;
+    this.claims.hide();
     this.#showPresence().catch((error: unknown) =>
       this.#warn(error, "the drain could not be shown in presence; the next heartbeat shows it"),
     );
@@ -179,8 +184,13 @@ export class AgentSession implements Claimant {
    */
   async goodbye(): Promise<void> {
     this.#draining = true;
+    this.claims.hide();
     await this.#reports;
     await returnJobs(this.#context, this.#boot);
+  }
+
+  get agentId(): AgentId {
+    return this.#boot.agentId;
   }
 
   /** Slots for which jobs may be claimed now; 0 while the agent drains, is silent, is paused, or takes no jobs. */
@@ -188,7 +198,7 @@ export class AgentSession implements Claimant {
     // A silent agent may have stopped, and would lose a job.
     const isPaused = this.#context.claimQueue.pauses.isPaused(this.#boot.agentId);
     const takesNone = this.#draining || !this.isHeard() || isPaused || this.#holdings.takesNoJobs !== "";
-    return takesNone ? 0 : this.#slots.free - this.#claims.count;
+    return takesNone ? 0 : this.#slots.free - this.claims.count;
   }
 
   /** True while the stream is open and the agent's heartbeats come. */
@@ -214,7 +224,7 @@ export class AgentSession implements Claimant {
   /** Stops everything without ending the stream. Idempotent. */
   close(): void {
     this.#closed.abort();
-    this.#claims.close();
+    this.claims.close();
     for (const cleanup of this.#cleanups.splice(0)) this.#run(cleanup);
   }
 
@@ -245,7 +255,7 @@ export class AgentSession implements Claimant {
         if (notice.order.bootId === this.#boot.bootId) this.#passOn(notice);
         return;
       case "refuseClaim":
-        this.#claims.settle(notice.requestId);
+        this.claims.settle(notice.requestId);
         return;
       case "probe":
         if (notice.by !== this.#streamId && this.isHeard()) this.#answerProbe(notice.by);
@@ -268,7 +278,9 @@ export class AgentSession implements Claimant {
       const { jobId, stepRunId, runId, token, requestId } = notice.order;
       this.#slots.take(jobId);
       this.#dispatched.set(stepRunId, { runId, jobId, token });
-      this.#claims.settle(requestId);
+      this.claims.granted(requestId);
+      // Runs have taken most of the vacancies.
+      if (2 * this.claims.vacancies < Math.min(this.freeSlots(), CLAIMS_AT_ONCE)) this.wake();
     } else if (notice.type === "acknowledge" || notice.type === "refuse") {
       this.#dispatched.delete(notice.stepRunId);
     } else if (notice.type === "release") {
@@ -333,9 +345,9 @@ export class AgentSession implements Claimant {
   /** Claims up to {@link CLAIMS_AT_ONCE} jobs. Answers whether there may be more offers. */
   async #claimSome(): Promise<boolean> {
     const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
+    if (count <= 0) this.claims.hide();
     if (count <= 0 || this.#closed.signal.aborted) return false;
-    const requestIds = Array.from({ length: count }, () => this.#context.newUuid());
-    return (await this.#claims.claim(this.agent, requestIds)) === count;
+    return (await this.claims.claim(this.agent, count)) === count;
   }
 
   async #answerHeartbeats(): Promise<void> {
@@ -345,7 +357,10 @@ export class AgentSession implements Claimant {
       const { sequence, holdings } = next;
       try {
         const stored = await this.#storedLabels.read();
-        if (stored !== undefined && !isDeepStrictEqual(stored, this.agent)) this.agent = stored;
+        if (stored !== undefined && !isDeepStrictEqual(stored, this.agent)) {
+          this.agent = stored;
+          this.wake();
+        }
         await this.#updateHoldings(holdings);
         await this.#reconcile(holdings);
         this.#outbox.push(() => ({ type: "heartbeatAck", sequence }));
@@ -389,6 +404,7 @@ export class AgentSession implements Claimant {
       return [...boundJobIds, ...holdings.jobIds];
     });
     for (const notice of missed) this.#passOn(notice);
+    if (this.claims.vacancies > Math.max(0, this.freeSlots())) this.wake();
   }
 
   #warn(error: unknown, message: string): void {

@@ -1,18 +1,25 @@
 /**
  * The queue in which the agents of one gateway wait for offers. An offer wakes one agent that could take it, so that a
- * thousand idle agents do not all ask the board for one job.
+ * thousand idle agents do not all ask the board for one job. The queue also attends the vacancies that its agents show on
+ * the board: those of a gateway that has died are taken by no run.
  */
+import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
+import type { Attendance } from "../board/board.ts";
 import { type LabelledAgent, selectorMatches } from "../domain/labels.ts";
 import { type Cancel, systemTimers, type Timers } from "../domain/clock.ts";
+import type { AgentId } from "../domain/ids.ts";
 import { ClaimPauses } from "./claim-pauses.ts";
+import type { PendingClaims } from "./pending-claims.ts";
 
-/** Between two checks for offers that have woken no agent. */
+/** Between two checks for offers that have woken no agent; shorter than the time for which vacancies count. */
 const POLL_MS = 1_000;
 
 /** An agent that may take offers. */
 export interface Claimant {
+  readonly agentId: AgentId;
   readonly agent: LabelledAgent;
+  readonly claims: PendingClaims;
   freeSlots(): number;
   /** Called when the claimant should ask the board for offers; one offer wakes one claimant. */
   wake(): void;
@@ -22,15 +29,28 @@ export class ClaimQueue {
   readonly pauses: ClaimPauses;
   readonly #context: Pick<AppContext, "board" | "log">;
   readonly #timers: Timers;
+  readonly #newUuid: () => string;
+  #attendanceId: string;
   /** In the order of their last wake-up, oldest first. */
   readonly #claimants = new Set<Claimant>();
   #unsubscribe: (() => Promise<void>) | undefined;
   #cancelPoll: Cancel | undefined;
 
-  constructor(context: Pick<AppContext, "board" | "clock" | "log">, timers: Timers = systemTimers) {
+  constructor(
+    context: Pick<AppContext, "board" | "clock" | "log">,
+    timers: Timers = systemTimers,
+    newUuid: () => string = randomUUID,
+  ) {
     this.#context = context;
     this.#timers = timers;
+    this.#newUuid = newUuid;
+    this.#attendanceId = newUuid();
     this.pauses = new ClaimPauses(context.clock);
+  }
+
+  /** Under which the vacancies of this gateway count; another one after a time in which they were not attended. */
+  get attendanceId(): string {
+    return this.#attendanceId;
   }
 
   async start(): Promise<void> {
@@ -38,6 +58,7 @@ export class ClaimQueue {
       this.#wakeOne((claimant) => selectorMatches(lane.selector, claimant.agent));
     });
     this.#schedulePoll();
+    await this.#poll();
   }
 
   async stop(): Promise<void> {
@@ -70,16 +91,35 @@ export class ClaimQueue {
 
   /**
    * Finds offers that woke no claimant: the announcement was lost, or an offer that was taken has returned to the
-   * board.
+   * board. Hides vacancies whose slots are not free, and shows those again that count no more.
    */
   async #poll(): Promise<void> {
-    const free = [...this.#claimants].filter((claimant) => claimant.freeSlots() > 0);
-    if (free.length === 0) return;
+    const { board, log } = this.#context;
     try {
-      if ((await this.#context.board.size()) === 0) return;
-      for (const claimant of free) claimant.wake();
+      let attendance = await board.attend(this.#attendanceId);
+      const { lasts, ended } = attendance;
+      if (!lasts) {
+        this.#attendanceId = this.#newUuid();
+        attendance = await board.attend(this.#attendanceId, true);
+      }
+      if (ended.length > 0) this.#endReservations(ended);
+      const mayTake = attendance.offers > 0 || !lasts;
+      for (const claimant of this.#claimants) {
+        const { claims } = claimant;
+        if (claimant.freeSlots() > 0) {
+          if (mayTake || claims.vacancies === 0) claimant.wake();
+        } else if (!claims.isAsking) claims.hide();
+      }
     } catch (error) {
-      this.#context.log.debug({ error: String(error) }, "the board cannot be read");
+      log.debug({ error: String(error) }, "the board cannot be read");
+    }
+  }
+
+  #endReservations(ended: Attendance["ended"]): void {
+    const idsOf = new Map<AgentId, string[]>();
+    for (const { agentId, requestId } of ended) idsOf.set(agentId, [...(idsOf.get(agentId) ?? []), requestId]);
+    for (const { agentId, claims } of this.#claimants) {
+      for (const requestId of idsOf.get(agentId) ?? []) claims.reservationEnded(requestId);
     }
   }
 }

@@ -31,16 +31,18 @@ interface Fetch {
 }
 
 /** Without timers, a fetch uses those of the process. */
-type FetcherContext = GatewayPorts & { readonly timers?: Timers };
+type FetcherContext = GatewayPorts & {
+  readonly timers?: Timers;
+  readonly claimQueue: ClaimQueue;
+  readonly newUuid: () => string;
+};
 
 export class StepFetcher {
   readonly #context: FetcherContext;
-  readonly #claimQueue: ClaimQueue;
   readonly #fetches = new Map<string, Fetch>();
 
-  constructor(context: FetcherContext, claimQueue: ClaimQueue) {
+  constructor(context: FetcherContext) {
     this.#context = context;
-    this.#claimQueue = claimQueue;
   }
 
   /**
@@ -80,10 +82,20 @@ export class StepFetcher {
     const granted: GrantedStep[] = [];
     const signal = new Signal(this.#context.timers);
     let isRevoked = false;
-    const claims = new PendingClaims(this.#context, request, () => signal.raise());
+    const { claimQueue, newUuid } = this.#context;
+    const claims = new PendingClaims(
+      this.#context,
+      { agentId, bootId },
+      {
+        streamId: newUuid(),
+        newId: () => requestId,
+        onSettled: () => signal.raise(),
+      },
+    );
     const unsubscribe = await listenToAgent(this.#context, agentId, (notice) => {
       if (notice.type === "dispatch" && notice.order.bootId === bootId) {
         granted.push(notice.order);
+        claims.granted(notice.order.requestId);
         signal.raise();
       } else if (notice.type === "refuseClaim") {
         claims.settle(notice.requestId);
@@ -95,8 +107,10 @@ export class StepFetcher {
         signal.raise();
       }
     });
-    const freeSlots = () => (this.#claimQueue.pauses.isPaused(agentId) ? 0 : request.freeSlots);
-    const leaveQueue = this.#claimQueue.join({
+    const freeSlots = () => (claimQueue.pauses.isPaused(agentId) ? 0 : request.freeSlots);
+    const leaveQueue = claimQueue.join({
+      agentId,
+      claims,
       get agent() {
         return labelled;
       },
@@ -109,7 +123,7 @@ export class StepFetcher {
       if (stored !== undefined) return stored;
       const endsAt = now() + request.waitMs;
       while (granted.length === 0 && now() < endsAt && !abort.aborted && !isRevoked) {
-        if (freeSlots() > 0 && claims.count === 0) await claims.claim(labelled, [requestId]);
+        if (freeSlots() > 0 && claims.count === 0) await claims.claim(labelled, 1);
         await signal.wait(Math.max(0, endsAt - now()), abort);
       }
       if (isRevoked) throw tokenRevoked();

@@ -40,7 +40,7 @@ const fetchRequest = z.object({
 });
 
 export function agentService(context: GatewayContext, channels: AgentChannels): AgentServer {
-  const fetcher = new StepFetcher(context, context.claimQueue);
+  const fetcher = new StepFetcher(context);
   return {
     register: unary(context, (request, { caller }) =>
       registerAgent(context, caller, parseMessage(agentRegistration, request)),

@@ -5,7 +5,8 @@ import { type Lane, PLACE_MS } from "../../src/board/board.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { Labels } from "../../src/domain/labels.ts";
 import { NO_QUOTAS, type Quotas } from "../../src/domain/quotas.ts";
-import { boardContract, job, needs, offerOf, project } from "../contracts/board.ts";
+import { boardContract, type BoardHarness, job, needs, offerOf, project } from "../contracts/board.ts";
+import { vacancyContract } from "../contracts/vacancies.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -51,7 +52,12 @@ describe("the board on Redis", () => {
     return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, "m").exec(stats)?.[1] ?? 0);
   }
 
-  boardContract({ open: (quotas) => newBoard(quotas && { quotas }), later: (what, look) => until(what, look) });
+  const harness: BoardHarness = {
+    open: (quotas) => newBoard(quotas && { quotas }),
+    later: (what, look) => until(what, look),
+  };
+  boardContract(harness);
+  describe("with vacancies", () => vacancyContract(harness));
 
   it("keeps nothing of a withdrawn offer, waiting or taken", async () => {
     await board.offer(offerOf("waiting"));

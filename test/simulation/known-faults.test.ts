@@ -4,6 +4,7 @@ import type { Fate } from "./engine/service.ts";
 import type { Triggered } from "./load/clients.ts";
 import { Edge } from "./parts/edge.ts";
 import type { Worker } from "./parts/worker.ts";
+import type { Agent } from "./parts/agent.ts";
 import { Stage } from "./stage.ts";
 
 /** Each of these faults has once broken a promise. */
@@ -16,6 +17,10 @@ describe("the simulated control plane", () => {
     return actors.find(({ kind }) => kind === "job")?.state as JobState | undefined;
   };
   const isIn = (run: Triggered, state: JobState["state"]) => (): boolean => jobOf(run)?.state === state;
+  const isVacant = ({ agentId, process }: Agent): Promise<void> => {
+    const { vacancies } = stage.world.redis;
+    return stage.until("the agent shows its slots", () => vacancies.of(agentId, process.name).length > 0);
+  };
   const owner = async (): Promise<Worker> => {
     const worker = stage.worker();
     await stage.until("the worker owns the shard", () => worker.owns(0));
@@ -184,6 +189,7 @@ describe("the simulated control plane", () => {
     stage.gateways = [];
     stage.gateway();
     agent.start();
+    await isVacant(agent);
     const run = stage.trigger("long");
     await stage.until("the job is bound", isIn(run, "running"));
     await stage.until("the former gateway wakes up", () => !former.process.isFrozen);
@@ -205,6 +211,7 @@ describe("the simulated control plane", () => {
     stage.gateways = [];
     stage.gateway();
     agent.start();
+    await isVacant(agent);
     const run = stage.trigger("long");
     await stage.until("the job is bound", isIn(run, "running"));
     await stage.pass(wakesAt - 20 - stage.world.now);

@@ -4,7 +4,8 @@ import { aggregateStoreContract } from "../contracts/aggregate-store.ts";
 import { operationStoresContract } from "../contracts/operation-stores.ts";
 import { outputStoreContract } from "../contracts/output-store.ts";
 import { eventStoreContract, inboxContract, planStoreContract } from "../contracts/record-stores.ts";
-import { boardContract } from "../contracts/board.ts";
+import { boardContract, type BoardHarness } from "../contracts/board.ts";
+import { vacancyContract } from "../contracts/vacancies.ts";
 import { presenceContract } from "../contracts/presence.ts";
 import { NO_QUOTAS } from "../../src/domain/quotas.ts";
 import type { Call } from "./engine/service.ts";
@@ -12,6 +13,7 @@ import { Beats } from "./redis/beats.ts";
 import { Channels } from "./redis/channels.ts";
 import { Offers } from "./redis/offers.ts";
 import { boardOf, presenceOf } from "./redis/redis-ports.ts";
+import { Vacancies } from "./redis/vacancies.ts";
 import { storesOf } from "./store/store-client.ts";
 import { StoreServer } from "./store/store-server.ts";
 
@@ -37,13 +39,14 @@ describe("the simulated store", () => {
 
 describe("the simulated board", () => {
   let now: number;
-  let data: { readonly offers: Offers; readonly channels: Channels };
+  let data: { readonly offers: Offers; readonly vacancies: Vacancies; readonly channels: Channels };
   beforeEach(() => {
     now = 1_700_000_000_000;
-    data = { offers: new Offers(() => now), channels: new Channels() };
+    const offers = new Offers(() => now);
+    data = { offers, vacancies: new Vacancies(() => now, offers), channels: new Channels() };
   });
 
-  boardContract({
+  const harness: BoardHarness = {
     open: (quotas = NO_QUOTAS) =>
       boardOf(
         data,
@@ -58,7 +61,9 @@ describe("the simulated board", () => {
         quotas,
       ),
     later: (_, look) => passing((ms) => (now += ms), look),
-  });
+  };
+  boardContract(harness);
+  describe("with vacancies", () => vacancyContract(harness));
 });
 
 describe("the simulated presence", () => {

@@ -27,7 +27,7 @@ export interface Outcome {
 
 /** What happens in every simulation again and again, and says nothing about a violation. */
 const ROUTINE =
-  / (redis\.(identity|renew|beat|fetch|active|board size|online)|store\.(shards with|roots with|owing|due|queued jobs))/;
+  / (redis\.(identity|renew|beat|fetch|active|attend|online)|store\.(shards with|roots with|owing|due|queued jobs))/;
 const LAST_LINES = 150;
 
 /** The violations of a seed, how to repeat it, and the last events that may matter, for people. */

@@ -27,6 +27,9 @@ export class RecordingPorts {
         if ((this.offers.get(jobId)?.queuedAt ?? 0) <= queuedAt) this.offers.delete(jobId);
       }),
     take: () => Promise.resolve([]),
+    reserve: () => Promise.resolve(undefined),
+    hide: () => Promise.resolve(),
+    attend: () => Promise.resolve({ lasts: true, offers: 0, ended: [] }),
     onOffered: () => Promise.resolve(() => Promise.resolve()),
     occupy: (places) => this.#call(() => void this.occupied.push(...places)),
     vacate: ({ jobId }) => this.#call(() => void this.vacated.push(jobId)),

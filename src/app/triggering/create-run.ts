@@ -1,20 +1,26 @@
-/** Creates a run: plans it, takes its first turn, stores it, and performs its first effects. */
+/**
+ * Creates a run: plans it, takes its first turn, reserves idle slots for its first jobs, stores it, and performs its first
+ * effects.
+ */
 import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
-import { CREATOR_MS, takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
+import { CREATOR_MS, grantAtOnce, offersOf, takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
 import { eventsOf, performOwed } from "../../../actors/kernel/performer.ts";
 import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
+import type { ClaimRequested } from "../../../actors/job/messages.ts";
 import { createRunAggregate } from "../../../actors/run/create.ts";
 import type { Beginning } from "../../../actors/run/reuse.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import type { KnownPlugins } from "../../definition-work/tasks.ts";
 import type { Definition } from "../../definition/definition.ts";
-import type { RunId } from "../../domain/ids.ts";
+import { type Reservation, RESERVED_MS } from "../../board/board.ts";
+import type { Offer } from "../../domain/effects.ts";
+import type { JobRunId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
-import type { RunOrigin } from "../../stores/ports/aggregates.ts";
+import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { TriggeringContext } from "./context.ts";
@@ -24,6 +30,8 @@ import { ringDoorbell } from "../commands/commands.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { planRefused } from "./plan-refused.ts";
 
+/** Slots that are reserved for a new run at most; its other jobs are offered. */
+const GRANTS_AT_ONCE = 8;
 /** A run with more jobs yields to the event loop between the parts of its creation. */
 const LARGE_RUN_JOBS = 200;
 
@@ -105,11 +113,12 @@ export async function storeNewRun(
   const now = clock.now();
   const shard = shardOf(runId, shards);
   const created = createRunAggregate({ runId, shard, plan, origin, now, ...(beginning && { beginning }) });
-  const begun = await withStepOutputs(stores.outputs, (outputs) =>
+  const offering = await withStepOutputs(stores.outputs, (outputs) =>
     takeFirstTurn(created, plan, now, RUN_AGGREGATE, outputs),
   );
-  const { head } = begun;
   if (isLarge) await nextEventLoopTurn();
+  const begun = await withGrants(context, offering, plan);
+  const { head } = begun;
   const events = eventsOf(head, head.owed);
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
   // Before the offers: a run that loses the race against the deletion of its pipeline is given to no agent here.
@@ -120,6 +129,45 @@ export async function storeNewRun(
   if (clock.monotonic() - begunAt >= CREATOR_MS) return;
   // If this fails, the owner of the shard performs these effects on its next sweep.
   performOwed(context, head, head.owed).catch((error: unknown) => {
-    log.debug({ runId, error: String(error) }, "the first offers of a run are left to its owner");
+    log.debug({ runId, error: String(error) }, "the first effects of a run are left to its owner");
   });
+}
+
+/**
+ * The run with grants of its first jobs, for which idle agents have slots: such a job needs no offer, no claim and no
+ * second save. Unchanged when no slot could be reserved. A reservation that leads to no stored run ends by itself.
+ */
+async function withGrants(context: TriggeringContext, offering: Aggregate, plan: RunPlan): Promise<Aggregate> {
+  const { clock, stores } = context;
+  const [first, ...others] = offersOf(offering).slice(0, GRANTS_AT_ONCE);
+  if (first === undefined) return offering;
+  const askedAt = clock.monotonic();
+  const claims = await reserve(context, first);
+  // Where the first job finds no slot, the others probably find none: they are offered without a call for each.
+  if (claims.length === 0) return offering;
+  const ofOthers = await Promise.all(others.map((offer) => reserve(context, offer)));
+  // The slots may have been given to other jobs since.
+  if (clock.monotonic() - askedAt >= RESERVED_MS / 2) return offering;
+  const now = Math.max(offering.head.summary.createdAt, clock.now());
+  return withStepOutputs(stores.outputs, (outputs) =>
+    grantAtOnce(offering, [...claims, ...ofOthers.flat()], plan, now, RUN_AGGREGATE, outputs),
+  );
+}
+
+/** The claim of a job with a slot that was reserved for it; none without a slot, and when the board cannot be reached. */
+async function reserve({ board, log }: TriggeringContext, offer: Offer): Promise<readonly JobClaim[]> {
+  let reserved: Reservation | undefined;
+  try {
+    reserved = await board.reserve(offer);
+  } catch (error) {
+    log.debug({ runId: offer.runId, error: String(error) }, "no slot could be reserved: the job is offered");
+  }
+  if (reserved === undefined) return [];
+  const message: ClaimRequested = { type: "claimRequested", ...reserved };
+  return [{ to: { kind: "job", id: offer.jobId }, message }];
+}
+
+interface JobClaim {
+  readonly to: { readonly kind: "job"; readonly id: JobRunId };
+  readonly message: ClaimRequested;
 }

@@ -42,7 +42,8 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
     }),
     ...checkCommands(evidence),
     ...checkProjections(store),
-    ...(evidence.isFaultless ? checkOnce(evidence) : []),
+    ...checkClaims(store),
+    ...(evidence.isFaultless ? [...checkOnce(evidence), ...checkSlots(store)] : []),
   ];
 }
 
@@ -140,4 +141,39 @@ function checkOnce({ effects }: FinalEvidence): readonly Violation[] {
   return [...effects.counts].flatMap(([effect, times]): readonly Violation[] => {
     return times > 1 ? [{ kind: "doubled", text: `${effect} was performed ${times} times without a fault` }] : [];
   });
+}
+
+/**
+ * No request id of a stream has been granted two jobs. A fetch whose answer was lost claims again under the same id: see
+ * step-fetcher.ts.
+ */
+function checkClaims(store: StoreServer): readonly Violation[] {
+  const jobs = new Map<string, string>();
+  return jobsOf(store).flatMap(({ jobId, grant, reusedFrom }): readonly Violation[] => {
+    if (reusedFrom !== null || grant?.requestId.startsWith("uuid-") !== true) return [];
+    const claim = `${grant.agentId} ${grant.bootId} ${grant.requestId}`;
+    const other = jobs.get(claim);
+    jobs.set(claim, jobId);
+    return other === undefined ? [] : [{ kind: "doubled", text: `${claim} was granted ${other} and ${jobId}` }];
+  });
+}
+
+/** Without a fault, no agent is given more jobs at a time than it has slots. */
+function checkSlots(store: StoreServer): readonly Violation[] {
+  const bound = jobsOf(store).filter(({ grant, reusedFrom }) => grant !== null && reusedFrom === null);
+  return [...store.agents.values()].flatMap(({ agentId, slots }): readonly Violation[] => {
+    const ofAgent = bound.filter(({ grant }) => grant!.agentId === agentId);
+    const most = ofAgent.reduce((greatest, { startedAt }) => {
+      const at = startedAt!;
+      const atOnce = ofAgent.filter((job) => job.startedAt! <= at && at < (job.endedAt ?? Infinity));
+      return Math.max(greatest, atOnce.length);
+    }, 0);
+    return most <= slots ? [] : [{ kind: "wrong", text: `${agentId} has ${slots} slots and was given ${most} jobs` }];
+  });
+}
+
+function jobsOf(store: StoreServer): readonly JobState[] {
+  return runsOf(store).flatMap(({ actors }) =>
+    [...actors.values()].flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : [])),
+  );
 }

@@ -48,13 +48,13 @@ export class Gateway {
         handout: { refusal: () => Promise.resolve(undefined) },
         onRefused: (step, reason) => reportRefusedDispatch(ports, step, reason),
       }),
-      claimQueue: new ClaimQueue(ports, timers),
+      claimQueue: new ClaimQueue(ports, timers, () => world.draws.name("uuid")),
       heartbeatIntervalMs: HEARTBEAT_MS,
       timers,
       newUuid: () => world.draws.name("uuid"),
     };
     this.#sessions = new AgentSessions(this.#context);
-    this.#fetcher = new StepFetcher(this.#context, this.#context.claimQueue);
+    this.#fetcher = new StepFetcher(this.#context);
     this.#start();
   }
 

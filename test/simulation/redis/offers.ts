@@ -73,6 +73,22 @@ export class Offers {
     return taken;
   }
 
+  /** True when an offer waits that the agent could take. */
+  waitsFor(agent: LabelledAgent): boolean {
+    this.#returnExpired();
+    return [...this.#offers.values()].some(
+      ({ offer, takenUntil }) => takenUntil === null && selectorMatches(offer.selector, agent),
+    );
+  }
+
+  /** Takes a place for the job in each quota. False, and nothing is taken, when one of them has no room. */
+  takePlaces({ jobId, projectId }: Offer, quotas: readonly Quota[], ms: number): boolean {
+    if (!quotas.every((quota) => this.#hasRoom(quota))) return false;
+    this.#keep({ jobId, quotas: quotas.map(({ name }) => name) }, ms);
+    this.#served.set(projectId, ++this.#servings);
+    return true;
+  }
+
   occupy(places: readonly Places[]): void {
     for (const place of places) this.#keep(place, PLACE_MS);
   }

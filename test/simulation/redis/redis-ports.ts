@@ -10,17 +10,19 @@ import type { Beats } from "./beats.ts";
 import type { Channels, Subscriber } from "./channels.ts";
 import type { Offers } from "./offers.ts";
 import type { RedisServer } from "./redis-server.ts";
+import type { Vacancies } from "./vacancies.ts";
 
 const BOARD_CHANNEL = "board";
 
 interface BoardData {
   readonly offers: Offers;
+  readonly vacancies: Vacancies;
   readonly channels: Channels;
 }
 
 /** `feed` carries the announcements of offers. */
 export function boardOf(
-  { offers, channels }: BoardData,
+  { offers, vacancies, channels }: BoardData,
   call: Call,
   feed: Pick<Feed, "subscribe">,
   quotas: Quotas,
@@ -33,7 +35,11 @@ export function boardOf(
         if (offers.offer(offer)) channels.publish(BOARD_CHANNEL, lane);
       }),
     withdraw: (jobId, queuedAt) => call(`withdraw ${jobId}`, () => offers.withdraw(jobId, queuedAt)),
-    take: (agent, holdMs, count) => call(`take ${count}`, () => offers.take(quotas, agent, holdMs, count)),
+    take: (agent, holdMs, count, shown) =>
+      call(`take ${count}`, () => vacancies.take(quotas, agent, holdMs, count, shown)),
+    reserve: (offer) => call(`reserve ${offer.jobId}`, () => vacancies.reserve(quotas, offer)),
+    hide: (agentId, streamId) => call(`hide ${agentId}`, () => vacancies.hide(agentId, streamId)),
+    attend: (attendanceId, isNew = false) => call("attend", () => vacancies.attend(attendanceId, isNew)),
     occupy: (places) => call(`occupy ${places.map(({ jobId }) => jobId).join(" ")}`, () => offers.occupy(places)),
     vacate: (places) => call(`vacate ${places.jobId}`, () => offers.vacate(places)),
     quotaUse: (projectIds) => {

@@ -8,12 +8,14 @@ import { Channels } from "./channels.ts";
 import { Leases } from "./leases.ts";
 import { Mailboxes } from "./mailboxes.ts";
 import { Offers } from "./offers.ts";
+import { Vacancies } from "./vacancies.ts";
 
 export class RedisServer {
   readonly service: Service;
   readonly mailboxes: Mailboxes;
   readonly leases: Leases;
   readonly offers: Offers;
+  readonly vacancies: Vacancies;
   readonly beats: Beats;
   readonly channels = new Channels();
   readonly draws: Draws;
@@ -30,6 +32,7 @@ export class RedisServer {
     this.mailboxes = new Mailboxes(shards);
     this.leases = new Leases(now);
     this.offers = new Offers(now);
+    this.vacancies = new Vacancies(now, this.offers);
     this.beats = new Beats(now);
     this.#runId = draws.name("redis");
   }
@@ -41,7 +44,7 @@ export class RedisServer {
   /** Removes all data, as `FLUSHALL` does. */
   empty(): void {
     this.#trace.note(() => "Redis is emptied");
-    for (const part of [this.mailboxes, this.leases, this.offers, this.beats]) part.empty();
+    for (const part of [this.mailboxes, this.leases, this.offers, this.vacancies, this.beats]) part.empty();
   }
 
   /** Another process with the same data, or without. */
