@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startCounted } from "../../bench/millrace/operations.ts";
+import { RUN_COSTS } from "../node/run-costs.ts";
 
 const RUNS = 5;
 
@@ -20,11 +21,11 @@ describe("the benchmark's counter of calls", function () {
     try {
       const figures = await operations(RUNS);
       const counts = new Map(figures.map(({ metric, value }) => [metric, value]));
-      // The creation of the run and its three turns. The node's upkeep may commit in the moment that is counted.
-      expect(counts.get("SQLite COMMIT")).to.be.within(4 - 2 / RUNS, 4 + 2 / RUNS);
-      expect(counts.get("SQLite BEGIN")).to.be.within(4 - 2 / RUNS, 4 + 2 / RUNS);
+      // The node's upkeep may commit in the moment that is counted.
+      const [fewest, most] = [RUN_COSTS.commits - 2 / RUNS, RUN_COSTS.commits + 2 / RUNS];
+      for (const kind of ["SQLite COMMIT", "SQLite BEGIN"]) expect(counts.get(kind), kind).to.be.within(fewest, most);
       for (const kind of ["SQLite run", "SQLite get", "Redis evalsha"]) {
-        expect(counts.get(kind), kind).to.be.within(5, 20);
+        expect(counts.get(kind), kind).to.be.within(RUN_COSTS.commits, RUN_COSTS.statements);
       }
     } finally {
       await stop();

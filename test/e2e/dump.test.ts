@@ -23,7 +23,7 @@ const DUMPED = (
   "plans job_specs pipelines revisions plugins blobs.files blobs.chunks secrets projects tokens agents users " +
   "dead_letters shards settings removals pipeline_deletions"
 ).split(" ");
-const REBUILT = ["job_runs", "step_runs", "approvals"];
+const REBUILT = ["job_runs", "step_runs", "approvals", "user_counts"];
 const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
 /** Pause between two collections, so that their dumps show different moments. */

@@ -76,8 +76,7 @@ export class LogTail {
     this.#memoryBytes += costOf(kept);
     this.#forgetOldest();
     if (this.#memoryBytes <= MEMORY_BYTES) return;
-    // A file is forgotten as a whole, so that one more than the bound is kept.
-    this.#moveToDisk(Math.min(diskRoom, this.#options.bytes + MEMORY_BYTES));
+    this.#moveToDisk(diskRoom);
   }
 
   /**
@@ -120,7 +119,10 @@ export class LogTail {
   /** Moves the blocks in memory to a file. If they do not fit, or the disk takes no file, the oldest are forgotten. */
   #moveToDisk(roomBytes: number): void {
     const content = Buffer.concat(this.#blocks.map(({ bytes }) => bytes));
-    while (this.#parts.length > 0 && this.#diskBytes + content.length > roomBytes) this.#forgetPart();
+    const isTooMuch = (bytes: number): boolean =>
+      // A file is forgotten as a whole, so one that the bound cuts through is kept.
+      bytes > roomBytes || bytes - this.#parts[0]!.bytes >= this.#options.bytes;
+    while (this.#parts.length > 0 && isTooMuch(this.#diskBytes + content.length)) this.#forgetPart();
     const file = join(this.#options.folder, `tail-${randomUUID()}`);
     try {
       if (content.length > roomBytes) throw new Error("there is no room");

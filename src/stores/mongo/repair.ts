@@ -11,6 +11,7 @@ import { Connection, type MongoOptions, translateFault } from "./connection.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
 import { type Contents, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
+import { USER_COUNTS } from "./users.ts";
 import { runRemoval } from "./run-removal.ts";
 
 export interface RepairReport {
@@ -77,9 +78,11 @@ async function dropRemovedRuns(connection: Connection): Promise<void> {
   }
 }
 
-/** Rebuilds the look-ups from the runs, and removes events with numbers that the restored run has not given yet. */
+/** Rebuilds the look-ups from the runs and the users, and removes events with numbers that the restored run has not given yet. */
 async function repairRuns(connection: Connection): Promise<{ runs: number; events: number }> {
   for (const name of ["job_runs", "step_runs", "approvals"]) await connection.collection(name).deleteMany({});
+  // Counted again when it is needed.
+  await connection.collection(USER_COUNTS).deleteMany({});
   const readModels = new ReadModels(connection);
   const ended = new EndedAttempts(connection);
   const events = connection.collection("events");

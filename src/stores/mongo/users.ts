@@ -16,6 +16,9 @@ export type UserStore = Pick<
   "createUser" | "findUser" | "findUserByName" | "listUsers" | "changeUser" | "deleteUser"
 >;
 
+/** The collection of the document that counts the active owners. Without it, they are counted from the users. */
+export const USER_COUNTS = "user_counts";
+
 interface OwnersDocument {
   readonly _id: "owners";
   readonly userIds: readonly UserId[];
@@ -91,7 +94,7 @@ class Owners {
     find: (userId: UserId) => Promise<User | undefined>,
     listUsers: () => Promise<readonly User[]>,
   ) {
-    this.#counted = connection.collection<OwnersDocument>("user_counts");
+    this.#counted = connection.collection<OwnersDocument>(USER_COUNTS);
     this.#find = find;
     this.#listUsers = listUsers;
   }

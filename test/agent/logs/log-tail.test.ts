@@ -70,6 +70,17 @@ describe("the ring of a log's newest lines", () => {
     expect(kept).to.deep.equal(texts.slice(-kept.length));
   });
 
+  it("keeps as many bytes as it may, however many of them arrive at once", () => {
+    for (const lines of [1, 7, 13, 18, 24, 33]) {
+      for (let blocks = 90; blocks < 100; blocks++) {
+        const tail = open(10_000, 400_000);
+        const texts = fill(tail, { blocks, lines, width: 5_000 });
+        const most = Math.min(80, texts.length);
+        expect(contents(tail), `${blocks} blocks of ${lines}`).to.deep.equal(texts.slice(-most));
+      }
+    }
+  });
+
   it("keeps what fits into memory when it may use no disk, or the disk takes no file", () => {
     for (const use of [{ room: 0 }, { gone: true }]) {
       const tail = open();
