@@ -18,13 +18,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const CACHE = join(ROOT, "node_modules", ".cache", "millrace", "node");
 const TEST = "test/e2e/rerun.test.ts";
 /** The tests of the embedded store: which binding of SQLite it uses depends on the release. */
-const STORE_TESTS = [
-  "test/stores/sqlite-binding.test.ts",
-  "test/contracts/stores.test.ts",
-  "test/bench/operations.test.ts",
-  "--grep",
-  "SQLite",
-];
+const STORE_TESTS = ["test/stores/sqlite-binding.test.ts", "test/contracts/stores.test.ts", "--grep", "SQLite"];
 
 /** The oldest release that `engines` of package.json allows, then two that are in long-term support. */
 const RELEASES = ["20.19.0", "22.23.3", "24.21.0"];
