@@ -2,14 +2,16 @@
 import { z } from "zod";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { asId, type TokenId, type UserId } from "../../domain/ids.ts";
+import type { TokenId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token } from "../../stores/ports/identity.ts";
-import { ACT_AS, authoriseUser, type Caller, roleReaches, SCOPES, type UserCaller } from "./access.ts";
+import { ACT_AS, type Caller, roleReaches, SCOPES } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 import { issueToken, tokenIdOf } from "./tokens.ts";
-import { OWN } from "./user-changes.ts";
+import { reachUser } from "./reaching-users.ts";
+
+const TOKENS = { own: "manageOwnTokens", others: "manageOthersTokens" } as const;
 
 /** How long a token is valid, written as `12h` and parsed to milliseconds. */
 export const lifetime = z.string().transform((text, check): number => {
@@ -54,13 +56,13 @@ export async function createPersonalToken(
   caller: Caller,
   input: z.output<typeof createTokenBody> & { readonly userId: string },
 ): Promise<NewTokenView> {
-  const { owner, user } = await reachUser(context, caller, input.userId);
-  if (input.scopes.includes(ACT_AS) && !roleReaches(user.role, "admin")) {
+  const { user, caller: maker } = await reachUser(context, caller, input.userId, TOKENS);
+  if (input.scopes.includes(ACT_AS) && !roleReaches(maker.role, "admin")) {
     throw new MillraceError("forbidden", `only administrators make tokens with the scope ${ACT_AS}`);
   }
   const { name, scopes, expiresIn } = input;
   const expiry = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
-  const token = await issueToken(context, { kind: "personal", subject: owner, name, scopes, ...expiry });
+  const token = await issueToken(context, { kind: "personal", subject: user.userId, name, scopes, ...expiry });
   return { tokenId: tokenIdOf(token), token, name, scopes };
 }
 
@@ -69,8 +71,8 @@ export async function listPersonalTokens(
   caller: Caller,
   input: { readonly userId: string },
 ): Promise<{ readonly list: readonly TokenView[]; readonly total: number }> {
-  const { owner } = await reachUser(context, caller, input.userId);
-  const list = (await context.stores.identity.listTokens("personal", owner)).map(tokenView);
+  const { user } = await reachUser(context, caller, input.userId, TOKENS);
+  const list = (await context.stores.identity.listTokens("personal", user.userId)).map(tokenView);
   return { list, total: list.length };
 }
 
@@ -80,28 +82,12 @@ export async function deletePersonalToken(
   caller: Caller,
   input: { readonly userId: string; readonly tokenId: TokenId },
 ): Promise<void> {
-  const { owner } = await reachUser(context, caller, input.userId);
+  const { user } = await reachUser(context, caller, input.userId, TOKENS);
   const token = await context.stores.identity.findToken(input.tokenId);
-  const isOwn = token?.kind === "personal" && token.subject === owner;
+  const isOwn = token?.kind === "personal" && token.subject === user.userId;
   if (!isOwn || !(await context.stores.identity.deleteToken(input.tokenId))) {
     throw new MillraceError("not_found", `the user has no token ${JSON.stringify(input.tokenId)}`);
   }
-}
-
-async function reachUser(
-  context: IdentityContext,
-  caller: Caller,
-  userId: string,
-): Promise<{ readonly owner: UserId; readonly user: UserCaller }> {
-  const user = authoriseUser(caller, "manageOwnTokens");
-  if (userId === OWN || userId === user.userId) return { owner: user.userId, user };
-  authoriseUser(caller, "manageOthersTokens");
-  const other = await context.stores.identity.findUser(asId<UserId>(userId));
-  if (other === undefined) throw new MillraceError("not_found", `there is no user ${JSON.stringify(userId)}`);
-  if (!roleReaches(user.role, other.role)) {
-    throw new MillraceError("forbidden", `${other.name} has the role ${other.role}, above your own, ${user.role}`);
-  }
-  return { owner: other.userId, user };
 }
 
 function tokenView({ tokenId, name, scopes, createdAt, expiresAt }: Token): TokenView {

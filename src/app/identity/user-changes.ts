@@ -4,26 +4,20 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
 import type { User, UserChange } from "../../stores/ports/identity.ts";
-import {
-  authoriseUser,
-  type Caller,
-  operationsOf,
-  roleReaches,
-  type UserCaller,
-  type UserOperation,
-} from "./access.ts";
+import { authoriseUser, type Caller, operationsOf, type UserOperation } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
+import { noUser, OWN, reachUser, requireRole, requireUser } from "./reaching-users.ts";
 import { password, userName, type UserView, userView } from "./users.ts";
-
-/** The word for the caller in place of a user id. */
-export const OWN = "me";
 
 export const changeUserBody = z
   .strictObject({ name: userName.optional(), role: z.enum(ROLES).optional(), disabled: z.boolean().optional() })
   .refine((body) => Object.keys(body).length > 0, "must name at least one of name, role and disabled");
 /** `currentPassword` is needed by users who change their own password and have one. */
 export const setPasswordBody = z.strictObject({ password, currentPassword: z.string().max(1_000).optional() });
+
+const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
+const OWN_OR_MANAGED = { own: "manageOwnAccount", others: "manageUsers" } as const;
 
 export interface WhoamiView {
   readonly user: UserView;
@@ -36,12 +30,6 @@ export interface WhoamiView {
 export interface RoleView {
   readonly role: Role;
   readonly operations: readonly UserOperation[];
-}
-
-interface Reached {
-  readonly caller: UserCaller;
-  readonly user: User;
-  readonly isOwn: boolean;
 }
 
 /** The caller, and what the caller may do. */
@@ -80,11 +68,9 @@ export async function changeUser(
   caller: Caller,
   input: { readonly userId: string; readonly body: z.output<typeof changeUserBody> },
 ): Promise<UserView> {
-  const { user, caller: maker } = await reachUser(context, caller, input.userId, "manageUsers");
+  const { user, caller: maker } = await reachUser(context, caller, input.userId, MANAGED);
   const { name, role, disabled } = input.body;
-  if (role !== undefined && !roleReaches(maker.role, role)) {
-    throw new MillraceError("forbidden", `the role ${role} is above your own, ${maker.role}`);
-  }
+  if (role !== undefined) requireRole(maker, role);
   const change = { ...(name && { name }), ...(role && { role }), ...(disabled !== undefined && { disabled }) };
   return applyChange(context, user, change);
 }
@@ -98,7 +84,7 @@ export async function deleteUser(
   caller: Caller,
   input: { readonly userId: string },
 ): Promise<void> {
-  const { user } = await reachUser(context, caller, input.userId, "manageUsers");
+  const { user } = await reachUser(context, caller, input.userId, MANAGED);
   const outcome = await context.stores.identity.deleteUser(user.userId);
   if (outcome === "missing") throw noUser(user.userId);
   if (outcome === "lastOwner") throw lastOwner(user);
@@ -113,7 +99,7 @@ export async function setPassword(
   caller: Caller,
   input: { readonly userId: string; readonly body: z.output<typeof setPasswordBody> },
 ): Promise<void> {
-  const { user, isOwn } = await reachUser(context, caller, input.userId, "manageOwnAccount");
+  const { user, isOwn } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
   if (isOwn && user.passwordHash !== "") {
     const { currentPassword } = input.body;
     if (currentPassword === undefined || !(await verifyPassword(user.passwordHash, currentPassword))) {
@@ -130,25 +116,8 @@ export async function endLogins(
   caller: Caller,
   input: { readonly userId: string },
 ): Promise<void> {
-  const { user } = await reachUser(context, caller, input.userId, "manageOwnAccount");
+  const { user } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
   await applyChange(context, user, { loginsFrom: context.clock.now() });
-}
-
-/** `ownOperation`: what the caller must be allowed to do for the caller's own user; for others it is `manageUsers`. */
-async function reachUser(
-  context: IdentityContext,
-  caller: Caller,
-  userId: string,
-  ownOperation: UserOperation,
-): Promise<Reached> {
-  const own = authoriseUser(caller, ownOperation);
-  const isOwn = userId === OWN || userId === own.userId;
-  if (!isOwn) authoriseUser(caller, "manageUsers");
-  const user = await requireUser(context, isOwn ? own.userId : asId<UserId>(userId));
-  if (!roleReaches(own.role, user.role)) {
-    throw new MillraceError("forbidden", `${user.name} has the role ${user.role}, above your own, ${own.role}`);
-  }
-  return { caller: own, user, isOwn };
 }
 
 async function applyChange(context: IdentityContext, user: User, change: UserChange): Promise<UserView> {
@@ -162,16 +131,6 @@ async function applyChange(context: IdentityContext, user: User, change: UserCha
     case "changed":
       return userView({ ...user, ...change });
   }
-}
-
-async function requireUser(context: IdentityContext, userId: UserId): Promise<User> {
-  const user = await context.stores.identity.findUser(userId);
-  if (user === undefined) throw noUser(userId);
-  return user;
-}
-
-function noUser(userId: UserId): MillraceError {
-  return new MillraceError("not_found", `there is no user ${JSON.stringify(userId)}`);
 }
 
 function lastOwner({ name }: User): MillraceError {

@@ -5,10 +5,11 @@ import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
-import { authoriseUser, type Caller, roleReaches } from "./access.ts";
+import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
+import { requireRole } from "./reaching-users.ts";
 import { rfc3339 } from "../times.ts";
 
 // The bound keeps the cost of a login the same whatever the client sends.
@@ -48,9 +49,7 @@ export async function createUser(
   input: z.output<typeof createUserBody>,
 ): Promise<UserView> {
   const maker = authoriseUser(caller, "manageUsers");
-  if (!roleReaches(maker.role, input.role)) {
-    throw new MillraceError("forbidden", `the role ${input.role} is above your own, ${maker.role}`);
-  }
+  requireRole(maker, input.role);
   const user: User = {
     userId: newId("usr"),
     name: input.name,

@@ -1,0 +1,54 @@
+/** Which users a caller reaches: the caller's own user, and, with the right operation, those with no higher role. */
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, type UserId } from "../../domain/ids.ts";
+import type { Role } from "../../domain/roles.ts";
+import type { User } from "../../stores/ports/identity.ts";
+import { authoriseUser, type Caller, roleReaches, type UserCaller, type UserOperation } from "./access.ts";
+import type { IdentityContext } from "./context.ts";
+
+/** The word for the caller in place of a user id. */
+export const OWN = "me";
+
+export interface Reached {
+  readonly caller: UserCaller;
+  readonly user: User;
+  readonly isOwn: boolean;
+}
+
+/**
+ * The user of that id, or the caller's for {@link OWN}. `operations`: what the caller must be allowed to do. Throws
+ * `not_found`; and `forbidden`, also for a user whose role is above the caller's own.
+ */
+export async function reachUser(
+  context: IdentityContext,
+  caller: Caller,
+  userId: string,
+  operations: { readonly own: UserOperation; readonly others: UserOperation },
+): Promise<Reached> {
+  const own = authoriseUser(caller, operations.own);
+  const isOwn = userId === OWN || userId === own.userId;
+  if (!isOwn) authoriseUser(caller, operations.others);
+  const user = await requireUser(context, isOwn ? own.userId : asId<UserId>(userId));
+  if (!roleReaches(own.role, user.role)) {
+    throw new MillraceError("forbidden", `${user.name} has the role ${user.role}, above your own, ${own.role}`);
+  }
+  return { caller: own, user, isOwn };
+}
+
+/** Throws `forbidden` for a role above the caller's own, which no caller may give. */
+export function requireRole(caller: UserCaller, role: Role): void {
+  if (!roleReaches(caller.role, role)) {
+    throw new MillraceError("forbidden", `the role ${role} is above your own, ${caller.role}`);
+  }
+}
+
+/** Throws `not_found`. */
+export async function requireUser(context: IdentityContext, userId: UserId): Promise<User> {
+  const user = await context.stores.identity.findUser(userId);
+  if (user === undefined) throw noUser(userId);
+  return user;
+}
+
+export function noUser(userId: UserId): MillraceError {
+  return new MillraceError("not_found", `there is no user ${JSON.stringify(userId)}`);
+}
