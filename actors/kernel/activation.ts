@@ -193,7 +193,7 @@ export class Activation {
       aggregate.actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]),
     );
     const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
-    const ended = new EndedActors(this.#type, plan, actors, aggregate.apart);
+    const ended = new EndedActors(this.#type, plan, aggregate.apart);
     const loaded: Loaded = { head: aggregate.head, actors, plan, index, ended };
     const grace = graceOf(aggregate.head, this.#context.clock.now(), this.#context.timing.creatorMs);
     const owed = aggregate.head.owed.slice(grace.owed.length);

@@ -18,22 +18,20 @@ export class EndedActors {
   readonly #plan: RunPlan;
   readonly #apart: Set<string>;
   readonly #inSnapshot = new Set<string>();
+  /** False until a save asks: a store that keeps nothing apart never does. */
+  #hasLooked = false;
 
-  /** `actors`: all actors, as they were loaded. `apart`: ids of those that have left the snapshot already. */
-  constructor(
-    type: AggregateType,
-    plan: RunPlan,
-    actors: ReadonlyMap<string, LiveActor>,
-    apart: readonly string[] = [],
-  ) {
+  /** `apart`: ids of the actors that have left the snapshot already. */
+  constructor(type: AggregateType, plan: RunPlan, apart: readonly string[] = []) {
     this.#type = type;
     this.#plan = plan;
     this.#apart = new Set(apart);
-    this.#find(actors.values(), actors);
   }
 
-  /** The actors that may leave the snapshot with the save of these changes. */
+  /** The actors that may leave the snapshot with the save of these changes. `actors`: all, as they are before them. */
   leaving(actors: ReadonlyMap<string, LiveActor>, changed: readonly LiveActor[]): readonly LiveActor[] {
+    if (!this.#hasLooked) this.#find(actors.values(), actors);
+    this.#hasLooked = true;
     if (this.#inSnapshot.size === 0) return [];
     const ids = new Set(changed.map(({ id }) => id));
     const leaving: LiveActor[] = [];
@@ -46,6 +44,7 @@ export class EndedActors {
 
   /** Called after a save: `left` have left the snapshot, and `made` are new in it. `actors`: all, as they are now. */
   saved(left: readonly LiveActor[], made: readonly LiveActor[], actors: ReadonlyMap<string, LiveActor>): void {
+    if (!this.#hasLooked) return;
     for (const { id } of left) {
       this.#inSnapshot.delete(id);
       this.#apart.add(id);

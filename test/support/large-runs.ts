@@ -77,7 +77,7 @@ export class LargeRun {
     this.#head = head;
     this.#actors = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
     this.#index = updateIndex(EMPTY_INDEX, this.#actors.values(), RUN_AGGREGATE);
-    this.#ended = new EndedActors(RUN_AGGREGATE, plan, this.#actors);
+    this.#ended = new EndedActors(RUN_AGGREGATE, plan);
   }
 
   get run(): RunState {

@@ -42,10 +42,10 @@ describe("the actors that leave a snapshot", () => {
     const { run, left } = retriedRun();
     run.command("pause");
     const actors = byId(run);
-    const fromOlder = new EndedActors(RUN_AGGREGATE, run.plan, actors);
+    const fromOlder = new EndedActors(RUN_AGGREGATE, run.plan);
     expect(fromOlder.leaving(actors, []).map(({ id }) => id)).to.have.members(left.flat());
     const some = left.flat().slice(0, 2);
-    const again = new EndedActors(RUN_AGGREGATE, run.plan, actors, some);
+    const again = new EndedActors(RUN_AGGREGATE, run.plan, some);
     expect(again.leaving(actors, []).map(({ id }) => id)).to.have.members(left.flat().slice(2));
   });
 
@@ -53,7 +53,7 @@ describe("the actors that leave a snapshot", () => {
     const { run, left } = retriedRun();
     run.command("pause");
     const actors = byId(run);
-    const ended = new EndedActors(RUN_AGGREGATE, run.plan, actors);
+    const ended = new EndedActors(RUN_AGGREGATE, run.plan);
     const changed = [actors.get(left.flat()[0]!)!];
     const first = ended.leaving(actors, changed);
     expect(first).to.have.length(left.flat().length - 1);
@@ -72,11 +72,11 @@ describe("the actors that leave a snapshot", () => {
         ];
       }),
     );
-    const left = new EndedActors(RUN_AGGREGATE, run.plan, actors).leaving(actors, []).map(({ id }) => id);
+    const left = new EndedActors(RUN_AGGREGATE, run.plan).leaving(actors, []).map(({ id }) => id);
     expect(left).to.not.include("job_OTHER");
     for (const { state } of left.map((id) => actors.get(id)!)) {
       expect((state as JobState | StepState).endedAt ?? (state as StepState).state).to.not.equal("pending");
     }
-    expect(new EndedActors(RUN_AGGREGATE, run.plan, new Map(), []).leaving(new Map(), [])).to.deep.equal([]);
+    expect(new EndedActors(RUN_AGGREGATE, run.plan, []).leaving(new Map(), [])).to.deep.equal([]);
   });
 });
