@@ -190,8 +190,9 @@ end
  *           request id for each of the offers to take; `seen`: those of reservations that the gateway knows of
  *   ARGV[7...] triples: lane id, priority, project id; priorities descending
  *
- * The vacancies of `ids` that no offer was taken for stand on the board from then on, in place of those before. A taken offer has a place in each of its quotas while it is held. The owner of the job renews the places once the
- * claim is granted.
+ * The vacancies of `ids` that no offer was taken for stand on the board from then on, in place of those before. A taken
+ * offer has a place in each of its quotas while it is held. The owner of the job renews the places once the claim is
+ * granted.
  *
  * Returns {"stale", version, lanes as a flat list} when the lanes have changed, or {"taken", request ids as JSON, offer
  * JSON...}. The offers use up the first of the request ids, in order.

@@ -45,7 +45,10 @@ export async function carryOutDeletion(context: DeletionContext, pipelineId: Pip
   return live;
 }
 
-/** The pipeline of a new run. Throws `not_found`, and `conflict` while the pipeline is being deleted or its project is archived. */
+/**
+ * The pipeline of a new run. Throws `not_found`, and `conflict` while the pipeline is being deleted or its project is
+ * archived.
+ */
 export async function findPipelineToRun(
   context: Pick<AppContext, "clock"> & WithStores<"pipelines" | "pipelineDeletions">,
   pipelineId: PipelineId,
