@@ -76,7 +76,7 @@ describe("millrace shards set", function () {
         shard: number;
       }[]
     ).flatMap(({ root_id: rootId, shard }) => (shard === shardOf(rootId, 64) ? [] : [rootId]));
-  /** Lets whoever moves the root `rootId` count for hours, within the transaction. */
+  /** Lets the process that moves the root `rootId` count for hours, within the transaction. */
   function holdAt(rootId: string): void {
     read((database) =>
       database.exec(`CREATE TRIGGER hold AFTER UPDATE OF shard ON aggregates WHEN NEW.root_id = '${rootId}' BEGIN
