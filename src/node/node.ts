@@ -196,6 +196,7 @@ async function startParts(
       { guard, kernel, nodeId, redis: target, registry, messages, onTurnSaved, everySenderRings },
       teardown,
     );
+    mailboxes.preferOwner(owner);
     readiness["ownership"] = ownershipReadiness(guard);
     readiness["mailboxes"] = () => checkMailboxes(owner);
     ready("worker", "ready");
