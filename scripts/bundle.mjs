@@ -31,6 +31,8 @@ const { outputFiles } = await build({
   ...BUNDLING,
   entryPoints: ENTRIES,
   outdir: OUT,
+  minifyWhitespace: true,
+  minifySyntax: true,
   sourcemap: "linked",
   sourcesContent: false,
   write: false,

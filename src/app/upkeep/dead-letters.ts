@@ -13,7 +13,7 @@ import { type ClusterContext, countFailed } from "./cluster.ts";
 import { listFields, type ListView, sortField } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
 
-type DeadLetterContext = Pick<ClusterContext, "log" | "mailboxes" | "inspection"> & WithStores<"deadLetters">;
+type DeadLetterContext = Pick<ClusterContext, "clock" | "log" | "mailboxes" | "inspection"> & WithStores<"deadLetters">;
 
 export const listDeadLettersQuery = z.strictObject({ ...listFields, sort: sortField(["at"], "at") });
 
@@ -86,10 +86,11 @@ async function redrive(context: DeadLetterContext, user: UserCaller, id: string)
   return found;
 }
 
-async function redriveMessage({ stores, mailboxes }: DeadLetterContext, id: string): Promise<boolean> {
+async function redriveMessage({ stores, mailboxes, clock }: DeadLetterContext, id: string): Promise<boolean> {
   const kept = await stores.deadLetters.find(id);
   if (kept === undefined) return false;
-  await mailboxes.send({ rootId: kept.rootId, ...kept.letter });
+  // As a timer that is due: `send` may keep a message only in the memory of this process, and this one is not repeated.
+  await mailboxes.sendAt({ rootId: kept.rootId, ...kept.letter }, clock.now(), `redrive.${id}.${kept.times}`);
   await stores.deadLetters.remove(id, kept.times);
   return true;
 }
