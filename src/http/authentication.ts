@@ -3,7 +3,7 @@ import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
 import { authenticate } from "../app/identity/access.ts";
 import type { OpenSessions } from "../app/identity/sessions.ts";
-import type { RequestState } from "./state.ts";
+import type { RequestState } from "./request/state.ts";
 
 /**
  * Sets the caller of the request. Throws `unauthenticated`. A download whose token is revoked is cut off: its status is

@@ -3,13 +3,14 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import { type Role, ROLES } from "../../domain/roles.ts";
+import { ROLES } from "../../domain/roles.ts";
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { requireRole } from "./reaching-users.ts";
+import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 // The bound keeps the cost of a login the same whatever the client sends.
@@ -26,21 +27,24 @@ export const createUserBody = z.strictObject({
 });
 export const loginBody = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
 
-export interface UserView {
-  readonly userId: UserId;
-  readonly name: string;
-  readonly role: Role;
-  readonly hasPassword: boolean;
-  readonly disabled: boolean;
-  readonly createdAt: string;
-}
+export const UserShape = shape("User", {
+  userId: id<UserId>(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  hasPassword: z.boolean(),
+  disabled: z.boolean(),
+  createdAt: time,
+});
 
-export interface LoginView {
-  readonly accessToken: string;
+export const LoginShape = shape("Login", {
+  accessToken: z.string(),
   /** Seconds. */
-  readonly expiresIn: number;
-  readonly user: UserView;
-}
+  expiresIn: wholeNumber,
+  user: UserShape,
+});
+
+export type UserView = z.infer<typeof UserShape>;
+type LoginView = z.infer<typeof LoginShape>;
 
 /** Throws `forbidden` for a role above the caller's own, and `already_exists` for a name that is taken. */
 export async function createUser(
