@@ -3,6 +3,8 @@ import { z } from "zod";
 
 export type JsonSchema = { [key: string]: unknown };
 
+/** What zod calls the schema of any JSON, the only one that contains itself. */
+const ANY_JSON = /^__schema\d+$/;
 /** Where a reference to a named schema points. */
 const COMPONENTS = "#/components/schemas/";
 
@@ -35,6 +37,7 @@ export class SchemaMaker {
     const { $schema: _, $defs = {}, ...made } = z.toJSONSchema(shape, { io, override: (one) => tidy(one, io) });
     const isOpen = io === "output" && !this.closesAnswers;
     for (const [name, schema] of Object.entries($defs)) {
+      if (ANY_JSON.test(name)) continue;
       const { id: _id, ...named } = schema as JsonSchema;
       this.named[name] ??= rewrite(named, isOpen);
     }
@@ -56,6 +59,12 @@ function tidy({ jsonSchema }: Overridden, io: "input" | "output"): void {
   // A parameter is a text for zod, and a number for callers.
   if (jsonSchema["type"] === "integer") delete jsonSchema["pattern"];
   if (io === "output") delete jsonSchema["propertyNames"];
+  const { pattern } = jsonSchema;
+  if (typeof pattern === "string" && pattern.includes("\\p{")) {
+    // Few programs besides those in JavaScript read classes of Unicode.
+    delete jsonSchema["pattern"];
+    jsonSchema["description"] = `It must match /${pattern}/u.`;
+  }
 }
 
 /** With references to the components, and, when `isOpen`, with objects that may have further members. */
@@ -63,6 +72,7 @@ function rewrite(schema: JsonSchema, isOpen: boolean): JsonSchema {
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk);
     if (typeof value !== "object" || value === null) return value;
+    if ("$ref" in value && ANY_JSON.test(String(value.$ref).split("/").at(-1)!)) return {};
     return Object.fromEntries(
       Object.entries(value).flatMap(([key, item]) => {
         if (key === "$ref" && typeof item === "string") return [[key, item.replace("#/$defs/", COMPONENTS)]];
