@@ -17,6 +17,7 @@ import { createListener } from "./listener.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { boundQuery } from "./request/query-bounds.ts";
 import { originForm } from "./request/request-target.ts";
+import { OPENAPI_ROUTES } from "./openapi/openapi-routes.ts";
 import { addRoutes } from "./route.ts";
 import { API_ROUTES } from "./routes.ts";
 import type { RequestState } from "./request/state.ts";
@@ -68,6 +69,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
+  addRoutes(open, context, OPENAPI_ROUTES);
   addLoginRoute(open, context, { addressOf: addressReader(options.trustedProxies), refuseAfterMs });
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireBearer(context, new OpenSessions(context, options.sessionCheckMs));
