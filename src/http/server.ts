@@ -14,6 +14,9 @@ import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addLoginRoute } from "./identity-routes.ts";
 import { createListener } from "./listener.ts";
+import { compressJson } from "./manners/compression.ts";
+import { allowOrigins, type AllowedOrigins } from "./manners/cors.ts";
+import { limitRates, NO_RATE_LIMITS, type RateLimits } from "./manners/rate-limits.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { boundQuery } from "./request/query-bounds.ts";
 import { originForm } from "./request/request-target.ts";
@@ -30,6 +33,10 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource | null;
   /** Networks of proxies that are believed when they name a caller; none is believed by default. */
   readonly trustedProxies?: readonly Network[] | undefined;
+  /** Bounds on the calls of one caller; none by default. */
+  readonly rateLimits?: RateLimits | undefined;
+  /** Origins whose pages may call the API; none by default. */
+  readonly origins?: AllowedOrigins | undefined;
   /** Milliseconds within which headers, and then a small body, must arrive; default 15,000. */
   readonly headWithinMs?: number | undefined;
   /** Milliseconds until too many logins are refused; default 5,000. */
@@ -64,20 +71,23 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
 
   const { headWithinMs = HEAD_WITHIN_MS, refuseAfterMs = REFUSE_AFTER_MS } = options;
+  const addressOf = addressReader(options.trustedProxies);
   const health = new Router<RequestState>(EXACT);
   health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
   addRoutes(open, context, OPENAPI_ROUTES);
-  addLoginRoute(open, context, { addressOf: addressReader(options.trustedProxies), refuseAfterMs });
+  addLoginRoute(open, context, { addressOf, refuseAfterMs });
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireBearer(context, new OpenSessions(context, options.sessionCheckMs));
   api.use(boundQuery(), authenticated);
   addRoutes(api, context, API_ROUTES);
 
   app.use(observeRequests(context, options.registry));
-  app.use(secureAnswers());
+  app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));
+  app.use(allowOrigins(options.origins ?? []));
+  app.use(compressJson());
   app.use(translateErrors(context));
   app.use(boundRequests());
   app.use((ctx, next) => {
@@ -85,6 +95,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     return next();
   });
   app.use(health.routes());
+  app.use(limitRates(context.clock, options.rateLimits ?? NO_RATE_LIMITS, addressOf));
   app.use(open.routes());
   app.use(api.routes());
   app.use(refuseUnmatched(api, authenticated));

@@ -111,7 +111,12 @@ export async function startEdge(
   options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
   teardown: Teardown,
 ): Promise<string> {
-  const { server, app } = createHttpServer(context, { ...options, trustedProxies: config.trustedProxies });
+  const { server, app } = createHttpServer(context, {
+    ...options,
+    trustedProxies: config.trustedProxies,
+    rateLimits: config.rateLimits,
+    origins: config.origins,
+  });
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
   // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts
   // no connection before this turn of the event loop ends.

@@ -75,6 +75,8 @@ export async function openTestEdge(
     headWithinMs?: number;
     refuseAfterMs?: number;
     trustedProxies?: HttpServerOptions["trustedProxies"];
+    rateLimits?: HttpServerOptions["rateLimits"];
+    origins?: HttpServerOptions["origins"];
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
@@ -129,7 +131,9 @@ export async function openTestEdge(
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     headWithinMs: limits.headWithinMs,
     refuseAfterMs: limits.refuseAfterMs,
-    ...(limits.trustedProxies === undefined ? {} : { trustedProxies: limits.trustedProxies }),
+    trustedProxies: limits.trustedProxies,
+    rateLimits: limits.rateLimits,
+    origins: limits.origins,
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },
