@@ -93,7 +93,7 @@ export interface IdentityStore {
    * last two owners away, one gets this answer.
    */
   changeUser(userId: UserId, change: UserChange): Promise<"changed" | "missing" | "nameTaken" | "lastOwner">;
-  /** Removes a user and the user's personal tokens. `lastOwner` as for {@link changeUser}. */
+  /** Removes a user with personal tokens, sessions, grants and linked identities. `lastOwner` as for {@link changeUser}. */
   deleteUser(userId: UserId): Promise<"deleted" | "missing" | "lastOwner">;
 
   /** Stores a new token. A repeat of the id changes nothing. */
