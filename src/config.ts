@@ -19,6 +19,7 @@ import {
   MAX_RUNNING,
   type Network,
   networks,
+  publicUrl,
   quotas,
   size,
   wholeNumber,
@@ -66,6 +67,8 @@ export interface NodeConfig {
   readonly tls: Readonly<Record<TlsListener, TlsFileNames | null>>;
   /** Proxies before the edge that are believed when they name a caller. */
   readonly trustedProxies: readonly Network[];
+  /** The address that users call, without a path; null for the address of the listener. */
+  readonly publicUrl: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Agents that a gateway admits in a second. */
@@ -176,6 +179,7 @@ const nodeVariables = z
       .default("millrace"),
     MILLRACE_HTTP_ADDRESS: address.optional(),
     MILLRACE_TRUSTED_PROXIES: networks.default([]),
+    MILLRACE_PUBLIC_URL: publicUrl.optional(),
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_AGENTS_PER_SECOND: wholeNumber(1, 10_000).default(100),
@@ -318,6 +322,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     metrics: read.MILLRACE_METRICS_ADDRESS,
     tls: { http: tlsOf(read, "HTTP"), grpc: tlsOf(read, "GRPC"), metrics: tlsOf(read, "METRICS") },
     trustedProxies: read.MILLRACE_TRUSTED_PROXIES,
+    publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,

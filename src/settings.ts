@@ -50,6 +50,13 @@ export const SETTINGS = {
     meaning:
       "Networks of proxies before the edge, such as `10.0.0.0/8,fd00::1`. The address of a caller is read from their `X-Forwarded-For`; [wrong logins](operations.md#wrong-logins) are counted by it.",
   },
+  MILLRACE_PUBLIC_URL: {
+    group: "Roles and addresses",
+    standard: null,
+    without: "the address of the listener",
+    meaning:
+      "The address that users call, such as `https://ci.example.com`, without a path. Links, redirects and [the sessions of browsers](operations.md#browsers) need it behind a proxy.",
+  },
   MILLRACE_GRPC_ADDRESS: {
     group: "Roles and addresses",
     standard: "127.0.0.1:9090",

@@ -35,6 +35,11 @@ export const BODY_BOUNDS: Readonly<Record<string, BodyBounds>> = {
     values: 100,
     why: "a caller without a token may send it: a name and a password",
   },
+  "POST /auth/refresh": {
+    bytes: 16 * KB,
+    values: 100,
+    why: "a caller without a token may send it: a refresh token",
+  },
   "POST /pipelines": PIPELINE,
   "PUT /pipelines/:pipelineId": PIPELINE,
   "POST /pipelines/:pipelineId/spec/validate": DEFINITION,

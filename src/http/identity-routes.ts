@@ -15,7 +15,7 @@ import {
   deleteRegistrationToken,
   listRegistrationTokens,
 } from "../app/identity/registration-tokens.ts";
-import { LoginThrottle } from "../app/identity/login-throttle.ts";
+import type { LoginThrottle } from "../app/identity/login-throttle.ts";
 import {
   changeUser,
   changeUserBody,
@@ -39,16 +39,21 @@ import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
 /** Refusals that wait to be sent. Each keeps a connection and a few kB. */
 const MAX_HELD_REFUSALS = 5_000;
 
+export interface LoginRouteOptions {
+  readonly addressOf: AddressOf;
+  readonly refuseAfterMs: number;
+  readonly throttle: LoginThrottle;
+}
+
 /**
- * The one route below `/api/v1` that needs no token. A refusal of too many logins is sent after `refuseAfterMs`: a caller
+ * The route of logins, which needs no token. A refusal of too many logins is sent after `refuseAfterMs`: a caller
  * who waits for each answer then sends so few requests that the others do not notice them.
  */
 export function addLoginRoute(
   router: ApiRouter,
   context: AppContext,
-  { addressOf, refuseAfterMs }: { readonly addressOf: AddressOf; readonly refuseAfterMs: number },
+  { addressOf, refuseAfterMs, throttle }: LoginRouteOptions,
 ): void {
-  const throttle = new LoginThrottle();
   let held = 0;
   router.post(
     "/auth/login",
@@ -56,7 +61,8 @@ export function addLoginRoute(
       const address = addressOf(ctx.req);
       try {
         throttle.requireTry(address, context.clock.monotonic());
-        return await login(context, await parseBody(ctx, loginBody), { throttle, address });
+        const userAgent = ctx.get("user-agent");
+        return await login(context, await parseBody(ctx, loginBody), { throttle, address, userAgent });
       } catch (error) {
         if (error instanceof MillraceError && error.reason === "too_many" && held < MAX_HELD_REFUSALS) {
           held++;
@@ -69,7 +75,11 @@ export function addLoginRoute(
   );
 }
 
-export function addIdentityRoutes(router: ApiRouter, context: AppContext): void {
+export function addIdentityRoutes(
+  router: ApiRouter,
+  context: AppContext,
+  { addressOf, throttle }: Pick<LoginRouteOptions, "addressOf" | "throttle">,
+): void {
   router.post(
     "/users",
     answer(context, async (ctx) => createUser(context, ctx.state.caller, await parseBody(ctx, createUserBody))),
@@ -98,7 +108,8 @@ export function addIdentityRoutes(router: ApiRouter, context: AppContext): void 
     "/users/:userId/password",
     answer(context, async (ctx) => {
       const body = await parseBody(ctx, setPasswordBody);
-      return setPassword(context, ctx.state.caller, { ...user(ctx), body });
+      const origin = { throttle, address: addressOf(ctx.req) };
+      return setPassword(context, ctx.state.caller, { ...user(ctx), body }, origin);
     }),
   );
   router.delete(

@@ -3,6 +3,8 @@ import type { Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Registry } from "prom-client";
+import { LoginThrottle } from "../app/identity/login-throttle.ts";
+import type { PublicUrl } from "../app/identity/request-proof.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
@@ -10,7 +12,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { addArtifactRoutes } from "./artifact-routes.ts";
-import { requireBearer } from "./authentication.ts";
+import { requireCaller } from "./authentication.ts";
 import { addCacheRoutes } from "./cache-routes.ts";
 import { addressReader, type Network } from "./caller-address.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
@@ -18,7 +20,8 @@ import { type DeafBounds, endDeafReaders } from "./deaf-readers.ts";
 import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addIdentityRoutes, addLoginRoute } from "./identity-routes.ts";
-import { createListener } from "./listener.ts";
+import { createListener, listenerUrl } from "./listener.ts";
+import { addRefreshRoute, addSessionRoutes } from "./login/session-routes.ts";
 import { addLogLimitRoutes } from "./log-limit-routes.ts";
 import { addTrustDemandRoutes } from "./trust-demand-routes.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
@@ -40,6 +43,8 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource | null;
   /** Networks of proxies that are believed when they name a caller; none is believed by default. */
   readonly trustedProxies?: readonly Network[] | undefined;
+  /** The address that users call, without a path; by default the address of the listener. */
+  readonly publicUrl?: string | undefined;
   /** Milliseconds within which headers, and then a small body, must arrive; default 15,000. */
   readonly headWithinMs?: number | undefined;
   /** Milliseconds until too many logins are refused; default 5,000. */
@@ -55,6 +60,7 @@ export interface HttpEdge {
   readonly server: Server;
   /** For the WebSocket endpoint, which shares the listener. */
   readonly app: Koa<RequestState>;
+  readonly publicUrl: PublicUrl;
 }
 
 const API = "/api/v1";
@@ -73,17 +79,21 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const app = new Koa<RequestState>();
   app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
 
+  const publicUrl: PublicUrl = () => options.publicUrl ?? listenerUrl(server, options.tls != null);
   const { headWithinMs = HEAD_WITHIN_MS, refuseAfterMs = REFUSE_AFTER_MS } = options;
   const health = new Router<RequestState>(EXACT);
   health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
-  addLoginRoute(open, context, { addressOf: addressReader(options.trustedProxies), refuseAfterMs });
+  const login = { addressOf: addressReader(options.trustedProxies), refuseAfterMs, throttle: new LoginThrottle() };
+  addLoginRoute(open, context, login);
+  addRefreshRoute(open, context);
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
-  const authenticated = requireBearer(context, new OpenSessions(context, options.sessionCheckMs));
+  const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl);
   api.use(boundQuery(), authenticated);
-  addIdentityRoutes(api, context);
+  addIdentityRoutes(api, context, login);
+  addSessionRoutes(api, context, publicUrl);
   addRunRoutes(api, context);
   addApprovalRoutes(api, context);
   addArtifactRoutes(api, context);
@@ -131,5 +141,5 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     void handle(request, response);
   });
   deafReaders.bind(server);
-  return { server, app };
+  return { server, app, publicUrl };
 }

@@ -1,7 +1,7 @@
 /** The contract of the store of logins. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
-import type { Grant, LoginSession } from "../../src/stores/ports/logins.ts";
+import type { Voucher, LoginSession } from "../../src/stores/ports/logins.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
 /** Before everything that the other contracts store. */
@@ -22,7 +22,7 @@ export function loginStoreContract(open: () => Stores): void {
       rotatedAt: 10,
       ...change,
     });
-    const grantOf = (change: Partial<Grant> = {}): Grant => ({
+    const voucherOf = (change: Partial<Voucher> = {}): Voucher => ({
       hash: newId("cmd"),
       kind: "reset",
       alias: null,
@@ -66,48 +66,48 @@ export function loginStoreContract(open: () => Stores): void {
       await logins.noteSessionUse(newId("ses"), use);
     });
 
-    it("gives a grant to one of many callers", async () => {
+    it("gives a voucher to one of many callers", async () => {
       const { logins } = open();
-      const grant = grantOf();
-      expect(await logins.putGrant(grant)).to.equal(true);
-      expect(await logins.putGrant({ ...grant, kind: "ticket" })).to.equal(false);
-      expect(await logins.findGrant("reset", grant.hash)).to.deep.equal(grant);
-      expect(await logins.findGrant("ticket", grant.hash)).to.equal(undefined);
-      expect(await logins.takeGrant("ticket", grant.hash, "")).to.equal(undefined);
-      const taken = await Promise.all(Array.from({ length: 8 }, () => logins.takeGrant("reset", grant.hash, "")));
-      expect(taken.filter((one) => one !== undefined)).to.deep.equal([grant]);
-      expect(await logins.findGrant("reset", grant.hash)).to.equal(undefined);
+      const voucher = voucherOf();
+      expect(await logins.putVoucher(voucher)).to.equal(true);
+      expect(await logins.putVoucher({ ...voucher, kind: "ticket" })).to.equal(false);
+      expect(await logins.findVoucher("reset", voucher.hash)).to.deep.equal(voucher);
+      expect(await logins.findVoucher("ticket", voucher.hash)).to.equal(undefined);
+      expect(await logins.takeVoucher("ticket", voucher.hash, "")).to.equal(undefined);
+      const taken = await Promise.all(Array.from({ length: 8 }, () => logins.takeVoucher("reset", voucher.hash, "")));
+      expect(taken.filter((one) => one !== undefined)).to.deep.equal([voucher]);
+      expect(await logins.findVoucher("reset", voucher.hash)).to.equal(undefined);
     });
 
-    it("finds a grant by its alias, and moves it between states once", async () => {
+    it("finds a voucher by its alias, and moves it between states once", async () => {
       const { logins } = open();
-      const device = grantOf({ kind: "device", alias: newId("cmd"), state: "pending", subject: "" });
-      expect(await logins.putGrant(device)).to.equal(true);
-      expect(await logins.putGrant(grantOf({ kind: "device", alias: device.alias }))).to.equal(false);
-      expect(await logins.findGrantByAlias("device", device.alias!)).to.deep.equal(device);
-      expect(await logins.takeGrant("device", device.hash, "approved")).to.equal(undefined);
+      const device = voucherOf({ kind: "device", alias: newId("cmd"), state: "pending", subject: "" });
+      expect(await logins.putVoucher(device)).to.equal(true);
+      expect(await logins.putVoucher(voucherOf({ kind: "device", alias: device.alias }))).to.equal(false);
+      expect(await logins.findVoucherByAlias("device", device.alias!)).to.deep.equal(device);
+      expect(await logins.takeVoucher("device", device.hash, "approved")).to.equal(undefined);
       const subject = newId("usr");
       const moves = await Promise.all(
-        ["approved", "denied"].map((state) => logins.moveGrant(device.hash, "pending", { state, subject })),
+        ["approved", "denied"].map((state) => logins.moveVoucher(device.hash, "pending", { state, subject })),
       );
       expect(moves.filter(Boolean)).to.have.length(1);
-      const moved = (await logins.findGrant("device", device.hash))!;
+      const moved = (await logins.findVoucher("device", device.hash))!;
       expect(moved).to.deep.equal({ ...device, subject, state: moves[0] ? "approved" : "denied" });
     });
 
-    it("drops the grants of a user by kind, and counts no further than it is asked to", async () => {
+    it("drops the vouchers of a user by kind, and counts no further than it is asked to", async () => {
       const { logins } = open();
       const subject = newId("usr");
       const kinds = ["reset", "invitation", "ticket"] as const;
-      for (const kind of kinds) await logins.putGrant(grantOf({ kind, subject, hash: `${subject} ${kind}` }));
-      await logins.dropGrants(["reset", "invitation"], subject);
-      expect(await logins.findGrant("reset", `${subject} reset`)).to.equal(undefined);
-      expect(await logins.findGrant("ticket", `${subject} ticket`)).not.to.equal(undefined);
+      for (const kind of kinds) await logins.putVoucher(voucherOf({ kind, subject, hash: `${subject} ${kind}` }));
+      await logins.dropVouchers(["reset", "invitation"], subject);
+      expect(await logins.findVoucher("reset", `${subject} reset`)).to.equal(undefined);
+      expect(await logins.findVoucher("ticket", `${subject} ticket`)).not.to.equal(undefined);
       const far = 9_000_000_000_000_000;
-      for (let count = 0; count < 3; count++) await logins.putGrant(grantOf({ kind: "device", expiresAt: far }));
-      expect(await logins.countGrants("device", far - 1, 2)).to.equal(2);
-      expect(await logins.countGrants("device", far - 1, 10)).to.equal(3);
-      expect(await logins.countGrants("device", far, 10)).to.equal(0);
+      for (let count = 0; count < 3; count++) await logins.putVoucher(voucherOf({ kind: "device", expiresAt: far }));
+      expect(await logins.countVouchers("device", far - 1, 2)).to.equal(2);
+      expect(await logins.countVouchers("device", far - 1, 10)).to.equal(3);
+      expect(await logins.countVouchers("device", far, 10)).to.equal(0);
     });
 
     it("forgets what has expired, in bounded calls", async () => {
@@ -118,10 +118,10 @@ export function loginStoreContract(open: () => Stores): void {
       expect(await logins.forgetSessions(LONG_AGO + 3, 10)).to.equal(1);
       expect(await logins.forgetSessions(LONG_AGO + 3, 10)).to.equal(0);
       expect(await logins.findSession(old[2]!.sessionId)).to.deep.equal(old[2]);
-      const grants = [1, 2].map((expiresAt) => grantOf({ expiresAt: LONG_AGO + expiresAt }));
-      for (const grant of grants) await logins.putGrant(grant);
-      expect(await logins.forgetGrants(LONG_AGO + 2, 10)).to.equal(1);
-      expect(await logins.findGrant("reset", grants[1]!.hash)).to.deep.equal(grants[1]);
+      const vouchers = [1, 2].map((expiresAt) => voucherOf({ expiresAt: LONG_AGO + expiresAt }));
+      for (const voucher of vouchers) await logins.putVoucher(voucher);
+      expect(await logins.forgetVouchers(LONG_AGO + 2, 10)).to.equal(1);
+      expect(await logins.findVoucher("reset", vouchers[1]!.hash)).to.deep.equal(vouchers[1]);
     });
 
     it("links the user of an issuer once", async () => {
@@ -149,13 +149,13 @@ export function loginStoreContract(open: () => Stores): void {
         disabled: false,
       });
       const session = sessionOf({ userId });
-      const grant = grantOf({ subject: userId });
+      const voucher = voucherOf({ subject: userId });
       await logins.createSession(session);
-      await logins.putGrant(grant);
+      await logins.putVoucher(voucher);
       await logins.linkIdentity({ issuer: "https://id.example", subject: userId, userId, createdAt: 1 });
       expect(await identity.deleteUser(userId)).to.equal("deleted");
       expect(await logins.findSession(session.sessionId)).to.equal(undefined);
-      expect(await logins.findGrant("reset", grant.hash)).to.equal(undefined);
+      expect(await logins.findVoucher("reset", voucher.hash)).to.equal(undefined);
       expect(await logins.listIdentities(userId)).to.deep.equal([]);
     });
   });

@@ -13,7 +13,7 @@ interface RouterMiddleware extends Koa.Middleware {
   readonly router?: { readonly stack: readonly { readonly methods: readonly string[]; readonly path: string }[] };
 }
 
-const WITHOUT_TOKEN = ["/healthz", "/readyz", "/api/v1/auth/login"];
+const WITHOUT_TOKEN = ["/api/v1/auth/login", "/api/v1/auth/refresh", "/healthz", "/readyz"];
 
 describe("a caller without a token", () => {
   let edge: TestEdge;

@@ -123,7 +123,7 @@ export async function openTestEdge(
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
   const { adminToken } = await ensureBootstrap(context);
-  const { server, app } = createHttpServer(context, {
+  const { server, app, publicUrl } = createHttpServer(context, {
     registry,
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     headWithinMs: limits.headWithinMs,
@@ -133,7 +133,7 @@ export async function openTestEdge(
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },
   });
-  const webSockets = attachWebSocketEndpoint(context, { app, server, registry, ...limits });
+  const webSockets = attachWebSocketEndpoint(context, { app, server, publicUrl, registry, ...limits });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

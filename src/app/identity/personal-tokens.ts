@@ -37,6 +37,8 @@ export interface TokenView {
   readonly scopes: readonly string[];
   readonly createdAt: string;
   readonly expiresAt: string | null;
+  /** To a minute; null for a token that was never used. */
+  readonly lastUsedAt: string | null;
 }
 
 /** The answer that shows `token`; no later answer does. */
@@ -90,6 +92,11 @@ export async function deletePersonalToken(
   }
 }
 
-function tokenView({ tokenId, name, scopes, createdAt, expiresAt }: Token): TokenView {
-  return { tokenId, name, scopes, createdAt: rfc3339(createdAt), expiresAt: rfc3339(expiresAt) };
+function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
+  const times = {
+    createdAt: rfc3339(createdAt),
+    expiresAt: rfc3339(expiresAt),
+    lastUsedAt: rfc3339(lastUsedAt ?? null),
+  };
+  return { tokenId, name, scopes, ...times };
 }

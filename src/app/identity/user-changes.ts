@@ -7,8 +7,8 @@ import type { User, UserChange } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller, operationsOf, type UserOperation } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
-import { noUser, OWN, reachUser, requireRole, requireUser } from "./reaching-users.ts";
-import { password, userName, type UserView, userView } from "./users.ts";
+import { noUser, OWN, OWN_OR_MANAGED, reachUser, requireRole, requireUser } from "./reaching-users.ts";
+import { type LoginOrigin, password, userName, type UserView, userView } from "./users.ts";
 
 export const changeUserBody = z
   .strictObject({ name: userName.optional(), role: z.enum(ROLES).optional(), disabled: z.boolean().optional() })
@@ -17,7 +17,6 @@ export const changeUserBody = z
 export const setPasswordBody = z.strictObject({ password, currentPassword: z.string().max(1_000).optional() });
 
 const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
-const OWN_OR_MANAGED = { own: "manageOwnAccount", others: "manageUsers" } as const;
 
 export interface WhoamiView {
   readonly user: UserView;
@@ -92,22 +91,41 @@ export async function deleteUser(
 
 /**
  * Sets a password: one's own, or, by an administrator, that of a user with no higher role. Every login of the user ends;
- * personal tokens stay. Throws `forbidden` when the current password is missing or wrong.
+ * personal tokens stay. Throws `forbidden` when the current password is missing or wrong, and `too_many` as a login does.
  */
 export async function setPassword(
   context: IdentityContext,
   caller: Caller,
   input: { readonly userId: string; readonly body: z.output<typeof setPasswordBody> },
+  origin: Pick<LoginOrigin, "throttle" | "address">,
 ): Promise<void> {
   const { user, isOwn } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
   if (isOwn && user.passwordHash !== "") {
     const { currentPassword } = input.body;
-    if (currentPassword === undefined || !(await verifyPassword(user.passwordHash, currentPassword))) {
-      throw new MillraceError("forbidden", "currentPassword is missing or wrong");
-    }
+    const isRight = currentPassword !== undefined && (await isPassword(context, user, currentPassword, origin));
+    if (!isRight) throw new MillraceError("forbidden", "currentPassword is missing or wrong");
   }
   const passwordHash = await hashPassword(input.body.password);
   await applyChange(context, user, { passwordHash, loginsFrom: context.clock.now() });
+  await context.stores.logins.endSessionsOf(user.userId);
+}
+
+/** Compares a password of the caller. A wrong one counts as a wrong login: a stolen token must not serve to guess it. */
+async function isPassword(
+  context: IdentityContext,
+  { name, passwordHash }: User,
+  guess: string,
+  { throttle, address }: Pick<LoginOrigin, "throttle" | "address">,
+): Promise<boolean> {
+  const attempt = throttle.take(address, name, context.clock.monotonic());
+  try {
+    const isRight = await verifyPassword(passwordHash, guess);
+    if (isRight) attempt.giveBack();
+    return isRight;
+  } catch (error) {
+    attempt.giveNameBack();
+    throw error;
+  }
 }
 
 /** Ends every login of a user, one's own or, by an administrator, that of a user with no higher role. */
@@ -117,7 +135,9 @@ export async function endLogins(
   input: { readonly userId: string },
 ): Promise<void> {
   const { user } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
+  // Sessions of before this moment count no more, even if the process ends before they are removed.
   await applyChange(context, user, { loginsFrom: context.clock.now() });
+  await context.stores.logins.endSessionsOf(user.userId);
 }
 
 async function applyChange(context: IdentityContext, user: User, change: UserChange): Promise<UserView> {

@@ -4,12 +4,13 @@ import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
-import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
+import { accessOf, type AccessView, beginSession, type LoginPlace } from "./login-sessions.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { requireRole } from "./reaching-users.ts";
+import { refreshTokenOf } from "./session-secrets.ts";
 import { rfc3339 } from "../times.ts";
 
 // The bound keeps the cost of a login the same whatever the client sends.
@@ -24,7 +25,12 @@ export const createUserBody = z.strictObject({
   role: z.enum(ROLES),
   password: password.optional(),
 });
-export const loginBody = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
+export const loginBody = z.strictObject({
+  name: z.string().max(200),
+  password: z.string().max(1_000),
+  /** True for an answer with a refresh token. */
+  refresh: z.boolean().default(false),
+});
 
 export interface UserView {
   readonly userId: UserId;
@@ -35,11 +41,10 @@ export interface UserView {
   readonly createdAt: string;
 }
 
-export interface LoginView {
-  readonly accessToken: string;
-  /** Seconds. */
-  readonly expiresIn: number;
+export interface LoginView extends AccessView {
   readonly user: UserView;
+  /** Only when it was asked for. */
+  readonly refreshToken?: string;
 }
 
 /** Throws `forbidden` for a role above the caller's own, and `already_exists` for a name that is taken. */
@@ -74,9 +79,8 @@ export async function listUsers(
 }
 
 /** Where logins come from, and how often each has tried. */
-export interface LoginOrigin {
+export interface LoginOrigin extends LoginPlace {
   readonly throttle: LoginThrottle;
-  readonly address: string;
 }
 
 /**
@@ -86,31 +90,47 @@ export interface LoginOrigin {
 export async function login(
   context: IdentityContext,
   input: z.output<typeof loginBody>,
-  { throttle, address }: LoginOrigin,
+  origin: LoginOrigin,
 ): Promise<LoginView> {
+  const user = await provePassword(context, input, origin);
+  const { address, userAgent } = origin;
+  const session = await beginSession(context, user, { kind: "api", isRenewed: input.refresh, address, userAgent });
+  const { sessionId, generation } = session;
+  return {
+    ...(await accessOf(context, session)),
+    user: userView(user),
+    ...(input.refresh ? { refreshToken: refreshTokenOf(context, sessionId, generation) } : {}),
+  };
+}
+
+/** The user whom name and password prove. Throws as {@link login} does. */
+export async function provePassword(
+  context: IdentityContext,
+  input: Pick<z.output<typeof loginBody>, "name" | "password">,
+  { throttle, address }: Pick<LoginOrigin, "throttle" | "address">,
+): Promise<User> {
   const attempt = throttle.take(address, input.name, context.clock.monotonic());
   try {
-    const view = await compare(context, input);
+    const user = await compare(context, input);
     attempt.giveBack();
-    return view;
+    return user;
   } catch (error) {
     if (!(error instanceof MillraceError && error.reason === "unauthenticated")) attempt.giveNameBack();
     throw error;
   }
 }
 
-async function compare(context: IdentityContext, input: z.output<typeof loginBody>): Promise<LoginView> {
+async function compare(
+  context: IdentityContext,
+  input: Pick<z.output<typeof loginBody>, "name" | "password">,
+): Promise<User> {
   const user = await context.stores.identity.findUserByName(input.name);
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
   // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names
   // exist.
   const isRight = await verifyPassword(known ? user.passwordHash : await decoyHash(), input.password);
   if (!known || !isRight) throw new MillraceError("unauthenticated", "the name or the password is wrong");
-  return {
-    accessToken: await signAccessToken(context, user.userId),
-    expiresIn: ACCESS_TOKEN_SECONDS,
-    user: userView(user),
-  };
+  return user;
 }
 
 let decoy: Promise<string> | undefined;

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Collection, Filter } from "mongodb";
 import type { SessionId } from "../../domain/ids.ts";
-import type { Grant, LinkedIdentity, LoginSession, LoginStore } from "../ports/logins.ts";
+import type { Voucher, LinkedIdentity, LoginSession, LoginStore } from "../ports/logins.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface SessionDocument extends LoginSession {
@@ -10,7 +10,7 @@ interface SessionDocument extends LoginSession {
 }
 
 /** Each document has an alias, because its index is unique: the hash stands for none. */
-interface GrantDocument extends Omit<Grant, "hash"> {
+interface VoucherDocument extends Omit<Voucher, "hash"> {
   readonly _id: string;
   readonly alias: string;
 }
@@ -23,10 +23,10 @@ const WITHOUT_ID = { _id: 0 } as const;
 
 export function loginStore(connection: Connection): LoginStore {
   const sessions = connection.collection<SessionDocument>("sessions");
-  const grants = connection.collection<GrantDocument>("grants");
+  const vouchers = connection.collection<VoucherDocument>("vouchers");
   const identities = connection.collection<IdentityDocument>("identities");
-  const findGrant = async (filter: Filter<GrantDocument>): Promise<Grant | undefined> =>
-    grantOf(await grants.findOne(filter));
+  const findVoucher = async (filter: Filter<VoucherDocument>): Promise<Voucher | undefined> =>
+    voucherOf(await vouchers.findOne(filter));
 
   return {
     async createSession(session) {
@@ -47,17 +47,17 @@ export function loginStore(connection: Connection): LoginStore {
     endSessionsOf: async (userId) => void (await sessions.deleteMany({ userId })),
     forgetSessions: (before, limit) => forgetExpired(sessions, before, limit),
 
-    putGrant({ hash: _id, alias, ...others }) {
-      return insertIfAbsent(grants, { _id, alias: alias ?? _id, ...others });
+    putVoucher({ hash: _id, alias, ...others }) {
+      return insertIfAbsent(vouchers, { _id, alias: alias ?? _id, ...others });
     },
-    findGrant: (kind, _id) => findGrant({ _id, kind }),
-    findGrantByAlias: (kind, alias) => findGrant({ alias, kind }),
-    moveGrant: async (_id, from, { state, subject }) =>
-      (await grants.updateOne({ _id, state: from }, { $set: { state, subject } })).matchedCount > 0,
-    takeGrant: async (kind, _id, state) => grantOf(await grants.findOneAndDelete({ _id, kind, state })),
-    dropGrants: async (kinds, subject) => void (await grants.deleteMany({ subject, kind: { $in: kinds } })),
-    countGrants: (kind, now, most) => grants.countDocuments({ kind, expiresAt: { $gt: now } }, { limit: most }),
-    forgetGrants: (before, limit) => forgetExpired(grants, before, limit),
+    findVoucher: (kind, _id) => findVoucher({ _id, kind }),
+    findVoucherByAlias: (kind, alias) => findVoucher({ alias, kind }),
+    moveVoucher: async (_id, from, { state, subject }) =>
+      (await vouchers.updateOne({ _id, state: from }, { $set: { state, subject } })).matchedCount > 0,
+    takeVoucher: async (kind, _id, state) => voucherOf(await vouchers.findOneAndDelete({ _id, kind, state })),
+    dropVouchers: async (kinds, subject) => void (await vouchers.deleteMany({ subject, kind: { $in: kinds } })),
+    countVouchers: (kind, now, most) => vouchers.countDocuments({ kind, expiresAt: { $gt: now } }, { limit: most }),
+    forgetVouchers: (before, limit) => forgetExpired(vouchers, before, limit),
 
     linkIdentity: (identity) => insertIfAbsent(identities, { _id: identityId(identity), ...identity }),
     findIdentity: async (issuer, subject) =>
@@ -85,7 +85,7 @@ async function forgetExpired<T extends { _id: string; expiresAt: number }>(
   return (await collection.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } } as Filter<T>)).deletedCount;
 }
 
-function grantOf(document: GrantDocument | null): Grant | undefined {
+function voucherOf(document: VoucherDocument | null): Voucher | undefined {
   if (document === null) return undefined;
   const { _id, alias, ...others } = document;
   return { hash: _id, alias: alias === _id ? null : alias, ...others };

@@ -115,7 +115,7 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("sessions")
       .createIndexes([{ key: { userId: 1, createdAt: 1, _id: 1 } }, { key: { expiresAt: 1 } }]);
     await connection
-      .collection("grants")
+      .collection("vouchers")
       .createIndexes([
         { key: { alias: 1 }, unique: true },
         { key: { subject: 1, kind: 1 } },

@@ -74,7 +74,7 @@ export function userStore(connection: Connection): UserStore {
       if (isActiveOwner(stored) && !(await owners.remove(userId))) return "lastOwner";
       await tokens.deleteMany({ kind: "personal", subject: userId });
       for (const name of ["sessions", "identities"]) await connection.collection(name).deleteMany({ userId });
-      await connection.collection("grants").deleteMany({ subject: userId });
+      await connection.collection("vouchers").deleteMany({ subject: userId });
       await users.deleteOne({ _id: userId });
       return "deleted";
     },

@@ -51,6 +51,8 @@ export interface Token {
   readonly maxUses: number | null;
   /** How many agents the token has registered. */
   readonly uses: number;
+  /** When a caller last used it, to a minute; absent for a token that no caller has used. Unix milliseconds. */
+  readonly lastUsedAt?: number;
   /** The trusted labels of agents that register with it; absent for none, and for the other kinds of token. */
   readonly labels?: Pairs<string>;
 }
@@ -93,7 +95,7 @@ export interface IdentityStore {
    * last two owners away, one gets this answer.
    */
   changeUser(userId: UserId, change: UserChange): Promise<"changed" | "missing" | "nameTaken" | "lastOwner">;
-  /** Removes a user with personal tokens, sessions, grants and linked identities. `lastOwner` as for {@link changeUser}. */
+  /** Removes a user with personal tokens, sessions, vouchers and linked identities. `lastOwner` as for {@link changeUser}. */
   deleteUser(userId: UserId): Promise<"deleted" | "missing" | "lastOwner">;
 
   /** Stores a new token. A repeat of the id changes nothing. */
@@ -105,6 +107,8 @@ export interface IdentityStore {
   listRegistrationTokens(): Promise<readonly Token[]>;
   /** Counts one use, atomically. False, and nothing is counted, when the token has reached `maxUses` or is missing. */
   countUse(token: Pick<Token, "tokenId" | "maxUses">): Promise<boolean>;
+  /** Notes a use, unless a later one is noted already. Changes nothing when the token is missing. */
+  noteTokenUse(tokenId: TokenId, at: number): Promise<void>;
   /** False when the token was missing. */
   deleteToken(tokenId: TokenId): Promise<boolean>;
   /** Removes all tokens that expired before `before`, Unix milliseconds. */

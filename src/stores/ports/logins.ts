@@ -1,6 +1,6 @@
 /**
- * The port of logins: sessions, one-time grants, and the identities that users have at other providers. No secret is
- * stored: a session's secrets follow from its id and generation, and a grant is found by the hash of its text. Times are
+ * The port of logins: sessions, one-time vouchers, and the identities that users have at other providers. No secret is
+ * stored: a session's secrets follow from its id and generation, and a voucher is found by the hash of its text. Times are
  * Unix milliseconds.
  */
 import type { SessionId, UserId } from "../../domain/ids.ts";
@@ -33,14 +33,14 @@ export interface SessionUse {
   readonly expiresAt: number;
 }
 
-export const GRANT_KINDS = ["ticket", "invitation", "reset", "device"] as const;
-export type GrantKind = (typeof GRANT_KINDS)[number];
+export const VOUCHER_KINDS = ["ticket", "invitation", "reset", "device"] as const;
+export type VoucherKind = (typeof VOUCHER_KINDS)[number];
 
 /** Something that is used once: a ticket, a link, the code of a device. */
-export interface Grant {
+export interface Voucher {
   /** SHA-256 of the secret text, hexadecimal; unique. */
   readonly hash: string;
-  readonly kind: GrantKind;
+  readonly kind: VoucherKind;
   /** A second unique name: the hash of a device's user code. Null for the other kinds. */
   readonly alias: string | null;
   /** The user whom it concerns; empty for a device that no user has admitted. */
@@ -77,20 +77,20 @@ export interface LoginStore {
   /** Removes up to `limit` sessions that expired before `before`; answers how many. */
   forgetSessions(before: number, limit: number): Promise<number>;
 
-  /** Stores a new grant. False when its hash or alias is taken. */
-  putGrant(grant: Grant): Promise<boolean>;
-  findGrant(kind: GrantKind, hash: string): Promise<Grant | undefined>;
-  findGrantByAlias(kind: GrantKind, alias: string): Promise<Grant | undefined>;
-  /** Moves a grant to another state, with its subject. False when it is gone or not in the state `from`. */
-  moveGrant(hash: string, from: string, to: Pick<Grant, "state" | "subject">): Promise<boolean>;
-  /** Removes a grant that is in `state`, and answers it. Of concurrent calls one gets it. */
-  takeGrant(kind: GrantKind, hash: string, state: string): Promise<Grant | undefined>;
-  /** Removes all grants of these kinds that concern the user. */
-  dropGrants(kinds: readonly GrantKind[], subject: UserId): Promise<void>;
-  /** The number of grants of a kind that expire after `now`; counts no further than `most`. */
-  countGrants(kind: GrantKind, now: number, most: number): Promise<number>;
-  /** Removes up to `limit` grants that expired before `before`; answers how many. */
-  forgetGrants(before: number, limit: number): Promise<number>;
+  /** Stores a new voucher. False when its hash or alias is taken. */
+  putVoucher(voucher: Voucher): Promise<boolean>;
+  findVoucher(kind: VoucherKind, hash: string): Promise<Voucher | undefined>;
+  findVoucherByAlias(kind: VoucherKind, alias: string): Promise<Voucher | undefined>;
+  /** Moves a voucher to another state, with its subject. False when it is gone or not in the state `from`. */
+  moveVoucher(hash: string, from: string, to: Pick<Voucher, "state" | "subject">): Promise<boolean>;
+  /** Removes a voucher that is in `state`, and answers it. Of concurrent calls one gets it. */
+  takeVoucher(kind: VoucherKind, hash: string, state: string): Promise<Voucher | undefined>;
+  /** Removes all vouchers of these kinds that concern the user. */
+  dropVouchers(kinds: readonly VoucherKind[], subject: UserId): Promise<void>;
+  /** The number of vouchers of a kind that expire after `now`; counts no further than `most`. */
+  countVouchers(kind: VoucherKind, now: number, most: number): Promise<number>;
+  /** Removes up to `limit` vouchers that expired before `before`; answers how many. */
+  forgetVouchers(before: number, limit: number): Promise<number>;
 
   /** False when the issuer's user is linked already. */
   linkIdentity(identity: LinkedIdentity): Promise<boolean>;

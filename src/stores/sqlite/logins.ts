@@ -1,5 +1,5 @@
 /** The store of logins in SQLite. */
-import type { Grant, LinkedIdentity, LoginSession, LoginStore } from "../ports/logins.ts";
+import type { Voucher, LinkedIdentity, LoginSession, LoginStore } from "../ports/logins.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import type { Database } from "./database.ts";
 
@@ -52,46 +52,46 @@ export function loginStore(db: Database): LoginStore {
         limit,
       ),
 
-    putGrant: async (grant) => {
-      const { hash, alias, kind, subject, state, expiresAt, facts } = grant;
-      const sql = "INSERT INTO grants VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+    putVoucher: async (voucher) => {
+      const { hash, alias, kind, subject, state, expiresAt, facts } = voucher;
+      const sql = "INSERT INTO vouchers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
       return (await db.run(sql, hash, alias, kind, subject, state, expiresAt, JSON.stringify(facts))) > 0;
     },
-    findGrant: async (kind, hash) =>
-      grantOf(await db.get("SELECT * FROM grants WHERE grant_hash = ? AND kind = ?", hash, kind)),
-    findGrantByAlias: async (kind, alias) =>
-      grantOf(await db.get("SELECT * FROM grants WHERE alias = ? AND kind = ?", alias, kind)),
-    moveGrant: async (hash, from, { state, subject }) =>
+    findVoucher: async (kind, hash) =>
+      voucherOf(await db.get("SELECT * FROM vouchers WHERE voucher_hash = ? AND kind = ?", hash, kind)),
+    findVoucherByAlias: async (kind, alias) =>
+      voucherOf(await db.get("SELECT * FROM vouchers WHERE alias = ? AND kind = ?", alias, kind)),
+    moveVoucher: async (hash, from, { state, subject }) =>
       (await db.run(
-        "UPDATE grants SET state = ?, subject = ? WHERE grant_hash = ? AND state = ?",
+        "UPDATE vouchers SET state = ?, subject = ? WHERE voucher_hash = ? AND state = ?",
         state,
         subject,
         hash,
         from,
       )) > 0,
-    takeGrant: (kind, hash, state) =>
+    takeVoucher: (kind, hash, state) =>
       db.transaction(() => {
         const found = db.getNow(
-          "SELECT * FROM grants WHERE grant_hash = ? AND kind = ? AND state = ?",
+          "SELECT * FROM vouchers WHERE voucher_hash = ? AND kind = ? AND state = ?",
           hash,
           kind,
           state,
         );
-        if (found !== undefined) db.runNow("DELETE FROM grants WHERE grant_hash = ?", hash);
-        return grantOf(found);
+        if (found !== undefined) db.runNow("DELETE FROM vouchers WHERE voucher_hash = ?", hash);
+        return voucherOf(found);
       }),
-    dropGrants: (kinds, subject) =>
+    dropVouchers: (kinds, subject) =>
       db.transaction(() => {
-        for (const kind of kinds) db.runNow("DELETE FROM grants WHERE subject = ? AND kind = ?", subject, kind);
+        for (const kind of kinds) db.runNow("DELETE FROM vouchers WHERE subject = ? AND kind = ?", subject, kind);
       }),
-    async countGrants(kind, now, most) {
-      const sql = "SELECT count(*) AS n FROM (SELECT 1 FROM grants WHERE kind = ? AND expires_at > ? LIMIT ?)";
+    async countVouchers(kind, now, most) {
+      const sql = "SELECT count(*) AS n FROM (SELECT 1 FROM vouchers WHERE kind = ? AND expires_at > ? LIMIT ?)";
       return (await db.get(sql, kind, now, most))!["n"] as number;
     },
-    forgetGrants: (before, limit) =>
+    forgetVouchers: (before, limit) =>
       db.run(
-        `DELETE FROM grants WHERE grant_hash IN
-           (SELECT grant_hash FROM grants WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+        `DELETE FROM vouchers WHERE voucher_hash IN
+           (SELECT voucher_hash FROM vouchers WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
         before,
         limit,
       ),
@@ -113,16 +113,16 @@ export function loginStore(db: Database): LoginStore {
   };
 }
 
-function grantOf(row: Awaited<ReturnType<Database["get"]>>): Grant | undefined {
+function voucherOf(row: Awaited<ReturnType<Database["get"]>>): Voucher | undefined {
   return (
     row && {
-      hash: row["grant_hash"] as string,
+      hash: row["voucher_hash"] as string,
       alias: row["alias"] as string | null,
-      kind: row["kind"] as Grant["kind"],
+      kind: row["kind"] as Voucher["kind"],
       subject: row["subject"] as string,
       state: row["state"] as string,
       expiresAt: row["expires_at"] as number,
-      facts: JSON.parse(row["facts"] as string) as Grant["facts"],
+      facts: JSON.parse(row["facts"] as string) as Voucher["facts"],
     }
   );
 }

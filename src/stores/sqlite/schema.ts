@@ -170,13 +170,13 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX sessions_by_user ON sessions (user_id, created_at, session_id);
   CREATE INDEX sessions_by_expiry ON sessions (expires_at);
-  CREATE TABLE grants (
-    grant_hash TEXT PRIMARY KEY, alias TEXT UNIQUE, kind TEXT NOT NULL, subject TEXT NOT NULL, state TEXT NOT NULL,
+  CREATE TABLE vouchers (
+    voucher_hash TEXT PRIMARY KEY, alias TEXT UNIQUE, kind TEXT NOT NULL, subject TEXT NOT NULL, state TEXT NOT NULL,
     expires_at INTEGER NOT NULL, facts TEXT NOT NULL
   ) WITHOUT ROWID;
-  CREATE INDEX grants_by_subject ON grants (subject, kind);
-  CREATE INDEX grants_by_expiry ON grants (expires_at);
-  CREATE INDEX grants_by_kind ON grants (kind, expires_at);
+  CREATE INDEX vouchers_by_subject ON vouchers (subject, kind);
+  CREATE INDEX vouchers_by_expiry ON vouchers (expires_at);
+  CREATE INDEX vouchers_by_kind ON vouchers (kind, expires_at);
   CREATE TABLE identities (
     issuer TEXT NOT NULL, subject TEXT NOT NULL, user_id TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (issuer, subject)
