@@ -1,5 +1,4 @@
 /** Routes of users, tokens and agents. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { AppContext } from "../app/context.ts";
 import { listAgents } from "../app/agents/inventory.ts";
 import { setTrustedLabels, trustedLabelsBody } from "../app/agents/trusted-labels.ts";
@@ -28,50 +27,36 @@ import {
   whoami,
 } from "../app/identity/user-changes.ts";
 import { createUser, createUserBody, listUsers, login, loginBody } from "../app/identity/users.ts";
-import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, asId, type TokenId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import type { AddressOf } from "./caller-address.ts";
+import type { HeldRefusals } from "./login/held-refusals.ts";
 import { parseBody } from "./parse.ts";
 import type { ApiRouter, RouteContext } from "./state.ts";
 import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
 
-/** Refusals that wait to be sent. Each keeps a connection and a few kB. */
-const MAX_HELD_REFUSALS = 5_000;
-
 export interface LoginRouteOptions {
   readonly addressOf: AddressOf;
-  readonly refuseAfterMs: number;
   readonly throttle: LoginThrottle;
+  readonly refusals: HeldRefusals;
 }
 
-/**
- * The route of logins, which needs no token. A refusal of too many logins is sent after `refuseAfterMs`: a caller
- * who waits for each answer then sends so few requests that the others do not notice them.
- */
+/** The route of logins, which needs no token. */
 export function addLoginRoute(
   router: ApiRouter,
   context: AppContext,
-  { addressOf, refuseAfterMs, throttle }: LoginRouteOptions,
+  { addressOf, throttle, refusals }: LoginRouteOptions,
 ): void {
-  let held = 0;
   router.post(
     "/auth/login",
-    answer(context, async (ctx) => {
-      const address = addressOf(ctx.req);
-      try {
+    answer(context, (ctx) =>
+      refusals.run(async () => {
+        const address = addressOf(ctx.req);
         throttle.requireTry(address, context.clock.monotonic());
         const userAgent = ctx.get("user-agent");
-        return await login(context, await parseBody(ctx, loginBody), { throttle, address, userAgent });
-      } catch (error) {
-        if (error instanceof MillraceError && error.reason === "too_many" && held < MAX_HELD_REFUSALS) {
-          held++;
-          await sleep(refuseAfterMs, undefined, { ref: false });
-          held--;
-        }
-        throw error;
-      }
-    }),
+        return login(context, await parseBody(ctx, loginBody), { throttle, address, userAgent });
+      }),
+    ),
   );
 }
 

@@ -21,6 +21,11 @@ import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addIdentityRoutes, addLoginRoute } from "./identity-routes.ts";
 import { createListener, listenerUrl } from "./listener.ts";
+import { DevicePaces } from "../app/identity/device-logins.ts";
+import { addDeviceRoutes } from "./login/device-routes.ts";
+import { addForms } from "./login/forms.ts";
+import { HeldRefusals } from "./login/held-refusals.ts";
+import { addLinkRoutes } from "./login/link-routes.ts";
 import { addRefreshRoute, addSessionRoutes } from "./login/session-routes.ts";
 import { addLogLimitRoutes } from "./log-limit-routes.ts";
 import { addTrustDemandRoutes } from "./trust-demand-routes.ts";
@@ -86,14 +91,24 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
-  const login = { addressOf: addressReader(options.trustedProxies), refuseAfterMs, throttle: new LoginThrottle() };
+  const login = {
+    addressOf: addressReader(options.trustedProxies),
+    throttle: new LoginThrottle(),
+    refusals: new HeldRefusals(refuseAfterMs),
+    publicUrl,
+  };
   addLoginRoute(open, context, login);
   addRefreshRoute(open, context);
+  addDeviceRoutes(open, context, { ...login, paces: new DevicePaces() });
+  const forms = new Router<RequestState>(EXACT);
+  forms.use(boundQuery());
+  addForms(forms, context, login);
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl);
   api.use(boundQuery(), authenticated);
   addIdentityRoutes(api, context, login);
   addSessionRoutes(api, context, publicUrl);
+  addLinkRoutes(api, context, publicUrl);
   addRunRoutes(api, context);
   addApprovalRoutes(api, context);
   addArtifactRoutes(api, context);
@@ -120,6 +135,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   });
   app.use(health.routes());
   app.use(open.routes());
+  app.use(forms.routes());
   app.use(api.routes());
   app.use(refuseUnmatched(api, authenticated));
 

@@ -13,7 +13,19 @@ interface RouterMiddleware extends Koa.Middleware {
   readonly router?: { readonly stack: readonly { readonly methods: readonly string[]; readonly path: string }[] };
 }
 
-const WITHOUT_TOKEN = ["/api/v1/auth/login", "/api/v1/auth/refresh", "/healthz", "/readyz"];
+const WITHOUT_TOKEN = [
+  "/healthz",
+  "/readyz",
+  "/login",
+  "/logout",
+  "/invitation",
+  "/reset",
+  "/device",
+  "/api/v1/auth/login",
+  "/api/v1/auth/refresh",
+  "/api/v1/auth/device/code",
+  "/api/v1/auth/device/token",
+];
 
 describe("a caller without a token", () => {
   let edge: TestEdge;

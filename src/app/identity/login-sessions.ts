@@ -174,6 +174,6 @@ function sessionView(session: LoginSession, own: SessionId | null): SessionView 
 }
 
 /** A caller chooses this text, and people and terminals show it. */
-function boundedAgent(text: string): string {
+export function boundedAgent(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?").slice(0, MAX_USER_AGENT);
 }

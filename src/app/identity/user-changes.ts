@@ -7,6 +7,7 @@ import type { User, UserChange } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller, operationsOf, type UserOperation } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
+import { dropLinks } from "./one-time-links.ts";
 import { noUser, OWN, OWN_OR_MANAGED, reachUser, requireRole, requireUser } from "./reaching-users.ts";
 import { type LoginOrigin, password, userName, type UserView, userView } from "./users.ts";
 
@@ -71,7 +72,10 @@ export async function changeUser(
   const { name, role, disabled } = input.body;
   if (role !== undefined) requireRole(maker, role);
   const change = { ...(name && { name }), ...(role && { role }), ...(disabled !== undefined && { disabled }) };
-  return applyChange(context, user, change);
+  const view = await applyChange(context, user, change);
+  // A link of before the change was made for a user whom its maker reached then.
+  if (role !== undefined) await dropLinks(context, user.userId);
+  return view;
 }
 
 /**
@@ -107,6 +111,7 @@ export async function setPassword(
   }
   const passwordHash = await hashPassword(input.body.password);
   await applyChange(context, user, { passwordHash, loginsFrom: context.clock.now() });
+  await dropLinks(context, user.userId);
   await context.stores.logins.endSessionsOf(user.userId);
 }
 
