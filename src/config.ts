@@ -69,6 +69,8 @@ export interface NodeConfig {
   readonly trustedProxies: readonly Network[];
   /** The address that users call, without a path; null for the address of the listener. */
   readonly publicUrl: string | null;
+  /** The file with the OpenID Connect providers, or null. */
+  readonly oidcFile: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Agents that a gateway admits in a second. */
@@ -180,6 +182,7 @@ const nodeVariables = z
     MILLRACE_HTTP_ADDRESS: address.optional(),
     MILLRACE_TRUSTED_PROXIES: networks.default([]),
     MILLRACE_PUBLIC_URL: publicUrl.optional(),
+    MILLRACE_OIDC_FILE: file,
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_AGENTS_PER_SECOND: wholeNumber(1, 10_000).default(100),
@@ -323,6 +326,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     tls: { http: tlsOf(read, "HTTP"), grpc: tlsOf(read, "GRPC"), metrics: tlsOf(read, "METRICS") },
     trustedProxies: read.MILLRACE_TRUSTED_PROXIES,
     publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
+    oidcFile: read.MILLRACE_OIDC_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,

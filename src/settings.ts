@@ -119,6 +119,12 @@ export const SETTINGS = {
     meaning:
       "The key that seals [secrets](operations.md#secrets): 32 bytes as 64 hexadecimal digits or as base64. With several keys, separated by commas, the first one seals.",
   },
+  MILLRACE_OIDC_FILE: {
+    group: "Keys and tokens",
+    standard: null,
+    without: "none: users log in with passwords",
+    meaning: "A JSON file with [OpenID Connect providers](operations.md#openid-connect), on every edge.",
+  },
   MILLRACE_BOOTSTRAP_TOKEN: {
     group: "Keys and tokens",
     standard: null,

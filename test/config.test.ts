@@ -31,6 +31,7 @@ describe("the environment", () => {
       tls: { http: null, grpc: null, metrics: null },
       trustedProxies: [],
       publicUrl: null,
+      oidcFile: null,
       grpcReflection: true,
       agentsPerSecond: 100,
       dataDir: null,

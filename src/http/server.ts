@@ -7,6 +7,8 @@ import { LoginThrottle } from "../app/identity/login-throttle.ts";
 import type { PublicUrl } from "../app/identity/request-proof.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import type { OidcProviderSettings } from "../app/oidc/provider-settings.ts";
+import { OidcProvider } from "../app/oidc/providers.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -23,6 +25,7 @@ import { addIdentityRoutes, addLoginRoute } from "./identity-routes.ts";
 import { createListener, listenerUrl } from "./listener.ts";
 import { DevicePaces } from "../app/identity/device-logins.ts";
 import { addDeviceRoutes } from "./login/device-routes.ts";
+import { addOidcRoutes } from "./login/oidc-routes.ts";
 import { addForms } from "./login/forms.ts";
 import { HeldRefusals } from "./login/held-refusals.ts";
 import { addLinkRoutes } from "./login/link-routes.ts";
@@ -50,6 +53,8 @@ export interface HttpServerOptions {
   readonly trustedProxies?: readonly Network[] | undefined;
   /** The address that users call, without a path; by default the address of the listener. */
   readonly publicUrl?: string | undefined;
+  /** The OpenID Connect providers at which users may log in. */
+  readonly oidc?: readonly OidcProviderSettings[] | undefined;
   /** Milliseconds within which headers, and then a small body, must arrive; default 15,000. */
   readonly headWithinMs?: number | undefined;
   /** Milliseconds until too many logins are refused; default 5,000. */
@@ -102,7 +107,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addDeviceRoutes(open, context, { ...login, paces: new DevicePaces() });
   const forms = new Router<RequestState>(EXACT);
   forms.use(boundQuery());
-  addForms(forms, context, login);
+  const providers = (options.oidc ?? []).map((settings) => new OidcProvider(settings, context));
+  addForms(forms, context, { ...login, providers });
+  addOidcRoutes(forms, context, { ...login, providers });
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl);
   api.use(boundQuery(), authenticated);

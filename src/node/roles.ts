@@ -25,6 +25,7 @@ import type { Stores } from "../stores/ports/stores.ts";
 import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
+import { readOidcFile } from "./oidc-file.ts";
 import { registerRetentionMetrics } from "./retention-metrics.ts";
 import type { Teardown } from "./teardown.ts";
 
@@ -110,9 +111,11 @@ export async function startEdge(
   options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
   teardown: Teardown,
 ): Promise<string> {
+  const oidc = await readOidcFile(config.oidcFile);
   const { trustedProxies, publicUrl: configured } = config;
   const { server, app, publicUrl } = createHttpServer(context, {
     ...options,
+    oidc,
     trustedProxies,
     publicUrl: configured ?? undefined,
   });

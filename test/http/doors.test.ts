@@ -21,6 +21,8 @@ const WITHOUT_TOKEN = [
   "/invitation",
   "/reset",
   "/device",
+  "/login/oidc/x",
+  "/login/oidc/x/callback",
   "/api/v1/auth/login",
   "/api/v1/auth/refresh",
   "/api/v1/auth/device/code",

@@ -74,6 +74,7 @@ export async function openTestEdge(
     headWithinMs?: number;
     refuseAfterMs?: number;
     trustedProxies?: HttpServerOptions["trustedProxies"];
+    oidc?: HttpServerOptions["oidc"];
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
@@ -128,6 +129,7 @@ export async function openTestEdge(
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     headWithinMs: limits.headWithinMs,
     refuseAfterMs: limits.refuseAfterMs,
+    oidc: limits.oidc,
     ...(limits.trustedProxies === undefined ? {} : { trustedProxies: limits.trustedProxies }),
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),

@@ -15,7 +15,7 @@ import type { IdentityContext } from "./context.ts";
 import { hashOf } from "./one-time.ts";
 import { hashPassword } from "./passwords.ts";
 import { reachUser } from "./reaching-users.ts";
-import { createUser, password as passwordShape, userName, type UserView, userView } from "./users.ts";
+import { createUser, password as passwordShape, userEmail, userName, type UserView, userView } from "./users.ts";
 
 const DAY_MS = 86_400_000;
 const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
@@ -25,6 +25,7 @@ export type LinkKind = "invitation" | "reset";
 export const inviteBody = z.strictObject({
   name: userName,
   role: z.enum(ROLES),
+  email: userEmail.optional(),
   /** How long the link is good. */
   days: z.int().min(1).max(30).default(7),
 });

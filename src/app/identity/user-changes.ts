@@ -9,11 +9,16 @@ import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { dropLinks } from "./one-time-links.ts";
 import { noUser, OWN, OWN_OR_MANAGED, reachUser, requireRole, requireUser } from "./reaching-users.ts";
-import { type LoginOrigin, password, userName, type UserView, userView } from "./users.ts";
+import { type LoginOrigin, password, userEmail, userName, type UserView, userView } from "./users.ts";
 
 export const changeUserBody = z
-  .strictObject({ name: userName.optional(), role: z.enum(ROLES).optional(), disabled: z.boolean().optional() })
-  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, role and disabled");
+  .strictObject({
+    name: userName.optional(),
+    role: z.enum(ROLES).optional(),
+    disabled: z.boolean().optional(),
+    email: userEmail.optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, role, disabled and email");
 /** `currentPassword` is needed by users who change their own password and have one. */
 export const setPasswordBody = z.strictObject({ password, currentPassword: z.string().max(1_000).optional() });
 
@@ -69,9 +74,14 @@ export async function changeUser(
   input: { readonly userId: string; readonly body: z.output<typeof changeUserBody> },
 ): Promise<UserView> {
   const { user, caller: maker } = await reachUser(context, caller, input.userId, MANAGED);
-  const { name, role, disabled } = input.body;
+  const { name, role, disabled, email } = input.body;
   if (role !== undefined) requireRole(maker, role);
-  const change = { ...(name && { name }), ...(role && { role }), ...(disabled !== undefined && { disabled }) };
+  const change = {
+    ...(name && { name }),
+    ...(role && { role }),
+    ...(disabled !== undefined && { disabled }),
+    ...(email && { email }),
+  };
   const view = await applyChange(context, user, change);
   // A link of before the change was made for a user whom its maker reached then.
   if (role !== undefined) await dropLinks(context, user.userId);

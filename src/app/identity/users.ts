@@ -20,9 +20,13 @@ export const userName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "must have 1 to 128 letters, digits, ., _, @ or -");
 
+/** It counts as the user's own: who verifies it at a provider becomes this user. */
+export const userEmail = z.email("must be an e-mail address").max(254).toLowerCase();
+
 export const createUserBody = z.strictObject({
   name: userName,
   role: z.enum(ROLES),
+  email: userEmail.optional(),
   password: password.optional(),
 });
 export const loginBody = z.strictObject({
@@ -39,6 +43,8 @@ export interface UserView {
   readonly hasPassword: boolean;
   readonly disabled: boolean;
   readonly createdAt: string;
+  /** Absent without one. */
+  readonly email?: string;
 }
 
 export interface LoginView extends AccessView {
@@ -62,6 +68,7 @@ export async function createUser(
     passwordHash: input.password === undefined ? "" : await hashPassword(input.password),
     createdAt: context.clock.now(),
     disabled: false,
+    ...(input.email === undefined ? {} : { email: input.email }),
   };
   if ((await context.stores.identity.createUser(user)) === "nameTaken") {
     throw new MillraceError("already_exists", `there is a user named ${input.name} already`);
@@ -142,6 +149,7 @@ function decoyHash(): Promise<string> {
   return decoy;
 }
 
-export function userView({ userId, name, role, passwordHash, disabled, createdAt }: User): UserView {
-  return { userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) };
+export function userView({ userId, name, role, passwordHash, disabled, createdAt, email }: User): UserView {
+  const view = { userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) };
+  return email === undefined ? view : { ...view, email };
 }

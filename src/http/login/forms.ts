@@ -8,6 +8,7 @@ import { type LinkKind, setPasswordByLink, userOfLink } from "../../app/identity
 import { isSafeMethod, proveRequest, type PublicUrl, requireOwnPage } from "../../app/identity/request-proof.ts";
 import type { UserCaller } from "../../app/identity/access.ts";
 import { provePassword } from "../../app/identity/users.ts";
+import type { OidcProvider } from "../../app/oidc/providers.ts";
 import type { AppContext } from "../../app/context.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { User } from "../../stores/ports/identity.ts";
@@ -25,6 +26,7 @@ export interface FormOptions {
   readonly throttle: LoginThrottle;
   readonly refusals: HeldRefusals;
   readonly publicUrl: PublicUrl;
+  readonly providers: readonly OidcProvider[];
 }
 
 const HOME = "/login";
@@ -35,7 +37,7 @@ const LINKS = {
 
 /** Adds the forms to a router without a prefix. */
 export function addForms(router: Router<RequestState>, context: AppContext, options: FormOptions): void {
-  const { publicUrl } = options;
+  const { publicUrl, providers } = options;
   const placeOf = (ctx: ApiContext): LoginPlace => ({
     address: options.addressOf(ctx.req),
     userAgent: ctx.get("user-agent"),
@@ -55,7 +57,7 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
   router.get("/login", async (ctx) => {
     const next = localPath(queryText(ctx, "next"), HOME);
     const caller = await callerOf(ctx);
-    if (caller === undefined) sendPage(ctx, loginPage({ next }));
+    if (caller === undefined) sendPage(ctx, loginPage(providers, { next }));
     else if (next === HOME) sendPage(ctx, { title: "Logged in", body: loggedIn(caller) });
     else goTo(ctx, next);
   });
@@ -70,7 +72,7 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
         await enter(ctx, await provePassword(context, { name, password }, { throttle: options.throttle, address }));
       } catch (error) {
         if (!(error instanceof MillraceError && error.reason === "unauthenticated")) throw error;
-        sendPage(ctx, { ...loginPage({ next, name, message: error.message }), status: 401 });
+        sendPage(ctx, { ...loginPage(providers, { next, name, message: error.message }), status: 401 });
         return;
       }
       goTo(ctx, next);
@@ -167,14 +169,23 @@ function goTo(ctx: ApiContext, path: string): void {
   ctx.redirect(path);
 }
 
-function loginPage(shown: { readonly next: string; readonly name?: string; readonly message?: string }) {
-  const body = html`${alert(shown.message)}
+function loginPage(
+  providers: readonly OidcProvider[],
+  { next, name, message }: { readonly next: string; readonly name?: string; readonly message?: string },
+) {
+  const query = new URLSearchParams({ next }).toString();
+  const links = providers.map(
+    ({ settings }) =>
+      html`<p><a class="button" href="/login/oidc/${settings.id}?${query}">Log in with ${settings.name}</a></p>`,
+  );
+  const body = html`${alert(message)}
     <form method="post" action="/login">
-      <input type="hidden" name="next" value="${shown.next}" />
-      <label>Name <input name="name" value="${shown.name}" autocomplete="username" required autofocus /></label>
+      <input type="hidden" name="next" value="${next}" />
+      <label>Name <input name="name" value="${name}" autocomplete="username" required autofocus /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
       <button>Log in</button>
-    </form>`;
+    </form>
+    ${links}`;
   return { title: "Log in", body };
 }
 

@@ -18,10 +18,12 @@ export interface User {
   readonly disabled: boolean;
   /** Access tokens of earlier logins are refused; absent while none is. Unix milliseconds. */
   readonly loginsFrom?: number;
+  /** Small letters; absent without one. It links the user to a provider's user who has verified the same address. */
+  readonly email?: string;
 }
 
 /** New values of some fields of a user. */
-export type UserChange = Partial<Pick<User, "name" | "role" | "passwordHash" | "disabled" | "loginsFrom">>;
+export type UserChange = Partial<Pick<User, "name" | "role" | "passwordHash" | "disabled" | "loginsFrom" | "email">>;
 
 /** True for a user who counts as an owner: without one, no user could manage the owners. */
 export function isActiveOwner({ role, disabled }: Pick<User, "role" | "disabled">): boolean {
