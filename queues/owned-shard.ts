@@ -10,7 +10,7 @@ import { systemClock } from "../src/domain/clock.ts";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import type { JointReader } from "./joint-reader.ts";
-import { ENVELOPE_SCHEMA, type Envelope, type MessageFormat } from "./envelope.ts";
+import { type AddressedMessage, ENVELOPE_SCHEMA, type Envelope, type MessageFormat } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
 import { MailboxReader } from "./mailbox-reader.ts";
 import { shardOf } from "./shard-map.ts";
@@ -33,6 +33,8 @@ export interface OwnedShardOptions {
   readonly log: Logger;
 }
 
+/** Messages that are handed over in this process and not done, at most: as many as a mailbox reader has in hand. */
+const TAKEN_MAX = 4_096;
 /** Length of the lease of a shard, milliseconds. */
 export const LEASE_MS = 3_000;
 
@@ -50,6 +52,9 @@ export class OwnedShard {
   #renewedAt: number;
   #ended = false;
   #opened = false;
+  /** True once this node has begun to give the shard up. */
+  #isLeaving = false;
+  #taken = 0;
   #canaryAt: number;
   /** When the oldest canary that has not come back was sent, monotonic milliseconds; null for none. */
   #awaitedSince: number | null = null;
@@ -63,6 +68,22 @@ export class OwnedShard {
     this.#keys = leaseKeys(options.shard);
     this.#queue = new Queue<Envelope>(mailboxName(this.shard), mailboxOptions(options.redis, this.shard));
     this.#queue.on("error", () => undefined);
+  }
+
+  /** {@link OwnedHere.take} for a message of this shard. */
+  take(message: AddressedMessage): Promise<boolean> | undefined {
+    const isHeld = this.isOpen && !this.#isLeaving && this.leaseLeftMs(performance.now()) > 0;
+    return isHeld && this.#taken < TAKEN_MAX ? this.#receiveTaken(message) : undefined;
+  }
+
+  async #receiveTaken(message: AddressedMessage): Promise<boolean> {
+    this.#taken++;
+    try {
+      await this.#options.handler.receive(this.shard, [message]);
+      return !this.#ended;
+    } finally {
+      this.#taken--;
+    }
   }
 
   get isOpen(): boolean {
@@ -130,6 +151,7 @@ export class OwnedShard {
   /** Drains the shard and gives the lease back. The caller must renew the lease until this resolves. */
   async release(): Promise<void> {
     const { redis, handler, holder } = this.#options;
+    this.#isLeaving = true;
     await this.#reader?.close();
     // The handler knows a shard by its number: this node may own the shard again by now, under a later lease.
     if (this.#ended) return;
@@ -147,6 +169,7 @@ export class OwnedShard {
    */
   async surrender(withinMs: number): Promise<void> {
     const { redis, holder } = this.#options;
+    this.#isLeaving = true;
     // No envelope is fetched for this node once the next owner has returned those that were in hand.
     const timeout = sleep(withinMs, undefined, { ref: false });
     await Promise.race([this.#reader?.close(), timeout]).catch(() => undefined);

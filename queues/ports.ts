@@ -3,16 +3,26 @@ import type { AddressedMessage } from "./envelope.ts";
 
 export interface MailboxSender {
   /**
-   * Resolves when Redis has the message. Sends at once when no send to that shard is in flight, else with the next
-   * batch.
+   * Resolves when the owner of the shard in this process has the message in memory, or else when Redis has it. Either may
+   * lose it: who needs the effect sends again, or stores what the owner's sweep finds.
    */
   send(message: AddressedMessage): Promise<void>;
   /**
-   * Like `send`, but the message appears in its mailbox at `dueAt` (Unix milliseconds). A repeat with the same `key`
+   * The message appears in its mailbox, which is in Redis, at `dueAt` (Unix milliseconds). A repeat with the same `key`
    * does nothing.
    */
   sendAt(message: AddressedMessage, dueAt: number, key: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Shards that are owned in the same process as a sender. */
+export interface OwnedHere {
+  /**
+   * Hands a message to its shard, past the mailbox. Undefined when this process does not own the shard, or has too much to
+   * do on it: the message belongs in the mailbox. Else resolves when the owner is done with it, with `false` when the
+   * shard was given up before: the message belongs in the mailbox then, too.
+   */
+  take(shard: number, message: AddressedMessage): Promise<boolean> | undefined;
 }
 
 /** The work of an owner on its shards. No method may throw for a reason that concerns one message only. */

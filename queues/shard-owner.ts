@@ -5,7 +5,7 @@
 import type { Logger } from "../src/domain/logger.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/connect.ts";
 import { assignShards } from "./assignment.ts";
-import { UNVERSIONED_FORMAT, type MessageFormat } from "./envelope.ts";
+import { type AddressedMessage, UNVERSIONED_FORMAT, type MessageFormat } from "./envelope.ts";
 import { Canaries, CANARY_EVERY_MS } from "./canaries.ts";
 import { HandOver } from "./hand-over.ts";
 import { JointReader } from "./joint-reader.ts";
@@ -13,7 +13,7 @@ import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
 import { OwnerBell } from "./owner-bell.ts";
 import type { OwnershipGuard } from "./ownership-guard.ts";
 import { JoinedEpochs } from "./joined-epochs.ts";
-import type { EpochSource, EpochStore, ShardHandler } from "./ports.ts";
+import type { EpochSource, EpochStore, OwnedHere, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
 import { beat, leave, lengthsOf, releaseLease, renewLeases } from "./scripts.ts";
 import { ring, shardWord } from "./wake-key.ts";
@@ -69,7 +69,7 @@ const CANARY_OVERDUE_MS = 25_000;
 /** How long a worker that may own no shard waits for envelopes in hand before it gives a shard up. */
 const SURRENDER_MS = 200;
 
-export class ShardOwner {
+export class ShardOwner implements OwnedHere {
   readonly #options: ShardOwnerOptions;
   readonly #redis: RedisClient;
   readonly #identity: RedisIdentity;
@@ -159,6 +159,10 @@ export class ShardOwner {
       .filter(({ isOpen }) => isOpen)
       .map(({ shard }) => shard)
       .toSorted((a, b) => a - b);
+  }
+
+  take(shard: number, message: AddressedMessage): Promise<boolean> | undefined {
+    return this.#owned.get(shard)?.take(message);
   }
 
   /** Health of the shards that this node holds. `ok`: the last canary came back within 25 s. */

@@ -19,6 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { BUNDLING, ENTRIES } from "./bundling.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
@@ -26,36 +27,15 @@ const OUT = join(DIST, "src");
 /** Records of the compiler and of setup.mjs. */
 const KEPT = /^\.(tsbuildinfo|built.*)$/;
 
-/** The files that a process starts with. They lie in one folder, because each finds the others beside itself. */
-const ENTRIES = {
-  main: "src/main.ts",
-  "launcher-main": "src/agent/process/launcher-main.ts",
-  "checkout-main": "src/agent/builtins/checkout/checkout-main.ts",
-  "thread-main": "src/definition-work/thread-main.ts",
-};
-
-/** Packages with native code, and the driver of MongoDB, whose inner modules the program patches. */
-const EXTERNAL = ["@node-rs/argon2", "@photostructure/sqlite", "mongodb", "msgpackr-extract"];
-
 const { outputFiles } = await build({
-  absWorkingDir: ROOT,
+  ...BUNDLING,
   entryPoints: ENTRIES,
   outdir: OUT,
-  chunkNames: "[name]-[hash]",
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  platform: "node",
-  target: "node20.19",
-  external: EXTERNAL,
-  // Dependencies that are CommonJS modules ask for modules of Node by `require`.
-  banner: {
-    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
-  },
+  minifyWhitespace: true,
+  minifySyntax: true,
   sourcemap: "linked",
   sourcesContent: false,
   write: false,
-  logLevel: "warning",
 });
 
 mkdirSync(OUT, { recursive: true });

@@ -5,7 +5,7 @@ import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { TSX } from "./support/processes.ts";
+import { TSX } from "./support/test-programs.ts";
 
 /** Prints the packages that a node of the control plane has loaded before it opens its store. */
 const LOADED = `

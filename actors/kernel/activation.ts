@@ -102,6 +102,17 @@ export class Activation {
     else this.#waiting.push(message);
   }
 
+  /**
+   * Takes over an aggregate that its creator has just stored, instead of a load. All that it owes is left to the creator.
+   * To be called before any work.
+   */
+  adopt(aggregate: Aggregate<RootId>, plan: RunPlan): void {
+    // The creator does not know in which schema the store has written the head. It was none above that of the next save.
+    this.#loaded = this.#toLoaded({ ...aggregate, head: { ...aggregate.head, schema: 0 } }, plan);
+    this.#grace = this.#graceOf(aggregate);
+    this.#onActors(this.#loaded.actors.values());
+  }
+
   /** Makes the next turn tell Redis again all that it must hold for this aggregate. */
   refresh(): void {
     this.#refresh = true;
@@ -189,13 +200,9 @@ export class Activation {
     ]);
     if (aggregate === undefined || aggregate.head.shard !== this.shard) return null;
     if (plan === undefined) throw new Error("the plan of this run is not in the store");
-    const actors = new Map(
-      aggregate.actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]),
-    );
-    const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
-    const ended = new EndedActors(this.#type, plan, aggregate.apart);
-    const loaded: Loaded = { head: aggregate.head, actors, plan, index, ended };
-    const grace = graceOf(aggregate.head, this.#context.clock.now(), this.#context.timing.creatorMs);
+    const loaded = this.#toLoaded(aggregate, plan);
+    const { actors } = loaded;
+    const grace = this.#graceOf(aggregate);
     const owed = aggregate.head.owed.slice(grace.owed.length);
     await this.#storeEvents(aggregate.head, owed);
     // A job that was granted since the offer was saved must not be offered again.
@@ -205,6 +212,16 @@ export class Activation {
     this.#unperformed = unperformed;
     this.#onActors(actors.values());
     return loaded;
+  }
+
+  #toLoaded({ head, actors: stored, apart }: Aggregate<RootId>, plan: RunPlan): Loaded {
+    const actors = new Map(stored.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
+    const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
+    return { head, actors, plan, index, ended: new EndedActors(this.#type, plan, apart) };
+  }
+
+  #graceOf({ head }: Aggregate<RootId>): CreatorGrace {
+    return graceOf(head, this.#context.clock.now(), this.#context.timing.creatorMs);
   }
 
   async #loadOrCreate(): Promise<Aggregate<RootId> | undefined> {

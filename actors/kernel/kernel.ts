@@ -8,6 +8,8 @@ import type { ShardHandler } from "../../queues/ports.ts";
 import type { Presence } from "../../src/board/board.ts";
 import { asId, type RootId } from "../../src/domain/ids.ts";
 import { systemTimers } from "../../src/domain/clock.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import type { Aggregate } from "../../src/stores/ports/aggregates.ts";
 import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTiming } from "./kernel-context.ts";
 import { LeaseWatcher } from "./lease-watcher.ts";
 import { QueueWatcher } from "./queue-watcher.ts";
@@ -112,6 +114,15 @@ export class Kernel implements ShardHandler {
         shard.deliver(asId<RootId>(rootId), to === null ? null : { to, message }),
       ),
     );
+  }
+
+  /**
+   * Takes a run into memory that this process has just stored, with version 1, if its shard is open here. A run that is
+   * bound to no agent stays out, because it may wait for long.
+   */
+  adopt(aggregate: Aggregate, plan: RunPlan): void {
+    const { shard, summary } = aggregate.head;
+    if (summary.bound) this.#shards.get(shard)?.shard.adopt(aggregate, plan);
   }
 
   async drain(index: number): Promise<void> {

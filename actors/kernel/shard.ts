@@ -4,7 +4,8 @@
  */
 import type { RootId, RunId } from "../../src/domain/ids.ts";
 import { type Cancel, pause } from "../../src/domain/clock.ts";
-import type { DueAggregate } from "../../src/stores/ports/aggregates.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import type { Aggregate, DueAggregate } from "../../src/stores/ports/aggregates.ts";
 import { NewerSchemaError } from "../../src/stores/format/stored-format.ts";
 import { Activation } from "./activation.ts";
 import { BoundCheck } from "./bound-check.ts";
@@ -96,6 +97,15 @@ export class Shard {
     const entry = this.#entryOf(rootId);
     entry.activation.add(message);
     return this.#untilDecided(entry);
+  }
+
+  /** {@link Kernel.adopt}: as if the aggregate had been loaded now. An aggregate that is in memory already stays as it is. */
+  adopt(aggregate: Aggregate, plan: RunPlan): void {
+    const { rootId } = aggregate.head;
+    if (!this.#open || this.#draining || this.#entries.has(rootId)) return;
+    const entry = this.#entryOf(rootId);
+    entry.lastUsedAt = this.#context.clock.monotonic();
+    entry.activation.adopt(aggregate, plan);
   }
 
   /**

@@ -9,11 +9,11 @@ import type { ArtifactRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LogLimit } from "../domain/retention.ts";
+import type { BegunRuns } from "./begun-runs.ts";
 import type { LargeReads } from "./large-reads.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
-import type { StoredActor } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 
 export interface AppContext {
@@ -35,8 +35,8 @@ export interface AppContext {
   readonly clock: Clock;
   /** Log of this process, for operators. */
   readonly log: Logger;
-  /** Called for metrics with the actors of each run that is created here. It must not throw and must return fast. */
-  readonly onRunBegun?: (actors: readonly StoredActor[]) => void;
+  /** Hears of each run that is created here. Absent: no part of this process needs to know. */
+  readonly begunRuns?: BegunRuns;
   /** Number of mailbox shards; fixed for a deployment. */
   readonly shards: number;
   /** First word of event types. */

@@ -3,11 +3,11 @@
  * take turns, and each may have only so many tasks in hand, so that the large definitions of one caller do not keep another waiting.
  */
 import { availableParallelism } from "node:os";
-import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import { programFile } from "../program-files.ts";
 import type { Tasks } from "./tasks.ts";
 import type { Request, Response } from "./thread-main.ts";
 
@@ -54,11 +54,10 @@ interface Thread {
   timer: NodeJS.Timeout;
 }
 
-const here = fileURLToPath(import.meta.url);
-const MAIN_FILE = new URL(`thread-main${extname(here)}`, import.meta.url);
-/** Only in tests is the program of the thread TypeScript; a thread does not inherit the loader of its process. */
-const LOADER = JSON.stringify("tsx/esm/api");
-const FROM_SOURCE = `import(${LOADER}).then(({ register }) => { register(); return import(${JSON.stringify(MAIN_FILE.href)}); })`;
+/** A thread does not inherit the translator of its process, which only the tests have. */
+const TRANSLATOR = JSON.stringify("tsx/esm/api");
+const translated = (path: string): string =>
+  `import(${TRANSLATOR}).then(({ register }) => { register(); return import(${JSON.stringify(pathToFileURL(path).href)}); })`;
 
 export class Threads {
   readonly #bounds: ThreadBounds;
@@ -164,8 +163,8 @@ export class Threads {
   }
 
   #start(): Thread {
-    const isSource = extname(here) === ".ts";
-    const worker = new Worker(isSource ? FROM_SOURCE : MAIN_FILE, {
+    const { path, isSource } = programFile("thread-main", import.meta.url);
+    const worker = new Worker(isSource ? translated(path) : path, {
       eval: isSource,
       resourceLimits: { maxOldGenerationSizeMb: this.#bounds.heapMb },
       // Nothing of a thread goes to the log of the process by itself.

@@ -15,6 +15,7 @@ import { withActors } from "../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
 import type { RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
+import type { BegunRun } from "../app/begun-runs.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
 import type { LogLimits } from "./log-limits.ts";
 import type { SecretHandout } from "./secret-handout.ts";
@@ -109,6 +110,14 @@ export class DispatchBuilder {
       if (spec === undefined) throw missingPlan(`job ${jobIndex} of run ${runId}`);
       return spec;
     });
+  }
+
+  /** Keeps what the first dispatches of a run need, so that they are built without the store. */
+  learn({ aggregate: { head }, plan, jobs }: BegunRun): void {
+    const dispatched = head.owed.flatMap(({ effect }) => (effect.type === "dispatch" ? [effect.order.jobIndex] : []));
+    if (dispatched.length === 0) return;
+    this.#runs.remember(head.rootId, { plan, origin: head.origin });
+    for (const jobIndex of dispatched) this.#specs.remember(`${head.rootId}/${jobIndex}`, jobs[jobIndex]!);
   }
 
   /**

@@ -42,17 +42,19 @@ export function gatewayContext(
   heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
   sessionCheckMs?: number,
 ): GatewayContext {
+  const builder = new DispatchBuilder({
+    stores: context.stores,
+    secrets: context.secrets,
+    handout: new SecretHandout(context),
+    logLimits: new LogLimits(context),
+    contentLimits: contentLimitsOf(context),
+    onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
+  });
+  context.begunRuns?.listen((run) => builder.learn(run));
   return {
     ...context,
     gatewayId: randomUUID(),
-    builder: new DispatchBuilder({
-      stores: context.stores,
-      secrets: context.secrets,
-      handout: new SecretHandout(context),
-      logLimits: new LogLimits(context),
-      contentLimits: contentLimitsOf(context),
-      onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
-    }),
+    builder,
     claimQueue: new ClaimQueue(context),
     sessions: new OpenSessions(context, sessionCheckMs),
     heartbeatIntervalMs,

@@ -1,36 +1,51 @@
 /** Routes of approvals: what waits for people, and their votes. */
-import { listApprovals, listApprovalsQuery, listRunApprovals } from "../app/approvals/approvals.ts";
-import type { AppContext } from "../app/context.ts";
+import { ApprovalForCallerShape } from "../app/approvals/approval-shape.ts";
+import { listApprovals, listApprovalsQuery, listRunApprovals, RunApprovalsShape } from "../app/approvals/approvals.ts";
 import { approve, reject, voteBody } from "../app/approvals/votes.ts";
-import { type ApprovalId, asId, type PipelineId, type RunId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseBody, parseQuery } from "./parse.ts";
-import type { ApiRouter } from "./state.ts";
+import type { AppContext } from "../app/context.ts";
+import { pageOf } from "../app/shapes.ts";
+import { routesFor } from "./route.ts";
 
-export function addApprovalRoutes(router: ApiRouter, context: AppContext): void {
-  router.get(
-    "/approvals",
-    answer(context, (ctx) => listApprovals(context, ctx.state.caller, parseQuery(ctx, listApprovalsQuery))),
-  );
-  router.get(
-    "/pipelines/runs/:runId/approvals",
-    answer(context, (ctx) => listRunApprovals(context, ctx.state.caller, { runId: asId<RunId>(ctx.params["runId"]!) })),
-  );
-  for (const [word, vote] of [
-    ["approve", approve],
-    ["reject", reject],
-  ] as const) {
-    router.post(
-      `/pipelines/:pipelineId/runs/:runId/approvals/:approvalId/${word}`,
-      answer(context, async (ctx) => {
-        const body = await parseBody(ctx, voteBody);
-        return vote(context, ctx.state.caller, {
-          ...body,
-          pipelineId: asId<PipelineId>(ctx.params["pipelineId"]!),
-          runId: asId<RunId>(ctx.params["runId"]!),
-          approvalId: asId<ApprovalId>(ctx.params["approvalId"]!),
-        });
-      }),
-    );
-  }
+const route = routesFor<AppContext>("Approvals");
+const APPROVAL = "/pipelines/:pipelineId/runs/:runId/approvals/:approvalId";
+
+export const APPROVAL_ROUTES = [
+  route({
+    method: "GET",
+    path: "/approvals",
+    name: "listApprovals",
+    about: "Lists approvals of all runs; by default the pending ones, newest first.",
+    query: listApprovalsQuery,
+    answer: pageOf(ApprovalForCallerShape),
+    handle: (context, { caller, query }) => listApprovals(context, caller, query),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/approvals",
+    name: "listRunApprovals",
+    about: "Lists all approvals of a run in the order of their requests.",
+    answer: RunApprovalsShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => listRunApprovals(context, caller, params),
+  }),
+  voteRoute(`${APPROVAL}/approve`, "approve", "Approves what waits for approval.", approve),
+  voteRoute(`${APPROVAL}/reject`, "reject", "Rejects what waits for approval.", reject),
+];
+
+function voteRoute(
+  path: `${typeof APPROVAL}/${"approve" | "reject"}`,
+  name: string,
+  about: string,
+  vote: typeof approve,
+) {
+  return route({
+    method: "POST",
+    path,
+    name,
+    about,
+    body: voteBody,
+    answer: ApprovalForCallerShape,
+    errors: ["not_found", "conflict", "request_id_reused"],
+    handle: (context, { caller, params, body }) => vote(context, caller, { ...body, ...params }),
+  });
 }

@@ -3,6 +3,8 @@ import { posix } from "node:path";
 import { Readable } from "node:stream";
 import {
   type ArtifactContent,
+  ArtifactDetailsShape,
+  ArtifactShape,
   deleteArtifact,
   getArtifact,
   listArtifacts,
@@ -10,40 +12,57 @@ import {
   openArtifactFile,
 } from "../app/content/artifacts.ts";
 import type { AppContext } from "../app/context.ts";
-import { type ArtifactId, asId, type RunId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { readRange } from "./byte-range.ts";
-import { parseQuery } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import { pageOf } from "../app/shapes.ts";
+import { readRange } from "./request/byte-range.ts";
+import { routesFor } from "./route.ts";
+import type { RouteContext } from "./request/state.ts";
 
-export function addArtifactRoutes(router: ApiRouter, context: AppContext): void {
-  const runOf = (ctx: RouteContext) => asId<RunId>(ctx.params["runId"]!);
-  const namedBy = (ctx: RouteContext) => ({
-    runId: runOf(ctx),
-    artifactId: asId<ArtifactId>(ctx.params["artifactId"]!),
-  });
-  const artifacts = "/pipelines/runs/:runId/artifacts";
+const route = routesFor<AppContext>("Artifacts");
+const ARTIFACTS = "/pipelines/runs/:runId/artifacts";
 
-  router.get(
-    artifacts,
-    answer(context, (ctx) =>
-      listArtifacts(context, ctx.state.caller, { ...parseQuery(ctx, listArtifactsQuery), runId: runOf(ctx) }),
-    ),
-  );
-  router.get(
-    `${artifacts}/:artifactId`,
-    answer(context, (ctx) => getArtifact(context, ctx.state.caller, namedBy(ctx))),
-  );
-  router.delete(
-    `${artifacts}/:artifactId`,
-    answer(context, (ctx) => deleteArtifact(context, ctx.state.caller, namedBy(ctx))),
-  );
-  router.get(`${artifacts}/:artifactId/content{/*path}`, async (ctx) => {
-    const path = ctx.params["path"];
-    const file = { ...namedBy(ctx), ...(path === undefined ? {} : { path }) };
-    sendContent(ctx, await openArtifactFile(context, ctx.state.caller, file));
-  });
-}
+export const ARTIFACT_ROUTES = [
+  route({
+    method: "GET",
+    path: ARTIFACTS,
+    name: "listArtifacts",
+    about: "Lists the artifacts of a run, oldest first.",
+    query: listArtifactsQuery,
+    answer: pageOf(ArtifactShape),
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => listArtifacts(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: `${ARTIFACTS}/:artifactId`,
+    name: "getArtifact",
+    about: "Describes an artifact with its files.",
+    answer: ArtifactDetailsShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getArtifact(context, caller, params),
+  }),
+  route({
+    method: "DELETE",
+    path: `${ARTIFACTS}/:artifactId`,
+    name: "deleteArtifact",
+    about: "Deletes an artifact with its content.",
+    answer: null,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => deleteArtifact(context, caller, params),
+  }),
+  route({
+    method: "GET",
+    path: `${ARTIFACTS}/:artifactId/content{/*path}`,
+    name: "readArtifact",
+    about: "Reads one file of an artifact, or a range of its bytes.",
+    answer: null,
+    answerType: "application/octet-stream",
+    statuses: [200, 206, 304],
+    errors: ["not_found", "conflict", "range_not_satisfiable"],
+    async send(context, { caller, params, ctx }) {
+      sendContent(ctx, await openArtifactFile(context, caller, params));
+    },
+  }),
+];
 
 /** Always as a download: a browser must not run a file that a step wrote as a page of this server. */
 function sendContent(ctx: RouteContext, content: ArtifactContent): void {

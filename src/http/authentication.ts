@@ -3,7 +3,7 @@ import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
 import { isSafeMethod, proveRequest, type PublicUrl } from "../app/identity/request-proof.ts";
 import type { OpenSessions } from "../app/identity/sessions.ts";
-import type { ApiContext, RequestState } from "./state.ts";
+import type { ApiContext, RequestState } from "./request/state.ts";
 
 /** Downloads, which a browser begins without a script: the address may hold a ticket. */
 const DOWNLOAD = /^\/api\/v1\/pipelines\/runs\/[^/]+\/artifacts\/[^/]+\/content(\/|$)/;

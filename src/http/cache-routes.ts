@@ -1,34 +1,48 @@
 /** Routes of the cache entries of a project. */
-import { deleteCache, deleteCaches, deleteCachesQuery, listCaches, listCachesQuery } from "../app/content/caches.ts";
+import {
+  CacheShape,
+  deleteCache,
+  deleteCaches,
+  deleteCachesQuery,
+  DeletedCachesShape,
+  listCaches,
+  listCachesQuery,
+} from "../app/content/caches.ts";
 import type { AppContext } from "../app/context.ts";
-import { asId, type CacheId, type ProjectId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseQuery } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import { pageOf } from "../app/shapes.ts";
+import { routesFor } from "./route.ts";
 
-const PATH = "/projects/:projectId/caches";
+const route = routesFor<AppContext>("Caches");
+const CACHES = "/projects/:projectId/caches";
 
-export function addCacheRoutes(router: ApiRouter, context: AppContext): void {
-  const projectOf = ({ params }: RouteContext) => asId<ProjectId>(params["projectId"]!);
-  router.get(
-    PATH,
-    answer(context, (ctx) => {
-      const query = parseQuery(ctx, listCachesQuery);
-      return listCaches(context, ctx.state.caller, { ...query, projectId: projectOf(ctx) });
-    }),
-  );
-  router.delete(
-    PATH,
-    answer(context, (ctx) => {
-      const query = parseQuery(ctx, deleteCachesQuery);
-      return deleteCaches(context, ctx.state.caller, { ...query, projectId: projectOf(ctx) });
-    }),
-  );
-  router.delete(
-    `${PATH}/:cacheId`,
-    answer(context, (ctx) => {
-      const cacheId = asId<CacheId>(ctx.params["cacheId"]!);
-      return deleteCache(context, ctx.state.caller, { projectId: projectOf(ctx), cacheId });
-    }),
-  );
-}
+export const CACHE_ROUTES = [
+  route({
+    method: "GET",
+    path: CACHES,
+    name: "listCaches",
+    about: "Lists the cache entries of a project, last used first.",
+    query: listCachesQuery,
+    answer: pageOf(CacheShape),
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => listCaches(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "DELETE",
+    path: CACHES,
+    name: "deleteCaches",
+    about: "Deletes the cache entries whose key begins with `prefix`.",
+    query: deleteCachesQuery,
+    answer: DeletedCachesShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => deleteCaches(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "DELETE",
+    path: `${CACHES}/:cacheId`,
+    name: "deleteCache",
+    about: "Deletes one cache entry.",
+    answer: null,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => deleteCache(context, caller, params),
+  }),
+];

@@ -5,7 +5,7 @@ import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
 import { errorEnvelope, publicError } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { ApiRouter, RequestState } from "./state.ts";
+import type { ApiRouter, RequestState } from "./request/state.ts";
 
 /** Turns every thrown error into the error envelope. The text of an internal error goes to the log alone, with the request's id. */
 export function translateErrors(context: AppContext): Middleware<RequestState> {

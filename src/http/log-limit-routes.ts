@@ -1,23 +1,29 @@
 /** Routes of the limit on the logs of a project's steps. */
 import type { AppContext } from "../app/context.ts";
-import { getLogLimit, logLimitBody, setLogLimit } from "../app/upkeep/log-limit.ts";
-import { asId, type ProjectId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseBody } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import { getLogLimit, logLimitBody, LogLimitShape, setLogLimit } from "../app/upkeep/log-limit.ts";
+import { routesFor } from "./route.ts";
 
-export function addLogLimitRoutes(router: ApiRouter, context: AppContext): void {
-  const at = (ctx: RouteContext) => asId<ProjectId>(ctx.params["projectId"]!);
+const route = routesFor<AppContext>("Projects");
+const path = "/projects/:projectId/log-limit";
 
-  router.get(
-    "/projects/:projectId/log-limit",
-    answer(context, (ctx) => getLogLimit(context, ctx.state.caller, { projectId: at(ctx) })),
-  );
-  router.put(
-    "/projects/:projectId/log-limit",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, logLimitBody);
-      return setLogLimit(context, ctx.state.caller, { projectId: at(ctx), body });
-    }),
-  );
-}
+export const LOG_LIMIT_ROUTES = [
+  route({
+    method: "GET",
+    path,
+    name: "getLogLimit",
+    about: "Reads how much of a step's log a project keeps.",
+    answer: LogLimitShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getLogLimit(context, caller, params),
+  }),
+  route({
+    method: "PUT",
+    path,
+    name: "setLogLimit",
+    about: "Replaces the bounds that the project has itself.",
+    body: logLimitBody,
+    answer: LogLimitShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, body }) => setLogLimit(context, caller, { ...params, body }),
+  }),
+];

@@ -4,7 +4,7 @@ import type { Middleware } from "koa";
 import { Histogram, type Registry } from "prom-client";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { RequestState } from "./state.ts";
+import type { RequestState } from "./request/state.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ANSWER_WITHIN_MS = 30_000;

@@ -1,8 +1,15 @@
 /** Routes of pipelines, their definitions and triggers. */
 import { z } from "zod";
-import type { AppContext } from "../app/context.ts";
-import { getSpec, saveBody, saveSpec, validateBody, validateSpec } from "../app/catalogue/definitions.ts";
-import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
+import {
+  getSpec,
+  saveBody,
+  SavedSpecShape,
+  saveSpec,
+  SpecShape,
+  validateBody,
+  validateSpec,
+  ValidationShape,
+} from "../app/catalogue/definitions.ts";
 import {
   createPipeline,
   createPipelineBody,
@@ -10,14 +17,19 @@ import {
   getPipeline,
   listPipelines,
   listPipelinesQuery,
+  PipelineShape,
   updatePipeline,
   updatePipelineBody,
 } from "../app/catalogue/pipelines.ts";
-import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
-import { asId, type PipelineId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseBody, parseDefinitionBody, parseQuery } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import type { AppContext } from "../app/context.ts";
+import { pageOf } from "../app/shapes.ts";
+import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
+import { PlanShape } from "../app/triggering/plan-shape.ts";
+import { triggerBody, TriggeredRunShape, triggerRun } from "../app/triggering/trigger.ts";
+import { parseDefinitionBody } from "./request/parse.ts";
+import { routesFor } from "./route.ts";
+
+const route = routesFor<AppContext>("Pipelines");
 
 const deleteQuery = z.strictObject({
   force: z
@@ -26,65 +38,105 @@ const deleteQuery = z.strictObject({
     .transform((word) => word === "true"),
 });
 
-export function addPipelineRoutes(router: ApiRouter, context: AppContext): void {
-  const at = (ctx: RouteContext) => asId<PipelineId>(ctx.params["pipelineId"]!);
-
-  router.post(
-    "/pipelines",
-    answer(context, async (ctx) => createPipeline(context, ctx.state.caller, await parseBody(ctx, createPipelineBody))),
-  );
-  router.get(
-    "/pipelines",
-    answer(context, (ctx) => listPipelines(context, ctx.state.caller, parseQuery(ctx, listPipelinesQuery))),
-  );
-  router.get(
-    "/pipelines/:pipelineId",
-    answer(context, (ctx) => getPipeline(context, ctx.state.caller, { pipelineId: at(ctx) })),
-  );
-  router.put(
-    "/pipelines/:pipelineId",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, updatePipelineBody);
-      return updatePipeline(context, ctx.state.caller, { pipelineId: at(ctx), body });
-    }),
-  );
-  router.delete(
-    "/pipelines/:pipelineId",
-    answer(context, (ctx) =>
-      deletePipeline(context, ctx.state.caller, { pipelineId: at(ctx), ...parseQuery(ctx, deleteQuery) }),
-    ),
-  );
-
-  router.get(
-    "/pipelines/:pipelineId/spec",
-    answer(context, (ctx) => getSpec(context, ctx.state.caller, { pipelineId: at(ctx) })),
-  );
-  router.post(
-    "/pipelines/:pipelineId/spec/validate",
-    answer(context, async (ctx) => {
-      const body = await parseDefinitionBody(ctx, validateBody);
-      return validateSpec(context, ctx.state.caller, { ...body, pipelineId: at(ctx) });
-    }),
-  );
-  router.post(
-    "/pipelines/:pipelineId/spec/save",
-    answer(context, async (ctx) => {
-      const body = await parseDefinitionBody(ctx, saveBody);
-      return saveSpec(context, ctx.state.caller, { ...body, pipelineId: at(ctx) });
-    }),
-  );
-  router.post(
-    "/pipelines/:pipelineId/plan",
-    answer(context, async (ctx) => {
-      const body = await parseDefinitionBody(ctx, planBody);
-      return planPipeline(context, ctx.state.caller, { ...body, pipelineId: at(ctx) });
-    }),
-  );
-  router.post(
-    "/pipelines/:pipelineId/trigger",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, triggerBody);
-      return triggerRun(context, ctx.state.caller, { ...body, pipelineId: at(ctx) });
-    }),
-  );
-}
+export const PIPELINE_ROUTES = [
+  route({
+    method: "POST",
+    path: "/pipelines",
+    name: "createPipeline",
+    about: "Creates a pipeline, which has no definition yet.",
+    body: createPipelineBody,
+    answer: PipelineShape,
+    errors: ["already_exists", "conflict"],
+    handle: (context, { caller, body }) => createPipeline(context, caller, body),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines",
+    name: "listPipelines",
+    about: "Lists pipelines, newest first.",
+    query: listPipelinesQuery,
+    answer: pageOf(PipelineShape),
+    handle: (context, { caller, query }) => listPipelines(context, caller, query),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/:pipelineId",
+    name: "getPipeline",
+    about: "Reads a pipeline.",
+    answer: PipelineShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getPipeline(context, caller, params),
+  }),
+  route({
+    method: "PUT",
+    path: "/pipelines/:pipelineId",
+    name: "updatePipeline",
+    about: "Replaces the fields of a pipeline that are present.",
+    body: updatePipelineBody,
+    answer: PipelineShape,
+    errors: ["not_found", "already_exists"],
+    handle: (context, { caller, params, body }) => updatePipeline(context, caller, { ...params, body }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/pipelines/:pipelineId",
+    name: "deletePipeline",
+    about: "Deletes a pipeline; with `force` also one with live runs, which are stopped.",
+    query: deleteQuery,
+    answer: null,
+    errors: ["not_found", "conflict"],
+    handle: (context, { caller, params, query }) => deletePipeline(context, caller, { ...params, ...query }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/:pipelineId/spec",
+    name: "getSpec",
+    about: "Reads the definition of a pipeline.",
+    answer: SpecShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getSpec(context, caller, params),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/spec/validate",
+    name: "validateSpec",
+    about: "Checks a definition and stores nothing; a bad definition is an answer and not an error.",
+    body: validateBody,
+    readBody: parseDefinitionBody,
+    answer: ValidationShape,
+    errors: ["not_found", "too_large"],
+    handle: (context, { caller, params, body }) => validateSpec(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/spec/save",
+    name: "saveSpec",
+    about: "Makes a definition the head of the pipeline.",
+    body: saveBody,
+    readBody: parseDefinitionBody,
+    answer: SavedSpecShape,
+    errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused"],
+    handle: (context, { caller, params, body }) => saveSpec(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/plan",
+    name: "planPipeline",
+    about: "Plans a run and stores nothing.",
+    body: planBody,
+    readBody: parseDefinitionBody,
+    answer: PlanShape,
+    errors: ["not_found", "conflict", "invalid_definition", "too_large"],
+    handle: (context, { caller, params, body }) => planPipeline(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/trigger",
+    name: "triggerRun",
+    about: "Starts a run of the definition at the head.",
+    body: triggerBody,
+    answer: TriggeredRunShape,
+    errors: ["not_found", "conflict", "invalid_definition", "too_large", "request_id_reused"],
+    handle: (context, { caller, params, body }) => triggerRun(context, caller, { ...body, ...params }),
+  }),
+];

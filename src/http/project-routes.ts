@@ -1,5 +1,4 @@
 /** Routes of projects. Routes of what a project owns are with the thing that is owned. */
-import type { AppContext } from "../app/context.ts";
 import {
   changeProject,
   changeProjectBody,
@@ -7,32 +6,50 @@ import {
   createProjectBody,
   getProject,
   listProjects,
+  ProjectShape,
 } from "../app/catalogue/projects.ts";
-import { asId, type ProjectId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseBody } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import type { AppContext } from "../app/context.ts";
+import { wholeListOf } from "../app/shapes.ts";
+import { routesFor } from "./route.ts";
 
-export function addProjectRoutes(router: ApiRouter, context: AppContext): void {
-  const at = (ctx: RouteContext) => ({ projectId: asId<ProjectId>(ctx.params["projectId"]!) });
+const route = routesFor<AppContext>("Projects");
 
-  router.post(
-    "/projects",
-    answer(context, async (ctx) => createProject(context, ctx.state.caller, await parseBody(ctx, createProjectBody))),
-  );
-  router.get(
-    "/projects",
-    answer(context, (ctx) => listProjects(context, ctx.state.caller)),
-  );
-  router.get(
-    "/projects/:projectId",
-    answer(context, (ctx) => getProject(context, ctx.state.caller, at(ctx))),
-  );
-  router.patch(
-    "/projects/:projectId",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, changeProjectBody);
-      return changeProject(context, ctx.state.caller, { ...at(ctx), body });
-    }),
-  );
-}
+export const PROJECT_ROUTES = [
+  route({
+    method: "POST",
+    path: "/projects",
+    name: "createProject",
+    about: "Creates a project.",
+    body: createProjectBody,
+    answer: ProjectShape,
+    errors: ["already_exists"],
+    handle: (context, { caller, body }) => createProject(context, caller, body),
+  }),
+  route({
+    method: "GET",
+    path: "/projects",
+    name: "listProjects",
+    about: "Lists all projects, archived ones too.",
+    answer: wholeListOf(ProjectShape),
+    handle: (context, { caller }) => listProjects(context, caller),
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:projectId",
+    name: "getProject",
+    about: "Reads a project.",
+    answer: ProjectShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getProject(context, caller, params),
+  }),
+  route({
+    method: "PATCH",
+    path: "/projects/:projectId",
+    name: "changeProject",
+    about: "Changes the fields of a project that are given, or archives it.",
+    body: changeProjectBody,
+    answer: ProjectShape,
+    errors: ["not_found", "already_exists", "conflict"],
+    handle: (context, { caller, params, body }) => changeProject(context, caller, { ...params, body }),
+  }),
+];

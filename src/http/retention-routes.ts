@@ -1,23 +1,29 @@
 /** Routes of the retention rules of a project. */
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
-import { getRetention, retentionBody, setRetention } from "../app/upkeep/retention.ts";
-import { asId, type ProjectId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseBody } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import { getRetention, retentionBody, RetentionShape, setRetention } from "../app/upkeep/retention.ts";
+import { routesFor } from "./route.ts";
 
-export function addRetentionRoutes(router: ApiRouter, context: ClusterContext): void {
-  const at = (ctx: RouteContext) => asId<ProjectId>(ctx.params["projectId"]!);
+const route = routesFor<ClusterContext>("Projects");
+const path = "/projects/:projectId/retention";
 
-  router.get(
-    "/projects/:projectId/retention",
-    answer(context, (ctx) => getRetention(context, ctx.state.caller, { projectId: at(ctx) })),
-  );
-  router.put(
-    "/projects/:projectId/retention",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, retentionBody);
-      return setRetention(context, ctx.state.caller, { projectId: at(ctx), body });
-    }),
-  );
-}
+export const RETENTION_ROUTES = [
+  route({
+    method: "GET",
+    path,
+    name: "getRetention",
+    about: "Reads how long the parts of a project's runs are kept.",
+    answer: RetentionShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getRetention(context, caller, params),
+  }),
+  route({
+    method: "PUT",
+    path,
+    name: "setRetention",
+    about: "Replaces the bounds that the project has itself.",
+    body: retentionBody,
+    answer: RetentionShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, body }) => setRetention(context, caller, { ...params, body }),
+  }),
+];

@@ -1,98 +1,136 @@
 /** Routes of runs: reading them, and the commands to them. */
+import { AgentEventShape, listAgentEvents, listAgentEventsQuery } from "../app/agents/agent-events.ts";
+import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../app/commands/cancel.ts";
+import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../app/commands/run-commands.ts";
 import type { AppContext } from "../app/context.ts";
-import { cancelJob, cancelStep } from "../app/commands/cancel.ts";
-import { commandBody, pauseRun, resumeRun, stopRun } from "../app/commands/run-commands.ts";
-import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
-import { readRunOutputs } from "../app/runs/run-outputs.ts";
-import { listRuns, listRunsQuery } from "../app/runs/runs.ts";
 import { renderRun, runQuery } from "../app/runs/run-detail.ts";
-import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
-import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
-import { answer, answerJson } from "./answer.ts";
-import { parseBody, parseQuery } from "./parse.ts";
+import { readRunOutputs, RunOutputsShape } from "../app/runs/run-outputs.ts";
+import { RunDetailShape, RunShape } from "../app/runs/run-shapes.ts";
+import { listRuns, listRunsQuery } from "../app/runs/runs.ts";
+import { readTimeline, timelineQuery, TimelineShape } from "../app/runs/timeline.ts";
+import { pageOf } from "../app/shapes.ts";
+import { rerunBody, rerunRun, RerunShape } from "../app/triggering/rerun.ts";
+import { routesFor } from "./route.ts";
 import { RUN_JSON } from "./run-answer.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
-import { listAgentEvents, listAgentEventsQuery } from "../app/agents/agent-events.ts";
 
-export function addRunRoutes(router: ApiRouter, context: AppContext): void {
-  const pipelineOf = (ctx: RouteContext) => asId<PipelineId>(ctx.params["pipelineId"]!);
-  const runOf = (ctx: RouteContext) => asId<RunId>(ctx.params["runId"]!);
-  const wanted = (ctx: RouteContext) => {
-    const { attempts, jobs } = parseQuery(ctx, runQuery);
-    return { allAttempts: attempts === "all", jobs };
-  };
+const route = routesFor<AppContext>("Runs");
+const RUN = "/pipelines/:pipelineId/runs/:runId";
 
-  router.get(
-    "/pipelines/:pipelineId/runs",
-    answer(context, (ctx) =>
-      listRuns(context, ctx.state.caller, { ...parseQuery(ctx, listRunsQuery), pipelineId: pipelineOf(ctx) }),
-    ),
-  );
-  router.get(
-    "/pipelines/runs/:runId",
-    answerJson((ctx, over) => {
-      const request = { runId: runOf(ctx), ...wanted(ctx) };
-      return renderRun(context, ctx.state.caller, request, { format: RUN_JSON, over });
-    }),
-  );
-  router.get(
-    "/pipelines/:pipelineId/runs/:runId",
-    answerJson((ctx, over) => {
-      const request = { runId: runOf(ctx), pipelineId: pipelineOf(ctx), ...wanted(ctx) };
-      return renderRun(context, ctx.state.caller, request, { format: RUN_JSON, over });
-    }),
-  );
-  router.get(
-    "/pipelines/runs/:runId/timeline",
-    answer(context, (ctx) =>
-      readTimeline(context, ctx.state.caller, { ...parseQuery(ctx, timelineQuery), runId: runOf(ctx) }),
-    ),
-  );
-  router.get(
-    "/pipelines/runs/:runId/agent-events",
-    answer(context, (ctx) =>
-      listAgentEvents(context, ctx.state.caller, { ...parseQuery(ctx, listAgentEventsQuery), runId: runOf(ctx) }),
-    ),
-  );
-  router.get(
-    "/pipelines/runs/:runId/outputs",
-    answer(context, (ctx) => readRunOutputs(context, ctx.state.caller, { runId: runOf(ctx) })),
-  );
-  router.post(
-    "/pipelines/:pipelineId/runs/:runId/rerun",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, rerunBody);
-      return rerunRun(context, ctx.state.caller, { ...body, pipelineId: pipelineOf(ctx), runId: runOf(ctx) });
-    }),
-  );
-  router.post(
-    "/pipelines/:pipelineId/runs/:runId/jobs/:jobId/cancel",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, commandBody);
-      const jobId = asId<JobRunId>(ctx.params["jobId"]!);
-      return cancelJob(context, ctx.state.caller, { ...body, pipelineId: pipelineOf(ctx), runId: runOf(ctx), jobId });
-    }),
-  );
-  router.post(
-    "/pipelines/:pipelineId/runs/:runId/steps/:stepRunId/cancel",
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, commandBody);
-      const stepRunId = asId<StepRunId>(ctx.params["stepRunId"]!);
-      const ids = { pipelineId: pipelineOf(ctx), runId: runOf(ctx), stepRunId };
-      return cancelStep(context, ctx.state.caller, { ...body, ...ids });
-    }),
-  );
-  for (const [word, command] of [
-    ["stop", stopRun],
-    ["pause", pauseRun],
-    ["resume", resumeRun],
-  ] as const) {
-    router.post(
-      `/pipelines/:pipelineId/runs/:runId/${word}`,
-      answer(context, async (ctx) => {
-        const body = await parseBody(ctx, commandBody);
-        return command(context, ctx.state.caller, { ...body, pipelineId: pipelineOf(ctx), runId: runOf(ctx) });
-      }),
-    );
-  }
+export const RUN_ROUTES = [
+  route({
+    method: "GET",
+    path: "/pipelines/:pipelineId/runs",
+    name: "listRuns",
+    about: "Lists the runs of a pipeline, newest first.",
+    query: listRunsQuery,
+    answer: pageOf(RunShape),
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => listRuns(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId",
+    name: "getRun",
+    about: "Reads a run with its jobs and steps.",
+    query: runQuery,
+    answer: RunDetailShape,
+    errors: ["not_found"],
+    encode(context, { caller, params, query: { attempts, jobs } }, over) {
+      const request = { ...params, allAttempts: attempts === "all", jobs };
+      return renderRun(context, caller, request, { format: RUN_JSON, over });
+    },
+  }),
+  route({
+    method: "GET",
+    path: RUN,
+    name: "getRunOfPipeline",
+    about: "Reads a run with its jobs and steps, when it is one of the pipeline.",
+    query: runQuery,
+    answer: RunDetailShape,
+    errors: ["not_found"],
+    encode(context, { caller, params, query: { attempts, jobs } }, over) {
+      const request = { ...params, allAttempts: attempts === "all", jobs };
+      return renderRun(context, caller, request, { format: RUN_JSON, over });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/timeline",
+    name: "readTimeline",
+    about: "Lists the transitions of a run with their causes.",
+    query: timelineQuery,
+    answer: TimelineShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readTimeline(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/agent-events",
+    name: "listAgentEvents",
+    about: "Lists the events that agents reported about the steps of a run.",
+    query: listAgentEventsQuery,
+    answer: pageOf(AgentEventShape),
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => listAgentEvents(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/outputs",
+    name: "readRunOutputs",
+    about: "Reads the outputs of the jobs of a run that have ended.",
+    answer: RunOutputsShape,
+    errors: ["not_found", "too_large"],
+    handle: (context, { caller, params }) => readRunOutputs(context, caller, params),
+  }),
+  route({
+    method: "POST",
+    path: `${RUN}/rerun`,
+    name: "rerunRun",
+    about: "Runs a run again that has ended: all of it, what failed, or from a step on.",
+    body: rerunBody,
+    answer: RerunShape,
+    errors: ["not_found", "conflict", "request_id_reused", "invalid_definition", "too_large"],
+    handle: (context, { caller, params, body }) => rerunRun(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: `${RUN}/jobs/:jobId/cancel`,
+    name: "cancelJob",
+    about: "Cancels one job of a run.",
+    body: commandBody,
+    answer: CancelledJobShape,
+    errors: ["not_found", "conflict", "request_id_reused"],
+    handle: (context, { caller, params, body }) => cancelJob(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: `${RUN}/steps/:stepRunId/cancel`,
+    name: "cancelStep",
+    about: "Cancels one step that is queued or running.",
+    body: commandBody,
+    answer: CancelledStepShape,
+    errors: ["not_found", "conflict", "request_id_reused"],
+    handle: (context, { caller, params, body }) => cancelStep(context, caller, { ...body, ...params }),
+  }),
+  commandRoute("stopRun", `${RUN}/stop`, "Stops a run: what runs is cancelled, and nothing more begins.", stopRun),
+  commandRoute("pauseRun", `${RUN}/pause`, "Pauses a run: steps that run go on, and nothing more begins.", pauseRun),
+  commandRoute("resumeRun", `${RUN}/resume`, "Lets a paused run go on.", resumeRun),
+];
+
+function commandRoute(
+  name: string,
+  path: `${typeof RUN}/${"stop" | "pause" | "resume"}`,
+  about: string,
+  command: typeof stopRun,
+) {
+  return route({
+    method: "POST",
+    path,
+    name,
+    about,
+    body: commandBody,
+    answer: CommandShape,
+    errors: ["not_found", "conflict", "request_id_reused"],
+    handle: (context, { caller, params, body }) => command(context, caller, { ...body, ...params }),
+  });
 }

@@ -1,5 +1,4 @@
 /** Routes of secrets: those of a project, and those of a pipeline. */
-import type { AppContext } from "../app/context.ts";
 import {
   createSecret,
   createSecretBody,
@@ -9,51 +8,67 @@ import {
   replaceSecret,
   replaceSecretBody,
   type SecretOwner,
+  SecretShape,
 } from "../app/catalogue/secrets.ts";
-import { asId, type PipelineId, type ProjectId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseBody, parseQuery } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import type { AppContext } from "../app/context.ts";
+import { pageOf } from "../app/shapes.ts";
+import { routesFor } from "./route.ts";
 
-export function addSecretRoutes(router: ApiRouter, context: AppContext): void {
-  addRoutes(router, context, "/projects/:projectId/secrets", ({ params }) => ({
-    projectId: asId<ProjectId>(params["projectId"]!),
-  }));
-  addRoutes(router, context, "/pipelines/:pipelineId/secrets", ({ params }) => ({
-    pipelineId: asId<PipelineId>(params["pipelineId"]!),
-  }));
+const route = routesFor<AppContext>("Secrets");
+
+export const SECRET_ROUTES = [
+  ...routesOf("/projects/:projectId/secrets", "ProjectSecret", "a project"),
+  ...routesOf("/pipelines/:pipelineId/secrets", "PipelineSecret", "a pipeline"),
+];
+
+function routesOf(
+  path: "/projects/:projectId/secrets" | "/pipelines/:pipelineId/secrets",
+  what: string,
+  whose: string,
+) {
+  return [
+    route({
+      method: "POST",
+      path,
+      name: `create${what}`,
+      about: `Creates a secret of ${whose}. No answer holds its value.`,
+      body: createSecretBody,
+      answer: SecretShape,
+      errors: ["not_found", "already_exists"],
+      handle: (context, { caller, params, body }) => createSecret(context, caller, { ...body, owner: params }),
+    }),
+    route({
+      method: "GET",
+      path,
+      name: `list${what}s`,
+      about: `Lists the secrets of ${whose} in the order of their names.`,
+      query: listSecretsQuery,
+      answer: pageOf(SecretShape),
+      errors: ["not_found"],
+      handle: (context, { caller, params, query }) => listSecrets(context, caller, { ...query, owner: params }),
+    }),
+    route({
+      method: "PUT",
+      path: `${path}/:name`,
+      name: `replace${what}`,
+      about: `Gives a secret of ${whose} a new value.`,
+      body: replaceSecretBody,
+      answer: SecretShape,
+      errors: ["not_found"],
+      handle: (context, { caller, params, body }) => replaceSecret(context, caller, { ...body, ...named(params) }),
+    }),
+    route({
+      method: "DELETE",
+      path: `${path}/:name`,
+      name: `delete${what}`,
+      about: `Deletes a secret of ${whose}.`,
+      answer: null,
+      errors: ["not_found"],
+      handle: (context, { caller, params }) => deleteSecret(context, caller, named(params)),
+    }),
+  ];
 }
 
-function addRoutes(
-  router: ApiRouter,
-  context: AppContext,
-  path: string,
-  ownerOf: (ctx: RouteContext) => SecretOwner,
-): void {
-  const at = (ctx: RouteContext) => ({ owner: ownerOf(ctx), name: ctx.params["name"]! });
-  router.post(
-    path,
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, createSecretBody);
-      return createSecret(context, ctx.state.caller, { ...body, owner: ownerOf(ctx) });
-    }),
-  );
-  router.get(
-    path,
-    answer(context, (ctx) => {
-      const query = parseQuery(ctx, listSecretsQuery);
-      return listSecrets(context, ctx.state.caller, { ...query, owner: ownerOf(ctx) });
-    }),
-  );
-  router.put(
-    `${path}/:name`,
-    answer(context, async (ctx) => {
-      const body = await parseBody(ctx, replaceSecretBody);
-      return replaceSecret(context, ctx.state.caller, { ...body, ...at(ctx) });
-    }),
-  );
-  router.delete(
-    `${path}/:name`,
-    answer(context, (ctx) => deleteSecret(context, ctx.state.caller, at(ctx))),
-  );
+function named({ name, ...owner }: SecretOwner & { readonly name: string }) {
+  return { name, owner: owner as SecretOwner };
 }

@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Registry } from "prom-client";
+import { DevicePaces } from "../app/identity/device-logins.ts";
 import { LoginThrottle } from "../app/identity/login-throttle.ts";
 import type { PublicUrl } from "../app/identity/request-proof.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
@@ -10,38 +11,23 @@ import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { OidcProviderSettings } from "../app/oidc/provider-settings.ts";
 import { OidcProvider } from "../app/oidc/providers.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
-import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
-import { addApprovalRoutes } from "./approval-routes.ts";
-import { addArtifactRoutes } from "./artifact-routes.ts";
 import { requireCaller } from "./authentication.ts";
-import { addCacheRoutes } from "./cache-routes.ts";
 import { addressReader, type Network } from "./caller-address.ts";
-import { addClusterRoutes } from "./cluster-routes.ts";
 import { type DeafBounds, endDeafReaders } from "./deaf-readers.ts";
 import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
-import { addIdentityRoutes, addLoginRoute } from "./identity-routes.ts";
 import { createListener, listenerUrl } from "./listener.ts";
-import { DevicePaces } from "../app/identity/device-logins.ts";
-import { addDeviceRoutes } from "./login/device-routes.ts";
-import { addOidcRoutes } from "./login/oidc-routes.ts";
 import { addForms } from "./login/forms.ts";
 import { HeldRefusals } from "./login/held-refusals.ts";
-import { addLinkRoutes } from "./login/link-routes.ts";
-import { addRefreshRoute, addSessionRoutes } from "./login/session-routes.ts";
-import { addLogLimitRoutes } from "./log-limit-routes.ts";
-import { addTrustDemandRoutes } from "./trust-demand-routes.ts";
+import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "./login/login-routes.ts";
+import { addOidcRoutes } from "./login/oidc-routes.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
-import { addPipelineRoutes } from "./pipeline-routes.ts";
-import { addPluginRoutes } from "./plugin-routes.ts";
-import { addProjectRoutes } from "./project-routes.ts";
-import { boundQuery } from "./query-bounds.ts";
-import { originForm } from "./request-target.ts";
-import { addRetentionRoutes } from "./retention-routes.ts";
-import { addRunRoutes } from "./run-routes.ts";
-import { addSecretRoutes } from "./secret-routes.ts";
-import type { RequestState } from "./state.ts";
+import { boundQuery } from "./request/query-bounds.ts";
+import { originForm } from "./request/request-target.ts";
+import { addRoutes } from "./route.ts";
+import { API_ROUTES } from "./routes.ts";
+import type { RequestState } from "./request/state.ts";
 
 export interface HttpServerOptions {
   readonly registry: Registry;
@@ -96,41 +82,26 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
-  const login = {
+  const logins = {
+    context,
+    clock: context.clock,
     addressOf: addressReader(options.trustedProxies),
     throttle: new LoginThrottle(),
     refusals: new HeldRefusals(refuseAfterMs),
     publicUrl,
+    paces: new DevicePaces(),
+    providers: (options.oidc ?? []).map((settings) => new OidcProvider(settings, context)),
   };
-  addLoginRoute(open, context, login);
-  addRefreshRoute(open, context);
-  addDeviceRoutes(open, context, { ...login, paces: new DevicePaces() });
+  addRoutes(open, logins, OPEN_LOGIN_ROUTES);
   const forms = new Router<RequestState>(EXACT);
   forms.use(boundQuery());
-  const providers = (options.oidc ?? []).map((settings) => new OidcProvider(settings, context));
-  addForms(forms, context, { ...login, providers });
-  addOidcRoutes(forms, context, { ...login, providers });
+  addForms(forms, context, logins);
+  addOidcRoutes(forms, context, logins);
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl);
   api.use(boundQuery(), authenticated);
-  addIdentityRoutes(api, context, login);
-  addSessionRoutes(api, context, publicUrl);
-  addLinkRoutes(api, context, publicUrl);
-  addRunRoutes(api, context);
-  addApprovalRoutes(api, context);
-  addArtifactRoutes(api, context);
-  addCacheRoutes(api, context);
-  addPipelineRoutes(api, context);
-  addSecretRoutes(api, context);
-  addPluginRoutes(api, context);
-  addClusterRoutes(api, context);
-  addProjectRoutes(api, context);
-  addRetentionRoutes(api, context);
-  addLogLimitRoutes(api, context);
-  addTrustDemandRoutes(api, context);
-  api.get("/ws", () => {
-    throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");
-  });
+  addRoutes(api, context, API_ROUTES);
+  addRoutes(api, logins, SESSION_ROUTES);
 
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers());

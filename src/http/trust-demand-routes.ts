@@ -1,23 +1,29 @@
 /** Routes of what a project demands of the agents of its jobs. */
-import { getTrustDemand, setTrustDemand, trustDemandBody } from "../app/agents/trust-demand.ts";
+import { getTrustDemand, setTrustDemand, trustDemandBody, TrustDemandShape } from "../app/agents/trust-demand.ts";
 import type { AppContext } from "../app/context.ts";
-import { asId, type ProjectId } from "../domain/ids.ts";
-import { answer } from "./answer.ts";
-import { parseBody } from "./parse.ts";
-import type { ApiRouter, RouteContext } from "./state.ts";
+import { routesFor } from "./route.ts";
 
-export function addTrustDemandRoutes(router: ApiRouter, context: AppContext): void {
-  const at = (ctx: RouteContext) => asId<ProjectId>(ctx.params["projectId"]!);
+const route = routesFor<AppContext>("Projects");
+const path = "/projects/:projectId/trust-demand";
 
-  router.get(
-    "/projects/:projectId/trust-demand",
-    answer(context, (ctx) => getTrustDemand(context, ctx.state.caller, { projectId: at(ctx) })),
-  );
-  router.put(
-    "/projects/:projectId/trust-demand",
-    answer(context, async (ctx) => {
-      const demand = await parseBody(ctx, trustDemandBody);
-      return setTrustDemand(context, ctx.state.caller, { projectId: at(ctx), demand });
-    }),
-  );
-}
+export const TRUST_DEMAND_ROUTES = [
+  route({
+    method: "GET",
+    path,
+    name: "getTrustDemand",
+    about: "Reads which jobs of a project need an agent with trusted labels.",
+    answer: TrustDemandShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getTrustDemand(context, caller, params),
+  }),
+  route({
+    method: "PUT",
+    path,
+    name: "setTrustDemand",
+    about: "Replaces what a project demands of the agents of its jobs.",
+    body: trustDemandBody,
+    answer: TrustDemandShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, body }) => setTrustDemand(context, caller, { ...params, demand: body }),
+  }),
+];

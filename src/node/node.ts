@@ -11,6 +11,7 @@ import { DefinitionWork } from "../definition-work/definition-work.ts";
 import { Threads } from "../definition-work/threads.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import { BegunRuns } from "../app/begun-runs.ts";
 import type { AppContext } from "../app/context.ts";
 import { LargeReads } from "../app/large-reads.ts";
 import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
@@ -144,6 +145,8 @@ async function startParts(
   const presence = new RedisPresence(redis);
   const registry = new Registry();
   const onTurnSaved = registerStartMetrics(registry);
+  const begunRuns = new BegunRuns();
+  begunRuns.listen(({ aggregate: { actors } }) => onTurnSaved(actors, new Map()));
   const threads = new Threads(log);
   teardown.add("the threads for definitions", () => threads.close());
   const context: ClusterContext = {
@@ -158,7 +161,7 @@ async function startParts(
     largeReads: new LargeReads(),
     clock,
     log,
-    onRunBegun: (actors) => onTurnSaved(actors, new Map()),
+    begunRuns,
     shards: shardCount,
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,
@@ -196,6 +199,7 @@ async function startParts(
       { guard, kernel, nodeId, redis: target, registry, messages, onTurnSaved, everySenderRings },
       teardown,
     );
+    mailboxes.preferOwner(owner);
     readiness["ownership"] = ownershipReadiness(guard);
     readiness["mailboxes"] = () => checkMailboxes(owner);
     ready("worker", "ready");

@@ -54,6 +54,7 @@ export async function startWorker(
   const { stores, log } = context;
   const kernel = new Kernel({ ...context, ...kernelParts, typeOf: aggregateTypeOf, onTurnSaved });
   teardown.add("the kernel", () => kernel.stop());
+  context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
   const owner = new ShardOwner({
     redis,
     nodeId,

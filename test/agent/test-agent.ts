@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { runAgent } from "../../src/agent/run-agent.ts";
+import { commandOf } from "../support/test-programs.ts";
 import { until } from "../support/until.ts";
 import { REGISTRATION_TOKEN, TestGateway } from "./test-gateway.ts";
 
@@ -46,8 +47,8 @@ export class AgentBench {
   async spawn(imports: readonly string[] = []): Promise<ChildProcess> {
     const hellos = this.gateway.hellos.length;
     const main = fileURLToPath(new URL("agent-main.ts", import.meta.url));
-    const loaded = ["tsx", ...imports].flatMap((name) => ["--import", name]);
-    const child = spawn(process.execPath, [...loaded, main, this.gateway.address, this.dataDir], {
+    const loaded = imports.flatMap((name) => ["--import", name]);
+    const child = spawn(process.execPath, [...loaded, ...commandOf(main), this.gateway.address, this.dataDir], {
       stdio: ["ignore", "ignore", "inherit"],
       detached: true,
     });

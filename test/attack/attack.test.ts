@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 import { allAttacks, type Outcome } from "./play.ts";
 import { lineOf, missesOf } from "./report.ts";
 

@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 import type { Addresses, Attack } from "./attack.ts";
 import { Installation } from "./installation.ts";
 import { Probe, type ProbeFigures } from "./probe.ts";

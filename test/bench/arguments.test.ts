@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { readArguments, WORKLOADS } from "../../bench/arguments.ts";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 import { readReport, reportOf, tableOf, writeReport } from "./report.ts";
 import type { Outcome } from "./run-scenario.ts";
 

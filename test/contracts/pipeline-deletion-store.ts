@@ -1,10 +1,31 @@
 /** The contract of the store of deletions of pipelines. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
-import { newId, type PipelineId } from "../../src/domain/ids.ts";
+import { asId, newId, type PipelineId } from "../../src/domain/ids.ts";
+import type { Pipeline } from "../../src/stores/ports/pipelines.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
-import { allPages } from "./samples.ts";
+import { allPages, sampleAggregate } from "./samples.ts";
 
-export function pipelineDeletionStoreContract(open: () => Pick<Stores, "pipelineDeletions">): void {
+const pipelineOf = (pipelineId: PipelineId): Pipeline => ({
+  pipelineId,
+  projectId: asId("default"),
+  name: pipelineId,
+  description: "",
+  repoUrl: "",
+  defaultBranch: "",
+  pipelineFilePath: "",
+  saveMode: "direct",
+  prTargetBranch: "",
+  metadata: [],
+  createdBy: "someone",
+  actor: "someone",
+  createdAt: 1,
+  updatedAt: 1,
+  headRevisionId: null,
+});
+
+export function pipelineDeletionStoreContract(
+  open: () => Pick<Stores, "aggregates" | "pipelineDeletions" | "pipelines">,
+): void {
   describe("deletions of pipelines", () => {
     const noted = async (decided: boolean) => {
       const deletion = { pipelineId: newId("pl"), at: 5, by: "ann", decided };
@@ -32,6 +53,30 @@ export function pipelineDeletionStoreContract(open: () => Pick<Stores, "pipeline
       const decided = (await noted(true)).pipelineId;
       expect(await pipelineDeletions.withdraw(decided)).to.equal(false);
       expect(await pipelineDeletions.find(decided)).to.include({ decided: true });
+    });
+
+    it("are seen by the look-up of a pipeline for a new run once they are decided", async () => {
+      const { pipelineDeletions, pipelines } = open();
+      const { pipelineId, ...deletion } = await noted(false);
+      expect(await pipelines.findToRun(pipelineId)).to.equal(undefined);
+      const pipeline = pipelineOf(pipelineId);
+      await pipelines.create(pipeline);
+      expect(await pipelines.findToRun(pipelineId)).to.deep.equal({ pipeline, isBeingDeleted: false });
+      await pipelineDeletions.note({ ...deletion, pipelineId, decided: true });
+      expect(await pipelines.findToRun(pipelineId)).to.deep.equal({ pipeline, isBeingDeleted: true });
+      await pipelineDeletions.drop(pipelineId);
+      expect(await pipelines.findToRun(pipelineId)).to.deep.equal({ pipeline, isBeingDeleted: false });
+    });
+
+    it("are seen by the creation of a run, where the store looks for them", async () => {
+      const { aggregates } = open();
+      for (const decided of [false, true]) {
+        const run = sampleAggregate({ pipelineId: (await noted(decided)).pipelineId });
+        expect(await aggregates.create(run)).to.equal(aggregates.seesDeletions ? "amidDeletion" : "created");
+        expect(await aggregates.load(run.head.rootId)).to.deep.include({ head: run.head });
+        expect(await aggregates.create(run)).to.equal("exists");
+      }
+      expect(await aggregates.create(sampleAggregate({ pipelineId: newId("pl") }))).to.equal("created");
     });
 
     it("have one outcome when they are decided and withdrawn at the same moment", async () => {

@@ -20,7 +20,7 @@ import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const NEXT = "test/e2e/next-version.ts";
-const RUNS = 50;
+const RUNS = 25;
 const SHARDS = 64;
 const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";

@@ -122,6 +122,26 @@ describe("the dispatch of a step of a large run", () => {
     expect(calls).to.be.at.most(6);
   });
 
+  it("of a run that was created here reads nothing", async () => {
+    const unread = () => Promise.reject(new Error("the store is read"));
+    const builder = new DispatchBuilder({
+      stores: {
+        ...opened.stores,
+        aggregates: { ...opened.stores.aggregates, loadHead: unread, loadActors: unread },
+        plans: { ...opened.stores.plans, loadPlan: unread, loadJob: unread },
+      },
+      secrets: { read: unread },
+      logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
+      handout: { refusal: () => Promise.resolve(undefined) },
+      onRefused: (_, reason) => Promise.reject(new Error(reason)),
+    });
+    const { head } = sampleAggregate({ plan: PLAN });
+    const owed = [{ effect: { type: "dispatch", order: granted() }, eventNumber: null, at: 0 }] as const;
+    const jobs = jobSpecsOf(PLAN);
+    builder.learn({ aggregate: { head: { ...head, rootId: run.runId, owed }, actors: [] }, plan: PLAN, jobs });
+    expect((await builder.build(granted()))!.stepName).to.equal(jobs[READER]!.steps[1]!.name);
+  });
+
   it("reads its own job alone when its texts name no other", async () => {
     expect(await build("echo ${{ env.NONE }}")).to.equal("echo ");
     expect([calls, actorsRead]).to.deep.equal([1, 1]);

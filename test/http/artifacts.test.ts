@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { StepState } from "../../actors/step/state.ts";
 import { bytesOfFiles, PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import { artifactIdOf, asId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
-import { readRange } from "../../src/http/byte-range.ts";
+import { readRange } from "../../src/http/request/byte-range.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
 interface TestRun {

@@ -259,7 +259,7 @@ describe("the view of the cluster", function () {
       const letter = { to: { kind: "run", id: "run_1" }, message: {} };
       const dead = { id: "back", shard: 1, rootId: "run_1", letter, reason: "r", at: 1 };
       await stores.deadLetters.insert(dead);
-      mailboxes.send = () => stores.deadLetters.insert({ ...dead, at: 2 });
+      mailboxes.sendAt = () => stores.deadLetters.insert({ ...dead, at: 2 });
       expect((await redrive("back")).status).to.equal(200);
       expect(await stores.deadLetters.find("back")).to.include({ at: 2 });
     });

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import type Koa from "koa";
 import { expect } from "chai";
 import { createHttpServer } from "../../src/http/server.ts";
-import { BODY_BOUNDS } from "../../src/http/body-bounds.ts";
+import { BODY_BOUNDS } from "../../src/http/request/body-bounds.ts";
 import { Registry } from "prom-client";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { jsonErrorOffset } from "../../src/http/json-position.ts";
+import { jsonErrorOffset } from "../../src/http/request/json-position.ts";
 
 describe("the place where a text stops being JSON", () => {
   it("is the end of a text that is JSON or ends between two tokens", () => {

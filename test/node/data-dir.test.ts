@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { claimDataDir, defaultDataDir } from "../../src/node/data-dir.ts";
 import { readOrMakeSigningKey } from "../../src/node/signing-key.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 
 const CLAIMING = `
   import { claimDataDir } from ${JSON.stringify(new URL("../../src/node/data-dir.ts", import.meta.url).href)};

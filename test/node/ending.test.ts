@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Teardown } from "../../src/node/teardown.ts";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 import { until } from "../support/until.ts";
 
 const source = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 
 /** Listens, prints the address, and computes from then on: it accepts no connection. */
 const BUSY = `

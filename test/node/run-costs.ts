@@ -6,16 +6,16 @@ export const RUN_COSTS = {
   decided: 4,
   /** The creation of the run and one save for each turn; the last one settles the run. */
   "store writes": 3,
-  /** For the envelope of each turn: it is sent, fetched and settled, and the owner looks for another one. */
-  "mailbox calls": 8,
+  /** The gateway hands the reports to the owner of the run's shard, which is in the same process. */
+  "mailbox calls": 0,
   /** The reservation of the agent's slot, and the look for an offer when the slot is free again, which shows it. */
   "board calls": 2,
   /** The node is alone, so its own listeners hear the events and the agent's notices without Redis. */
   publications: 0,
-  /** The calls above, and for each envelope the wait for the next one. */
-  "Redis calls": 12,
+  /** Those of the board. */
+  "Redis calls": 2,
   /** SQLite's statements, without those that a worker asks every second whether a run exists or not. */
-  statements: 22,
+  statements: 14,
   /** Transactions of SQLite that write: the creation of the run, and one for each turn. */
   commits: 3,
 };

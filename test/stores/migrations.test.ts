@@ -11,7 +11,7 @@ import { migrate as migrateMongo } from "../../src/stores/mongo/migrate.ts";
 import type { Migration } from "../../src/stores/mongo/schema.ts";
 import { migrate, storedVersion } from "../../src/stores/sqlite/migrate.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
-import { TSX } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const run = promisify(execFile);

@@ -9,7 +9,8 @@ import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
-import { ProcessWorld, type StartOptions, TSX } from "../support/processes.ts";
+import { ProcessWorld, type StartOptions } from "../support/processes.ts";
+import { TSX } from "../support/test-programs.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
 const PAGE_BYTES = 4_096;

@@ -5,16 +5,13 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { commandOf } from "./test-programs.ts";
 import { until } from "./until.ts";
-
-/** The value for `--import` with which node runs TypeScript sources from any working directory. */
-export const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /**
@@ -125,8 +122,6 @@ export interface ServeNode extends Pick<StartedProcess, "pid" | "kill" | "exited
   readonly metrics: string | null;
 }
 
-const sourcesOf = (file: string): readonly string[] => ["--import", TSX, join(ROOT, file)];
-
 /**
  * A shell script that kills the leftover processes of a world and removes its folder ($1) when the test process has
  * ended, even when the test process was killed: the script's standard input closes then. A Redis server overwrites its
@@ -173,7 +168,7 @@ export class ProcessWorld {
     { env = {}, cwd = ROOT, node = process.execPath, input, program, through = [] }: StartOptions = {},
   ): StartedProcess {
     const { PATH = "", HOME = "", REDIS_BINARY } = process.env;
-    const file = program === undefined ? [PROGRAM] : sourcesOf(program);
+    const file = program === undefined ? [PROGRAM] : commandOf(join(ROOT, program));
     const [command = "", ...rest] = [...through, node, ...file, ...args];
     const child = spawn(command, rest, {
       cwd,

@@ -4,7 +4,10 @@
  */
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
+import { useTestPrograms } from "./test-programs.ts";
 import { until } from "./until.ts";
+
+useTestPrograms();
 
 let endMongo: (() => Promise<void>) | undefined;
 

@@ -3,18 +3,15 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
+import { programFile } from "../../program-files.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
 import { KILL_ALL, MARK } from "./kill-script.ts";
 import { BY_MARK, cgroupFolderOf, type StepIsolation } from "./step-isolation.ts";
 import type { Owner } from "./step-user.ts";
-
-const here = fileURLToPath(import.meta.url);
-const MAIN_FILE = fileURLToPath(new URL(`launcher-main${extname(here)}`, import.meta.url));
 
 /** Keeps the launcher's memory small by early garbage collection, since a fork copies the page tables of its memory. */
 const SMALL = ["--max-semi-space-size=1"];
@@ -111,7 +108,8 @@ export class Launcher {
   #open(): ChildProcess {
     const env = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
     const options = [this.#isolation, this.#user ?? null].map((value) => JSON.stringify(value));
-    const channel = spawn(process.execPath, [...process.execArgv, ...SMALL, MAIN_FILE, ...options], {
+    const main = programFile("launcher-main", import.meta.url);
+    const channel = spawn(process.execPath, [...main.options, ...SMALL, main.path, ...options], {
       env,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       detached: true,

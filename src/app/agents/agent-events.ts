@@ -6,6 +6,7 @@ import type { AgentEvent } from "../../stores/ports/agent-events.ts";
 import type { AgentsContext } from "./context.ts";
 import { authorise, type Caller } from "../identity/access.ts";
 import { listFields, listView, type ListView, pageRequest, sortField } from "../lists.ts";
+import { id, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 export const listAgentEventsQuery = z.strictObject({
@@ -13,17 +14,19 @@ export const listAgentEventsQuery = z.strictObject({
   sort: sortField(["receivedAt"], "receivedAt"),
 });
 
-export interface AgentEventView {
-  readonly eventId: string;
-  readonly agentId: AgentId;
-  readonly stepRunId: StepRunId | null;
-  readonly type: string;
-  readonly subject: string;
-  /** By the agent's clock, RFC 3339. */
-  readonly time: string;
-  readonly receivedAt: string;
-  readonly data: unknown;
-}
+export const AgentEventShape = shape("AgentEvent", {
+  eventId: z.string(),
+  agentId: id<AgentId>(),
+  stepRunId: id<StepRunId>().nullable(),
+  type: z.string(),
+  subject: z.string(),
+  /** By the agent's clock. */
+  time,
+  receivedAt: time,
+  data: z.unknown(),
+});
+
+type AgentEventView = z.infer<typeof AgentEventShape>;
 
 /**
  * Events that agents reported about the steps of a run; the transitions that the control plane recorded are the
@@ -42,14 +45,14 @@ export async function listAgentEvents(
   return listView(await agentEvents.list(runId, pageRequest(query)), query, view);
 }
 
-function view({ eventId, agentId, stepRunId, type, subject, time, receivedAt, data }: AgentEvent): AgentEventView {
+function view({ eventId, agentId, stepRunId, type, subject, receivedAt, data, ...event }: AgentEvent): AgentEventView {
   return {
     eventId,
     agentId,
     stepRunId,
     type,
     subject,
-    time: rfc3339(time),
+    time: rfc3339(event.time),
     receivedAt: rfc3339(receivedAt),
     data: JSON.parse(data) as unknown,
   };

@@ -1,34 +1,38 @@
 /** The inventory of agents: the registered agents, with the presence of those that are online. */
+import { z } from "zod";
 import type { PresenceRecord } from "../../board/board.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
 import type { AgentId, ProjectId } from "../../domain/ids.ts";
-import { labelledAgent, type Labels, overruledLabels } from "../../domain/labels.ts";
+import { labelledAgent, overruledLabels } from "../../domain/labels.ts";
 import type { QuotaUse } from "../../domain/quotas.ts";
 import type { Agent } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
+import { id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 /** An agent is online if it was heard within this time. */
 export const ONLINE_MS = 30_000;
 
-export interface AgentView {
-  readonly agentId: AgentId;
-  readonly name: string;
-  readonly labels: Labels;
+export const AgentShape = shape("Agent", {
+  agentId: id<AgentId>(),
+  name: z.string(),
+  labels: mapOf(z.string()),
   /** Keys of the labels that an operator has given. The agent itself tells the others. */
-  readonly trusted: readonly string[];
+  trusted: listOf(z.string()),
   /** Labels that the agent tells and that do not count, because an operator has given another value. */
-  readonly overruled: Labels;
-  readonly slots: number;
-  readonly version: string;
-  readonly createdAt: string;
+  overruled: mapOf(z.string()),
+  slots: wholeNumber,
+  version: z.string(),
+  createdAt: time,
   /** Null when presence cannot be read now. */
-  readonly online: boolean | null;
+  online: z.boolean().nullable(),
   /** Slots in use; 0 while the agent is not online. */
-  readonly busy: number;
-}
+  busy: wholeNumber,
+});
+
+export type AgentView = z.infer<typeof AgentShape>;
 
 export async function listAgents(
   context: Pick<AgentsContext, "presence" | "log"> & WithStores<"identity">,

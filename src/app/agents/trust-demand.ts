@@ -6,6 +6,7 @@ import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
 import { findProject, noProject } from "../lookups.ts";
+import { id, shape } from "../shapes.ts";
 
 /** What is absent is not demanded. */
 export const trustDemandBody = z.strictObject({
@@ -15,7 +16,15 @@ export const trustDemandBody = z.strictObject({
 
 type DemandContext = Pick<AppContext, "log"> & WithStores<"pipelines">;
 
-type TrustDemandView = TrustDemand & { readonly projectId: ProjectId };
+export const TrustDemandShape = shape("TrustDemand", {
+  projectId: id<ProjectId>(),
+  /** Jobs of which a step gets a secret. */
+  secrets: z.boolean(),
+  /** Jobs with a protected target. */
+  protectedTargets: z.boolean(),
+});
+
+type TrustDemandView = z.infer<typeof TrustDemandShape>;
 
 /** Throws `not_found`. */
 export async function getTrustDemand(

@@ -1,4 +1,5 @@
 /** Approvals as users read them, made from their states and the plan of their run. Pure. */
+import type { z } from "zod";
 import {
   type ApprovalState,
   type CastVote,
@@ -11,16 +12,10 @@ import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { UserCaller } from "../identity/access.ts";
 import { type VotingRule, whyNotVote } from "../identity/voting-rights.ts";
 import { rfc3339 } from "../times.ts";
+import type { ApprovalForCallerShape, ApprovalShape } from "./approval-shape.ts";
 
-export type ApprovalView = ReturnType<typeof approvalView>;
-
-/** An approval as one caller sees it. */
-export interface ApprovalForCaller extends ApprovalView {
-  /** The caller may approve it now. */
-  readonly mayDecide: boolean;
-  /** Why the caller may not, for people; null when the caller may. */
-  readonly whyNot: string | null;
-}
+export type ApprovalView = z.infer<typeof ApprovalShape>;
+export type ApprovalForCaller = z.infer<typeof ApprovalForCallerShape>;
 
 /** What the views of one approval are made from. */
 export interface ApprovalSource {
@@ -29,7 +24,7 @@ export interface ApprovalSource {
   readonly origin: RunOrigin;
 }
 
-export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stages" | "jobs">) {
+export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stages" | "jobs">): ApprovalView {
   const { approvalId, runId, pipelineId, projectId, gate, state, message, rejection, expiryTimer } = approval;
   const planned = plannedApproval(gate, plan);
   const { required, count, users, roles, preventSelf } = planned;
@@ -42,7 +37,6 @@ export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stage
     status: state,
     message,
     requestedAt: rfc3339(approval.requestedAt),
-    /** Null when the approval has ended. */
     expiresAt: rfc3339(expiryTimer?.dueAt ?? null),
     endedAt: rfc3339(approval.endedAt),
     approvals: approval.approvals.map(voteView),
@@ -50,7 +44,6 @@ export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stage
     required,
     count,
     missing: missingApprovals(approval, planned),
-    /** Who may approve besides the `required` users, who have to. */
     allowed: { users, roles },
     preventSelf,
   };

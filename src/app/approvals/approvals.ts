@@ -4,19 +4,21 @@ import type { ApprovalState } from "../../../actors/approval/state.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { APPROVAL_STATUSES } from "../../domain/status.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
+import { fields, id, listOf } from "../shapes.ts";
+import { ApprovalForCallerShape } from "./approval-shape.ts";
 import { type ApprovalForCaller, approvalForCaller, approvalsOf } from "./approval-view.ts";
 import type { ApprovalsContext } from "./context.ts";
 import { findPlan, findRunHead, noRun } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 
-const id = z.string().min(1).max(64);
+const idText = z.string().min(1).max(64);
 
 export const listApprovalsQuery = z.strictObject({
   ...listFields,
   sort: sortField(["requestedAt"], "-requestedAt"),
   status: z.enum(APPROVAL_STATUSES).default("pending"),
-  projectId: id.optional(),
-  pipelineId: id.optional(),
+  projectId: idText.optional(),
+  pipelineId: idText.optional(),
 });
 
 /** Approvals of all runs; the default are the pending ones, newest first. */
@@ -42,12 +44,14 @@ export async function listApprovals(
   return listView({ list: views, total: found.total }, input, (view) => view);
 }
 
+export const RunApprovalsShape = fields({ runId: id<RunId>(), list: listOf(ApprovalForCallerShape) });
+
 /** All approvals of one run in the order of their requests. Throws `not_found`. */
 export async function listRunApprovals(
   context: ApprovalsContext,
   caller: Caller,
   { runId }: { readonly runId: RunId },
-): Promise<{ readonly runId: RunId; readonly list: readonly ApprovalForCaller[] }> {
+): Promise<z.infer<typeof RunApprovalsShape>> {
   const user = authoriseUser(caller, "readApprovals");
   const aggregate = await context.stores.aggregates.load(runId);
   if (aggregate === undefined) throw noRun(runId, undefined);

@@ -3,7 +3,6 @@
  * store.
  */
 import { z } from "zod";
-import type { Diagnostic } from "../../definition/text/diagnostics.ts";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
@@ -12,10 +11,12 @@ import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.
 import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
+import { DiagnosticShape } from "./diagnostic-shape.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { requireKnown } from "./required-definition.ts";
+import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { Turns } from "../turns.ts";
 
@@ -42,30 +43,36 @@ export const saveBody = z.strictObject({
   editor: z.string().max(200).optional(),
 });
 
-export interface SpecView {
-  readonly pipelineId: PipelineId;
-  readonly spec: unknown;
+const savedFormat = z.enum(["json", "yaml"]);
+
+export const SpecShape = shape("Spec", {
+  pipelineId: id<PipelineId>(),
+  spec: z.unknown(),
   /** The saved text, byte for byte. */
-  readonly text: string;
-  readonly format: "json" | "yaml";
-  readonly headCommitSha: RevisionId;
-  readonly commitMessage: string;
-  readonly editor: string;
-  readonly savedAt: string;
-}
+  text: z.string(),
+  format: savedFormat,
+  headCommitSha: id<RevisionId>(),
+  commitMessage: z.string(),
+  editor: z.string(),
+  savedAt: time,
+});
 
-export interface ValidationView {
-  readonly valid: boolean;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly jobsCount: number;
-  readonly stepsCount: number;
-}
+export const ValidationShape = shape("Validation", {
+  valid: z.boolean(),
+  diagnostics: listOf(DiagnosticShape),
+  jobsCount: wholeNumber,
+  stepsCount: wholeNumber,
+});
 
-export interface SaveView {
-  readonly pipelineId: PipelineId;
-  readonly headCommitSha: RevisionId;
-  readonly format: "json" | "yaml";
-}
+export const SavedSpecShape = shape("SavedSpec", {
+  pipelineId: id<PipelineId>(),
+  headCommitSha: id<RevisionId>(),
+  format: savedFormat,
+});
+
+export type SpecView = z.infer<typeof SpecShape>;
+export type ValidationView = z.infer<typeof ValidationShape>;
+type SaveView = z.infer<typeof SavedSpecShape>;
 
 /** Throws `not_found` also for a pipeline without a definition. */
 export async function getSpec(
@@ -129,20 +136,20 @@ export async function saveSpec(
   const definition = requireKnown(await checkWithPlugins(context.stores, asking, draft.text, input.format));
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 
-  const { id, repeated } = await claimRequest(context, {
+  const { id: revisionId, repeated } = await claimRequest(context, {
     caller: user,
     scope: `save/${pipelineId}`,
     requestId: input.requestId,
     body: input,
     freshId: () => unchangedHead ?? newId("rev"),
   });
-  const answer: SaveView = { pipelineId, headCommitSha: id, format: input.format };
-  if (id === unchangedHead || (repeated && (await wasHead(context, pipelineId, id)))) return answer;
+  const answer: SaveView = { pipelineId, headCommitSha: revisionId, format: input.format };
+  if (revisionId === unchangedHead || (repeated && (await wasHead(context, pipelineId, revisionId)))) return answer;
   const save = () =>
     moveHead(
       context,
       {
-        revisionId: id,
+        revisionId,
         pipelineId,
         format: input.format,
         message: input.commitMessage ?? "",

@@ -8,7 +8,7 @@ import { commandIdOf, type PipelineId, type RunId } from "../../domain/ids.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { storeCommand } from "../commands/commands.ts";
-import { findPipeline } from "../lookups.ts";
+import { noPipeline } from "../lookups.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { projectArchived } from "./projects.ts";
 
@@ -50,14 +50,13 @@ export async function carryOutDeletion(context: DeletionContext, pipelineId: Pip
  * archived.
  */
 export async function findPipelineToRun(
-  context: Pick<AppContext, "clock"> & WithStores<"pipelines" | "pipelineDeletions">,
+  context: Pick<AppContext, "clock"> & WithStores<"pipelines">,
   pipelineId: PipelineId,
 ): Promise<Pipeline> {
-  const [pipeline, deletion] = await Promise.all([
-    findPipeline(context, pipelineId),
-    context.stores.pipelineDeletions.find(pipelineId),
-  ]);
-  if (deletion?.decided === true) throw beingDeleted(pipelineId);
+  const found = await context.stores.pipelines.findToRun(pipelineId);
+  if (found === undefined) throw noPipeline(pipelineId);
+  const { pipeline, isBeingDeleted } = found;
+  if (isBeingDeleted) throw beingDeleted(pipelineId);
   if ((await projectFactsOf(context, pipeline.projectId)).archived) throw projectArchived(pipeline.projectId);
   return pipeline;
 }

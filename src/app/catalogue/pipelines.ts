@@ -1,9 +1,9 @@
 /** Pipeline records: created, updated, read, listed and deleted. */
 import { z } from "zod";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
-import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
+import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
-import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
+import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { isArchived, type Pipeline } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
@@ -12,6 +12,7 @@ import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
+import { fields, id, keyOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 /** Pipelines of one page while all are searched for a status. */
@@ -40,7 +41,6 @@ export const createPipelineBody = updatePipelineBody.extend({ name: pipelineName
  * The status of a pipeline is that of its newest run, with `partial` shown as `failed`; without a run it is `pending`.
  */
 const PIPELINE_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused"] as const;
-type PipelineStatus = (typeof PIPELINE_STATUSES)[number];
 
 export const listPipelinesQuery = z.strictObject({
   ...listFields,
@@ -50,30 +50,32 @@ export const listPipelinesQuery = z.strictObject({
   status: z.enum(PIPELINE_STATUSES).optional(),
 });
 
-export interface PipelineView {
-  readonly pipelineId: PipelineId;
-  readonly projectId: ProjectId;
-  readonly name: string;
-  readonly description: string;
-  readonly repoUrl: string;
-  readonly defaultBranch: string;
-  readonly pipelineFilePath: string;
-  readonly saveMode: "direct" | "pr";
-  readonly prTargetBranch: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly createdBy: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+export const PipelineShape = shape("Pipeline", {
+  pipelineId: id<PipelineId>(),
+  projectId: id<ProjectId>(),
+  name: z.string(),
+  description: z.string(),
+  repoUrl: z.string(),
+  defaultBranch: z.string(),
+  pipelineFilePath: z.string(),
+  saveMode: z.enum(["direct", "pr"]),
+  prTargetBranch: z.string(),
+  metadata: mapOf(z.string()),
+  createdBy: z.string(),
+  createdAt: time,
+  updatedAt: time,
   /** Empty before the first definition is saved. */
-  readonly headCommitSha: string;
-  readonly status: PipelineStatus;
-  readonly lastRun: {
-    readonly runId: string;
-    readonly status: RunStatus;
-    readonly statusCode: number;
-    readonly createdAt: string;
-  } | null;
-}
+  headCommitSha: z.string(),
+  status: z.enum(PIPELINE_STATUSES),
+  lastRun: fields({
+    runId: id<RunId>(),
+    status: keyOf(RUN_STATUS_CODES),
+    statusCode: wholeNumber,
+    createdAt: time,
+  }).nullable(),
+});
+
+export type PipelineView = z.infer<typeof PipelineShape>;
 
 /** Throws `malformed_request` for an unknown project, `already_exists` when the project has a pipeline of that name. */
 export async function createPipeline(

@@ -12,6 +12,7 @@ import type { PluginRecord, PluginSummary } from "../../stores/ports/plugins.ts"
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { listFields, type ListView } from "../lists.ts";
+import { fields, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 /** A push that takes longer counts as abandoned: another push of the same version replaces it. */
@@ -28,33 +29,60 @@ export const listPluginsQuery = z.strictObject({
   name: z.string().max(PLUGIN_BOUNDS.nameChars).optional(),
 });
 
-export interface PluginVersionView {
-  readonly version: string;
+const versionFields = {
+  version: z.string(),
   /** Of the package, hexadecimal. */
-  readonly sha256: string;
-  readonly size: number;
-  readonly createdAt: string;
-  readonly createdBy: string;
-}
+  sha256: z.string(),
+  size: wholeNumber,
+  createdAt: time,
+  createdBy: z.string(),
+};
+const PluginVersionShape = shape("PluginVersion", versionFields);
 
-export interface PluginReleaseView extends PluginVersionView {
-  readonly name: string;
-  readonly manifest: PluginManifest;
-}
+const PluginManifestShape = shape("PluginManifest", {
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  /** By name. */
+  actions: mapOf(
+    fields({
+      description: z.string(),
+      /** JSON Schema (2020-12) of the arguments; null accepts all arguments. */
+      args: z.union([z.boolean(), mapOf(z.unknown())]).nullable(),
+      /** Names of the outputs that the action writes. */
+      outputs: listOf(z.string()),
+      /** A program and its arguments; a word that begins with `./` is a file of the plugin. */
+      command: listOf(z.string()),
+    }),
+  ),
+  /** The action of a step that names none; null when a step must name one. */
+  defaultAction: z.string().nullable(),
+  /** `linux` or `linux/x64`; empty for all platforms. */
+  platforms: listOf(z.string()),
+});
 
-export interface PluginListView {
-  readonly name: string;
-  readonly newest: string;
-  readonly versions: number;
-}
-
-export interface PluginView {
-  readonly name: string;
+export const PluginReleaseShape = shape("PluginRelease", {
+  ...versionFields,
+  name: z.string(),
+  manifest: PluginManifestShape,
+});
+export const PluginInListShape = shape("PluginInList", {
+  name: z.string(),
+  newest: z.string(),
+  versions: wholeNumber,
+});
+export const PluginShape = shape("Plugin", {
+  name: z.string(),
   /** Of the newest version. */
-  readonly manifest: PluginManifest;
+  manifest: PluginManifestShape,
   /** Newest first. */
-  readonly versions: readonly PluginVersionView[];
-}
+  versions: listOf(PluginVersionShape),
+});
+
+type PluginVersionView = z.infer<typeof PluginVersionShape>;
+export type PluginReleaseView = z.infer<typeof PluginReleaseShape>;
+type PluginListView = z.infer<typeof PluginInListShape>;
+type PluginView = z.infer<typeof PluginShape>;
 
 /**
  * Stores a version of a plugin; the manifest in the package names plugin and version. `read` answers the package and is

@@ -8,6 +8,7 @@ import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { findProject, noProject } from "../lookups.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
+import { id, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 const projectName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100);
@@ -20,13 +21,15 @@ export const changeProjectBody = z
 
 type ProjectContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines">;
 
-export interface ProjectView {
-  readonly projectId: ProjectId;
-  readonly name: string;
-  readonly description: string;
-  readonly archived: boolean;
-  readonly createdAt: string;
-}
+export const ProjectShape = shape("Project", {
+  projectId: id<ProjectId>(),
+  name: z.string(),
+  description: z.string(),
+  archived: z.boolean(),
+  createdAt: time,
+});
+
+type ProjectView = z.infer<typeof ProjectShape>;
 
 /** Throws `already_exists` for a name that is taken. */
 export async function createProject(

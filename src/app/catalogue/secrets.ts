@@ -8,6 +8,7 @@ import { authoriseUser, type Caller, type UserCaller } from "../identity/access.
 import type { CatalogueContext } from "./context.ts";
 import { findPipeline, findProject } from "../lookups.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
+import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 const { bytes, leastChars } = SECRET_BOUNDS;
@@ -38,18 +39,20 @@ export const listSecretsQuery = z.strictObject(listFields);
  */
 export type SecretOwner = { readonly projectId: ProjectId } | { readonly pipelineId: PipelineId };
 
-export interface SecretView {
-  readonly name: string;
-  readonly scope: "project" | "pipeline";
-  readonly projectId: ProjectId;
-  readonly pipelineId: PipelineId | null;
+export const SecretShape = shape("Secret", {
+  name: z.string(),
+  scope: z.enum(["project", "pipeline"]),
+  projectId: id<ProjectId>(),
+  pipelineId: id<PipelineId>().nullable(),
   /** Counts the values that the secret has had, from 1. */
-  readonly version: number;
-  readonly createdAt: string;
-  readonly createdBy: string;
-  readonly updatedAt: string;
-  readonly updatedBy: string;
-}
+  version: wholeNumber,
+  createdAt: time,
+  createdBy: z.string(),
+  updatedAt: time,
+  updatedBy: z.string(),
+});
+
+type SecretView = z.infer<typeof SecretShape>;
 
 /** Throws `not_found` for an unknown owner, and `already_exists` when the owner has a secret of that name. */
 export async function createSecret(

@@ -15,6 +15,7 @@ import { verdictOn } from "./commands.ts";
 import type { CommandsContext } from "./context.ts";
 import { findRunHead } from "../lookups.ts";
 import { claimRequest } from "../request-ids.ts";
+import { id, keyOf, shape, wholeNumber } from "../shapes.ts";
 import { commandBody } from "./run-commands.ts";
 import { noStepRun } from "../step-runs.ts";
 
@@ -24,24 +25,27 @@ interface CancelRequest extends z.output<typeof commandBody> {
   readonly runId?: RunId;
 }
 
-export interface CancelledJob {
-  readonly jobId: JobRunId;
-  readonly runId: RunId;
+export const CancelledJobShape = shape("CancelledJob", {
+  jobId: id<JobRunId>(),
+  runId: id<RunId>(),
   /** `cancelled`, or `running` while a step of the job still runs. */
-  readonly status: JobStatus;
-  readonly statusCode: number;
-}
+  status: keyOf(JOB_STATUS_CODES),
+  statusCode: wholeNumber,
+});
 
-export interface CancelledStep {
-  readonly stepRunId: StepRunId;
-  readonly jobId: JobRunId;
-  readonly runId: RunId;
+export const CancelledStepShape = shape("CancelledStep", {
+  stepRunId: id<StepRunId>(),
+  jobId: id<JobRunId>(),
+  runId: id<RunId>(),
   /**
    * The status at the time of the decision: the step has been asked to end, and ends when its agent reports the end.
    */
-  readonly status: StepStatus;
-  readonly statusCode: number;
-}
+  status: keyOf(STEP_STATUS_CODES),
+  statusCode: wholeNumber,
+});
+
+type CancelledJob = z.infer<typeof CancelledJobShape>;
+export type CancelledStep = z.infer<typeof CancelledStepShape>;
 
 /**
  * Ends a step that is queued or running as `cancelled`, and with it its job. Later steps are skipped, except steps
@@ -103,11 +107,11 @@ async function decideCancel(
 ): Promise<JobStatus | StepStatus> {
   const operator = claimedIdentity(user, input.operator, "operator");
   await findRunHead(context, runId, input.pipelineId);
-  const id = target.kind === "cancelStep" ? target.stepRunId : target.jobId;
+  const targetId = target.kind === "cancelStep" ? target.stepRunId : target.jobId;
   const { reason = "", requestId } = input;
   const { id: commandId, repeated } = await claimRequest(context, {
     caller: user,
-    scope: `${target.kind}/${id}`,
+    scope: `${target.kind}/${targetId}`,
     requestId,
     body: { reason, operator },
     freshId: () => newId("cmd"),
@@ -116,17 +120,17 @@ async function decideCancel(
   const body: CancelCommand = { ...target, reason, operator, actor: user.name };
   const verdict = await verdictOn(context, { id: commandId, rootId: runId, body }, known);
   const status = verdict.status as JobStatus | StepStatus;
-  if (verdict.outcome === "refused") throw refused(target.kind, id, status);
+  if (verdict.outcome === "refused") throw refused(target.kind, targetId, status);
   return status;
 }
 
-function refused(kind: CancelCommand["kind"], id: string, status: JobStatus | StepStatus): MillraceError {
+function refused(kind: CancelCommand["kind"], targetId: string, status: JobStatus | StepStatus): MillraceError {
   const [what, rule] =
     kind === "cancelStep"
       ? ["step run", "only one that is queued or running can be; cancel its job, or stop the run"]
       : ["job", "only one whose stage has begun can be; stop the run"];
   const why = isActiveStepStatus(status as StepStatus) ? `: ${rule}` : ", and has ended";
-  return new MillraceError("conflict", `cannot cancel ${what} ${id}, which is ${status}${why}`);
+  return new MillraceError("conflict", `cannot cancel ${what} ${targetId}, which is ${status}${why}`);
 }
 
 function isOfRun({ runId }: { readonly runId: RunId }, input: CancelRequest): boolean {

@@ -11,6 +11,7 @@ import type { CommandsContext } from "./context.ts";
 import { findRunHead } from "../lookups.ts";
 import { type NewCommand, storeCommand, verdictOn } from "./commands.ts";
 import { claimRequest } from "../request-ids.ts";
+import { id, keyOf, shape, wholeNumber } from "../shapes.ts";
 
 type CommandKind = UserCommand["kind"];
 
@@ -26,13 +27,15 @@ export interface RunCommand extends z.output<typeof commandBody> {
   readonly runId: RunId;
 }
 
-export interface CommandView {
-  readonly runId: RunId;
-  readonly pipelineId: PipelineId;
+export const CommandShape = shape("Command", {
+  runId: id<RunId>(),
+  pipelineId: id<PipelineId>(),
   /** The status after the decision; for a stop, the status when the command was stored. */
-  readonly status: RunStatus;
-  readonly statusCode: number;
-}
+  status: keyOf(RUN_STATUS_CODES),
+  statusCode: wholeNumber,
+});
+
+type CommandView = z.infer<typeof CommandShape>;
 
 /** Answers as soon as the stop is stored. Throws `not_found`, and `conflict` when the run is final. */
 export async function stopRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
@@ -69,18 +72,18 @@ async function admit(
   const user = authoriseUser(caller, "controlRun");
   const operator = claimedIdentity(user, input.operator, "operator");
   const head = await findRunHead(context, input.runId, input.pipelineId);
-  const { id, repeated } = await claimRequest(context, {
+  const { id: commandId, repeated } = await claimRequest(context, {
     caller: user,
     scope: `${kind}/${input.runId}`,
     requestId: input.requestId,
     body: input,
     freshId: () => newId("cmd"),
   });
-  const verdict = repeated ? await context.stores.inbox.verdict(id) : undefined;
+  const verdict = repeated ? await context.stores.inbox.verdict(commandId) : undefined;
   // A repeat of a stored command gets the answer of that command, even if the run is final now.
   if (verdict === undefined && head.final) throw refused(kind, head.summary.status);
   const body: UserCommand = { kind, reason: input.reason ?? "", operator, actor: user.name };
-  return { id, rootId: head.rootId, head, body, verdict };
+  return { id: commandId, rootId: head.rootId, head, body, verdict };
 }
 
 async function sendAndWait(

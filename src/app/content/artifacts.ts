@@ -10,29 +10,35 @@ import type { ContentContext } from "./context.ts";
 import { listFields, type ListView } from "../lists.ts";
 import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";
 import { noStepRun } from "../step-runs.ts";
+import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 export const listArtifactsQuery = z.strictObject({ ...listFields, name: z.string().max(1_000).optional() });
 
-export interface ArtifactView {
-  readonly artifactId: ArtifactId;
-  readonly name: string;
+const artifactFields = {
+  artifactId: id<ArtifactId>(),
+  name: z.string(),
   /** The run whose step uploaded it: an earlier run when a rerun reused that step. */
-  readonly runId: RunId;
-  readonly jobId: JobRunId;
-  readonly job: string;
-  readonly stepRunId: StepRunId;
-  readonly step: string;
+  runId: id<RunId>(),
+  jobId: id<JobRunId>(),
+  job: z.string(),
+  stepRunId: id<StepRunId>(),
+  step: z.string(),
   /** Bytes of all files. */
-  readonly size: number;
-  readonly fileCount: number;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
+  size: wholeNumber,
+  fileCount: wholeNumber,
+  createdAt: time,
+  expiresAt: time,
+};
 
-export interface ArtifactDetails extends ArtifactView {
-  readonly files: readonly { readonly path: string; readonly size: number; readonly sha256: string }[];
-}
+export const ArtifactShape = shape("Artifact", artifactFields);
+export const ArtifactDetailsShape = shape("ArtifactDetails", {
+  ...artifactFields,
+  files: listOf(fields({ path: z.string(), size: wholeNumber, sha256: z.string() })),
+});
+
+type ArtifactView = z.infer<typeof ArtifactShape>;
+type ArtifactDetails = z.infer<typeof ArtifactDetailsShape>;
 
 /**
  * The stored artifacts of all attempts, oldest first; with `name` only artifacts of that name. Throws `not_found` for

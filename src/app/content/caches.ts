@@ -8,6 +8,7 @@ import { authoriseUser, type Caller } from "../identity/access.ts";
 import { deleteCacheNow } from "./cache-pruner.ts";
 import type { ContentContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
+import { fields, id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { findProject } from "../lookups.ts";
 
@@ -16,19 +17,22 @@ const prefix = z.string().min(1).max(CACHE_KEY_LENGTH);
 export const listCachesQuery = z.strictObject({ ...listFields, prefix: prefix.optional() });
 export const deleteCachesQuery = z.strictObject({ prefix });
 
-export interface CacheView {
-  readonly cacheId: CacheId;
-  readonly projectId: ProjectId;
-  readonly key: string;
+export const CacheShape = shape("Cache", {
+  cacheId: id<CacheId>(),
+  projectId: id<ProjectId>(),
+  key: z.string(),
   /** Stored bytes. */
-  readonly size: number;
-  readonly sha256: string;
+  size: wholeNumber,
+  sha256: z.string(),
   /** The run whose job uploaded it. */
-  readonly runId: RunId;
-  readonly createdAt: string;
-  readonly lastUsedAt: string;
-  readonly expiresAt: string;
-}
+  runId: id<RunId>(),
+  createdAt: time,
+  lastUsedAt: time,
+  expiresAt: time,
+});
+export const DeletedCachesShape = fields({ deleted: wholeNumber });
+
+type CacheView = z.infer<typeof CacheShape>;
 
 /**
  * Entries of a project, last used first; with `prefix` those whose key begins with it. Throws `not_found` for an
@@ -69,7 +73,7 @@ export async function deleteCaches(
   context: ContentContext,
   caller: Caller,
   request: z.output<typeof deleteCachesQuery> & { readonly projectId: ProjectId },
-): Promise<{ readonly deleted: number }> {
+): Promise<z.infer<typeof DeletedCachesShape>> {
   const { name } = authoriseUser(caller, "deleteCaches");
   const { projectId } = request;
   await findProject(context, projectId);

@@ -113,6 +113,7 @@ const WIDTH_OF_ROLE: Readonly<Record<Role, Width>> = {
 const AGENT_OPERATIONS = { registerAgent: "registration", workAsAgent: "agent" } as const;
 
 export type UserOperation = keyof typeof USER_OPERATIONS;
+export const OPERATIONS = Object.keys(USER_OPERATIONS) as readonly UserOperation[];
 export type AgentOperation = keyof typeof AGENT_OPERATIONS;
 
 /**
@@ -197,8 +198,7 @@ export function authoriseUser(caller: Caller, operation: UserOperation): UserCal
 
 /** The operations that a caller with this role and these scopes may call, in the order of the table. */
 export function operationsOf({ role, scopes }: Pick<UserCaller, "role" | "scopes">): readonly UserOperation[] {
-  const all = Object.keys(USER_OPERATIONS) as readonly UserOperation[];
-  return all.filter((one) => roleReaches(role, USER_OPERATIONS[one]) && isWideEnough(scopes, widthOf(one)));
+  return OPERATIONS.filter((one) => roleReaches(role, USER_OPERATIONS[one]) && isWideEnough(scopes, widthOf(one)));
 }
 
 /** The narrowest scope with which a token may call the operation. */

@@ -95,9 +95,21 @@ export async function requestDeviceCode(
   }
 }
 
-/** How fast each device asks. Each edge counts for itself, in bounded memory. */
+/** How fast addresses and devices ask. Each edge counts for itself, in bounded memory. */
 export class DevicePaces {
+  readonly #addresses = new Tries({ tries: 20, perTryMs: 6_000 });
   readonly #paces = new Map<string, { readonly askedAt: number; readonly intervalMs: number }>();
+
+  /** Counts a request for a code. Throws `too_many` for an address that asks too often. */
+  takeCode(address: string, now: number): void {
+    const waitMs = this.#addresses.waitMs(address, now);
+    if (waitMs > 0) {
+      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+      const text = `too many devices from this address: try again in ${retryAfterSeconds} s`;
+      throw new MillraceError("too_many", text, { retryAfterSeconds });
+    }
+    this.#addresses.take(address, now);
+  }
 
   /** True when the device asks too fast; then it has to wait 5 s longer between all later questions. */
   isTooFast(hash: string, now: number): boolean {

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type SessionId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import type { LoginSession, SessionKind } from "../../stores/ports/logins.ts";
+import { type LoginSession, SESSION_KINDS, type SessionKind } from "../../stores/ports/logins.ts";
+import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
 import { authoriseUser, type Caller } from "./access.ts";
@@ -24,27 +25,34 @@ export interface LoginPlace {
   readonly userAgent: string;
 }
 
-export interface AccessView {
+interface AccessView {
   readonly accessToken: string;
   /** Seconds. */
   readonly expiresIn: number;
 }
 
-export interface RenewedView extends AccessView {
-  readonly refreshToken: string;
-}
+export const RenewedShape = shape("RenewedLogin", {
+  accessToken: z.string(),
+  /** Seconds. */
+  expiresIn: wholeNumber,
+  refreshToken: z.string(),
+  userId: id<UserId>(),
+});
 
-export interface SessionView {
-  readonly sessionId: SessionId;
-  readonly kind: SessionKind;
-  readonly createdAt: string;
-  readonly lastUsedAt: string;
-  readonly expiresAt: string;
-  readonly address: string;
-  readonly userAgent: string;
+export const SessionShape = shape("Session", {
+  sessionId: id<SessionId>(),
+  kind: z.enum(SESSION_KINDS),
+  createdAt: time,
+  lastUsedAt: time,
+  expiresAt: time,
+  address: z.string(),
+  userAgent: z.string(),
   /** True for the session of the caller. */
-  readonly current: boolean;
-}
+  current: z.boolean(),
+});
+
+type RenewedView = z.infer<typeof RenewedShape>;
+type SessionView = z.infer<typeof SessionShape>;
 
 /** Begins a session. One that is not `renewed` ends with its access token, except for what that token has opened. */
 export async function beginSession(
@@ -84,7 +92,7 @@ export async function accessOf(
 export async function refresh(
   context: IdentityContext,
   { refreshToken }: z.output<typeof refreshBody>,
-): Promise<RenewedView & { readonly userId: UserId }> {
+): Promise<RenewedView> {
   const named = readRefreshToken(context, refreshToken);
   if (named === undefined) throw new MillraceError("unauthenticated", "the refresh token is wrong: log in again");
   const { sessionId, generation } = named;

@@ -9,13 +9,22 @@ import { asId, type UserId } from "../../domain/ids.ts";
 import { ROLES } from "../../domain/roles.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
+import { shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import type { Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashOf } from "./one-time.ts";
 import { hashPassword } from "./passwords.ts";
 import { reachUser } from "./reaching-users.ts";
-import { createUser, password as passwordShape, userEmail, userName, type UserView, userView } from "./users.ts";
+import {
+  createUser,
+  password as passwordShape,
+  userEmail,
+  userName,
+  UserShape,
+  type UserView,
+  userView,
+} from "./users.ts";
 
 const DAY_MS = 86_400_000;
 const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
@@ -32,11 +41,9 @@ export const inviteBody = z.strictObject({
 export const resetLinkBody = z.strictObject({ days: z.int().min(1).max(7).default(1) });
 
 /** The answer that shows the link; no later answer does. */
-export interface LinkView {
-  readonly user: UserView;
-  readonly link: string;
-  readonly expiresAt: string;
-}
+export const LinkShape = shape("OneTimeLink", { user: UserShape, link: z.string(), expiresAt: time });
+
+type LinkView = z.infer<typeof LinkShape>;
 
 /**
  * Creates a user without a password, and a link with which the user sets one. Throws `forbidden` for a role above the

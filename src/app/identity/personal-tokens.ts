@@ -7,6 +7,7 @@ import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token } from "../../stores/ports/identity.ts";
 import { ACT_AS, type Caller, roleReaches, SCOPES } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
+import { id, listOf, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { issueToken, tokenIdOf } from "./tokens.ts";
 import { reachUser } from "./reaching-users.ts";
@@ -31,23 +32,26 @@ export const createTokenBody = z.strictObject({
   expiresIn: lifetime.optional(),
 });
 
-export interface TokenView {
-  readonly tokenId: TokenId;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
+export const TokenShape = shape("Token", {
+  tokenId: id<TokenId>(),
+  name: z.string(),
+  scopes: listOf(z.string()),
+  createdAt: time,
+  expiresAt: time.nullable(),
   /** To a minute; null for a token that was never used. */
-  readonly lastUsedAt: string | null;
-}
+  lastUsedAt: time.nullable(),
+});
 
 /** The answer that shows `token`; no later answer does. */
-export interface NewTokenView {
-  readonly tokenId: TokenId;
-  readonly token: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-}
+export const NewTokenShape = shape("NewToken", {
+  tokenId: id<TokenId>(),
+  token: z.string(),
+  name: z.string(),
+  scopes: listOf(z.string()),
+});
+
+type TokenView = z.infer<typeof TokenShape>;
+type NewTokenView = z.infer<typeof NewTokenShape>;
 
 /**
  * Throws `forbidden` when the caller is no administrator and asks for the scope `act-as` or for a token of another

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { TokenId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
-import type { Labels } from "../../domain/labels.ts";
 import { agentLabels } from "../agent-labels.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { lifetime, tokenName } from "./personal-tokens.ts";
+import { id, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { issueToken, tokenIdOf } from "./tokens.ts";
 
@@ -23,23 +23,27 @@ export const createRegistrationTokenBody = z.strictObject({
   labels: agentLabels.optional(),
 });
 
-export interface RegistrationTokenView {
-  readonly tokenId: TokenId;
-  readonly name: string;
+const registrationFields = {
+  tokenId: id<TokenId>(),
+  name: z.string(),
   /** Id of the user who made it. */
-  readonly createdBy: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly maxUses: number | null;
-  readonly uses: number;
+  createdBy: z.string(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  maxUses: wholeNumber.nullable(),
+  uses: wholeNumber,
   /** Neither expired nor used up. */
-  readonly usable: boolean;
+  usable: z.boolean(),
   /** Trusted labels of the agents that register with it. */
-  readonly labels: Labels;
-}
+  labels: mapOf(z.string()),
+};
 
+export const RegistrationTokenShape = shape("RegistrationToken", registrationFields);
 /** The answer that shows `token`; no later answer does. */
-export type NewRegistrationTokenView = RegistrationTokenView & { readonly token: string };
+export const NewRegistrationTokenShape = shape("NewRegistrationToken", { ...registrationFields, token: z.string() });
+
+type RegistrationTokenView = z.infer<typeof RegistrationTokenShape>;
+type NewRegistrationTokenView = z.infer<typeof NewRegistrationTokenShape>;
 
 export async function createRegistrationToken(
   context: IdentityContext,

@@ -3,9 +3,11 @@
  * address instead. An address is written down in many places, so a ticket is good once and for {@link TICKET_SECONDS}.
  */
 import { randomBytes } from "node:crypto";
+import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type SessionId, type TokenId, type UserId } from "../../domain/ids.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
+import { shape, wholeNumber } from "../shapes.ts";
 import { signAccessToken } from "./access-tokens.ts";
 import { authenticate, authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
@@ -15,11 +17,13 @@ import type { Proof } from "./sessions.ts";
 
 const TICKET_SECONDS = 60;
 
-export interface TicketView {
-  readonly ticket: string;
+export const TicketShape = shape("Ticket", {
+  ticket: z.string(),
   /** Seconds. */
-  readonly expiresIn: number;
-}
+  expiresIn: wholeNumber,
+});
+
+type TicketView = z.infer<typeof TicketShape>;
 
 /** A ticket with the rights of the caller. It ends with what the caller's own proof stands on. */
 export async function createTicket(context: IdentityContext, caller: Caller): Promise<TicketView> {

@@ -2,14 +2,15 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
-import { type Role, ROLES } from "../../domain/roles.ts";
+import { ROLES } from "../../domain/roles.ts";
 import type { User, UserChange } from "../../stores/ports/identity.ts";
-import { authoriseUser, type Caller, operationsOf, type UserOperation } from "./access.ts";
+import { listOf, shape } from "../shapes.ts";
+import { authoriseUser, type Caller, OPERATIONS, operationsOf } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { dropLinks } from "./one-time-links.ts";
 import { noUser, OWN, OWN_OR_MANAGED, reachUser, requireRole, requireUser } from "./reaching-users.ts";
-import { type LoginOrigin, password, userEmail, userName, type UserView, userView } from "./users.ts";
+import { type LoginOrigin, password, userEmail, userName, UserShape, type UserView, userView } from "./users.ts";
 
 export const changeUserBody = z
   .strictObject({
@@ -24,18 +25,21 @@ export const setPasswordBody = z.strictObject({ password, currentPassword: z.str
 
 const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
 
-export interface WhoamiView {
-  readonly user: UserView;
+export const WhoamiShape = shape("Whoami", {
+  user: UserShape,
   /** Those of the token; empty for a token that is not narrowed, and after a login. */
-  readonly scopes: readonly string[];
+  scopes: listOf(z.string()),
   /** What the role and the token permit. */
-  readonly operations: readonly UserOperation[];
-}
+  operations: listOf(z.enum(OPERATIONS)),
+});
 
-export interface RoleView {
-  readonly role: Role;
-  readonly operations: readonly UserOperation[];
-}
+export const RoleShape = shape("Role", {
+  role: z.enum(ROLES),
+  operations: listOf(z.enum(OPERATIONS)),
+});
+
+type WhoamiView = z.infer<typeof WhoamiShape>;
+type RoleView = z.infer<typeof RoleShape>;
 
 /** The caller, and what the caller may do. */
 export async function whoami(context: IdentityContext, caller: Caller): Promise<WhoamiView> {

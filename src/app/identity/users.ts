@@ -3,14 +3,15 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import { type Role, ROLES } from "../../domain/roles.ts";
+import { ROLES } from "../../domain/roles.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
-import { accessOf, type AccessView, beginSession, type LoginPlace } from "./login-sessions.ts";
+import { accessOf, beginSession, type LoginPlace } from "./login-sessions.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { requireRole } from "./reaching-users.ts";
 import { refreshTokenOf } from "./session-secrets.ts";
+import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 // The bound keeps the cost of a login the same whatever the client sends.
@@ -36,22 +37,28 @@ export const loginBody = z.strictObject({
   refresh: z.boolean().default(false),
 });
 
-export interface UserView {
-  readonly userId: UserId;
-  readonly name: string;
-  readonly role: Role;
-  readonly hasPassword: boolean;
-  readonly disabled: boolean;
-  readonly createdAt: string;
+export const UserShape = shape("User", {
+  userId: id<UserId>(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  hasPassword: z.boolean(),
+  disabled: z.boolean(),
+  createdAt: time,
   /** Absent without one. */
-  readonly email?: string;
-}
+  email: z.string().exactOptional(),
+});
 
-export interface LoginView extends AccessView {
-  readonly user: UserView;
+export const LoginShape = shape("Login", {
+  accessToken: z.string(),
+  /** Seconds. */
+  expiresIn: wholeNumber,
+  user: UserShape,
   /** Only when it was asked for. */
-  readonly refreshToken?: string;
-}
+  refreshToken: z.string().exactOptional(),
+});
+
+export type UserView = z.infer<typeof UserShape>;
+type LoginView = z.infer<typeof LoginShape>;
 
 /** Throws `forbidden` for a role above the caller's own, and `already_exists` for a name that is taken. */
 export async function createUser(

@@ -1,9 +1,11 @@
 /** Waits for an approval and for a place in a concurrency group, as users read them. Pure. */
+import type { z } from "zod";
 import { type ApprovalState, gateName, missingApprovals, plannedApproval } from "../../../actors/approval/state.ts";
 import { type GroupState, holderOf } from "../../../actors/group/state.ts";
 import { type GroupMember, memberKey, type Place } from "../../domain/groups.ts";
-import type { ApprovalId, GroupId, RunId } from "../../domain/ids.ts";
+import type { ApprovalId, GroupId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
+import type { ApprovalWaitShape, GroupWaitShape } from "./run-shapes.ts";
 
 /** Approvals and groups that a run waits for: they tell more about a wait than the state of the job that waits. */
 export interface WaitFacts {
@@ -12,21 +14,8 @@ export interface WaitFacts {
   readonly groups: ReadonlyMap<GroupId, GroupState>;
 }
 
-export interface ApprovalWait {
-  readonly reason: "approval";
-  readonly text: string;
-  readonly approvalId: ApprovalId;
-}
-
-export interface GroupWait {
-  readonly reason: "concurrency";
-  readonly text: string;
-  readonly group: string;
-  /** The run that has held a place longest; null while no run holds one. */
-  readonly holder: RunId | null;
-  /** Waiting members that get a place earlier. */
-  readonly ahead: number;
-}
+export type ApprovalWait = z.infer<typeof ApprovalWaitShape>;
+export type GroupWait = z.infer<typeof GroupWaitShape>;
 
 export function approvalWait(approval: ApprovalState, plan: Pick<RunPlan, "stages" | "jobs">): ApprovalWait {
   const planned = plannedApproval(approval.gate, plan);

@@ -1,30 +1,36 @@
 /** The outputs of the jobs of a run, which later jobs and users read. */
-import { type JobOutputs, outputsOfJobs } from "../../../actors/job/facts.ts";
+import { z } from "zod";
+import { outputsOfJobs } from "../../../actors/job/facts.ts";
 import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
-import type { JobStatus } from "../../domain/status.ts";
+import { JOB_STATUS_CODES } from "../../domain/status.ts";
 import { MAX_TURN_WORK, WorkBudget, WorkUsedUp } from "../../domain/work-budget.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { noRun } from "../lookups.ts";
+import { fields, id, keyOf, listOf, mapOf, shape } from "../shapes.ts";
 
 const MAX_CHARS = 4_194_304;
 
-export interface RunOutputs {
-  readonly runId: RunId;
+export const RunOutputsShape = shape("RunOutputs", {
+  runId: id<RunId>(),
   /**
    * Ended jobs that declare outputs, in the order of the plan: the newest attempt of each job and of each matrix cell.
    */
-  readonly jobs: readonly {
-    readonly jobId: JobRunId;
-    readonly name: string;
-    readonly status: JobStatus;
-    /** By name; null for an output that no step has written. */
-    readonly outputs: JobOutputs;
-  }[];
-}
+  jobs: listOf(
+    fields({
+      jobId: id<JobRunId>(),
+      name: z.string(),
+      status: keyOf(JOB_STATUS_CODES),
+      /** By name; null for an output that no step has written. */
+      outputs: mapOf(z.unknown()),
+    }),
+  ),
+});
+
+export type RunOutputs = z.infer<typeof RunOutputsShape>;
 
 /** Throws `not_found`, and `too_large` for more than 4 MB. */
 export async function readRunOutputs(

@@ -2,6 +2,7 @@
 import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
+import type { z } from "zod";
 import type { Agents } from "../../domain/agent-wait.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { shownAttempt } from "../../domain/attempts.ts";
@@ -15,15 +16,16 @@ import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "../times.ts";
 import type { Pieces } from "../pieces.ts";
 import { isChosen, type JobChoice } from "./job-choice.ts";
+import type { JobShape, RunDetailShape, RunInBriefShape, RunShape } from "./run-shapes.ts";
 import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
 
 /** Ids that an error names, at most. */
 const SHOWN_IDS = 5;
 
-export type RunView = ReturnType<typeof runView>;
+export type RunView = z.infer<typeof RunShape>;
 
 /** A run as lists show it. */
-export function runView({ rootId, summary, origin }: AggregateHead, agents: Agents, now: number) {
+export function runView({ rootId, summary, origin }: AggregateHead, agents: Agents, now: number): RunView {
   return {
     runId: rootId,
     pipelineId: summary.pipelineId,
@@ -36,7 +38,6 @@ export function runView({ rootId, summary, origin }: AggregateHead, agents: Agen
     commitSha: origin.commitSha,
     attempt: origin.attempt,
     retryOf: origin.retryOf,
-    /** True for a run with a definition of its own, which is no definition of the pipeline. */
     adHoc: isAdHocRevision(origin.revisionId),
     waitingFor: runWaitingFor(summary, agents),
     createdAt: rfc3339(summary.createdAt),
@@ -65,9 +66,9 @@ export interface RunParts {
   readonly jobs: Iterable<JobDetail>;
 }
 
-export type RunInBrief = ReturnType<typeof inBrief>;
-export type JobDetail = ReturnType<typeof jobDetail>;
-export type RunDetail = RunInBrief & { readonly jobs: readonly JobDetail[] };
+export type RunInBrief = z.infer<typeof RunInBriefShape>;
+export type JobDetail = z.infer<typeof JobShape>;
+export type RunDetail = z.infer<typeof RunDetailShape>;
 
 /**
  * A run with its jobs and their steps in the order of the plan; earlier attempts come before later ones. Only the jobs
@@ -114,7 +115,7 @@ function* each<S, T>(items: readonly S[], of: (item: S) => T): Generator<T, void
 }
 
 /** `listed`: the jobs that are shown when none are chosen. */
-function inBrief(source: DetailSource, run: RunState | undefined, listed: readonly JobState[]) {
+function inBrief(source: DetailSource, run: RunState | undefined, listed: readonly JobState[]): RunInBrief {
   const { aggregate, plan, agents, waitFacts, retriedBy, now } = source;
   const view = runView(aggregate.head, agents, now);
   const waits = each(listed, (job) => ({ waitingFor: jobWaitingFor(job, plan, agents, waitFacts) }));
@@ -126,13 +127,17 @@ function inBrief(source: DetailSource, run: RunState | undefined, listed: readon
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
-    /** How many jobs there are to show, whether chosen or not. */
     jobCount: listed.length,
   };
 }
 
 /** `steps`: those of the job that are shown. */
-function jobDetail(job: Linked<JobState>, steps: Linked<StepState>[], source: DetailSource, starts: StartTimes) {
+function jobDetail(
+  job: Linked<JobState>,
+  steps: Linked<StepState>[],
+  source: DetailSource,
+  starts: StartTimes,
+): JobDetail {
   const { plan, now } = source;
   const ofJob = jobView(job, plan, source, now);
   steps.sort((a, b) => a.index - b.index || a.attempt - b.attempt);
@@ -223,7 +228,6 @@ function jobView(
     reusedFrom: job.reusedFrom,
     agentId: job.grant?.agentId ?? null,
     reason: job.reason,
-    /** The run that has, or will get, the place that this job gave up in its group. */
     gaveWayTo: job.gaveWayTo,
     waitingFor: jobWaitingFor(job, plan, agents, waitFacts),
     queuedAt: rfc3339(job.queuedAt),

@@ -2,34 +2,18 @@
  * Why a step started when it did: the times on its way to the start, and what it waited for between them. Everything is
  * computed from the stored states of actors. Pure.
  */
+import type { z } from "zod";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { timeOf } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { AggregateHead, RunSummary } from "../../stores/ports/aggregates.ts";
 import { elapsed, rfc3339 } from "../times.ts";
+import type { StartTimingShape, WaitsShape } from "./run-shapes.ts";
 
-/**
- * What a start waits for, one after the other: the plan, earlier stages, needed jobs, the end of a pause, an agent to
- * which the job is granted, and the agent's report that the step has started.
- */
-export type Wait = "plan" | "stage" | "needs" | "paused" | "agent" | "start";
-
-/** Milliseconds. A wait that goes on is counted until now. Null: the wait has not begun, or there was none. */
-export type Waits = Readonly<Record<Wait, number | null>>;
-
-/** Times are RFC 3339, and null for what has not happened. All steps of a job run share its offer and its claim. */
-export interface StartTiming {
-  readonly triggeredAt: string;
-  readonly plannedAt: string;
-  /** Since when the job is on the board; null while a pause keeps the job off the board. */
-  readonly offeredAt: string | null;
-  /** When the grant was saved. */
-  readonly claimedAt: string | null;
-  readonly dispatchedAt: string | null;
-  readonly startedAt: string | null;
-  readonly waits: Waits;
-}
+export type StartTiming = z.infer<typeof StartTimingShape>;
+export type Waits = z.infer<typeof WaitsShape>;
+export type Wait = keyof Waits;
 
 /** Unix milliseconds; null for what has not happened. */
 type TimeOrNull = number | null;

@@ -1,13 +1,14 @@
 /** The timeline of a run: every transition with its cause, page by page. */
 import { z } from "zod";
-import type { RunEvent } from "../../domain/events.ts";
-import type { RunId } from "../../domain/ids.ts";
+import { EVENT_OBJECTS, LIFECYCLES, type RunEvent } from "../../domain/events.ts";
+import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { requireKeptEvents } from "./kept-parts.ts";
 import { noRun } from "../lookups.ts";
+import { id, listOf, NAMED_SHAPES, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 const MAX_LIMIT = 1_000;
@@ -18,15 +19,37 @@ export const timelineQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(200),
 });
 
-export interface TimelineView {
-  readonly runId: RunId;
-  readonly list: readonly TransitionView[];
-  /** The `after` of the next page; null when this page is the last one so far. */
-  readonly next: number | null;
-}
+/** A transition has further fields with texts, numbers and truth values; which ones depends on the transition. */
+export const TransitionShape = z
+  .object({
+    /** Counts the transitions of the run from 1. */
+    number: wholeNumber,
+    time,
+    object: z.enum(EVENT_OBJECTS),
+    lifecycle: z.enum(LIFECYCLES),
+    status: z.string(),
+    jobId: id<JobRunId>().nullable(),
+    stepRunId: id<StepRunId>().nullable(),
+    /** Of the job, or of the step after the name of its job; empty for the run. */
+    name: z.string(),
+    cause: z.string(),
+    /** A user's name, an agent's id, or empty. */
+    by: z.string(),
+  })
+  .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
+  .readonly();
+NAMED_SHAPES.add(TransitionShape, { id: "Transition" });
 
-/** In the order of `number`, which counts the transitions of the run from 1. */
-export type TransitionView = ReturnType<typeof transitionView>;
+export const TimelineShape = shape("Timeline", {
+  runId: id<RunId>(),
+  /** In the order of `number`. */
+  list: listOf(TransitionShape),
+  /** The `after` of the next page; null when this page is the last one so far. */
+  next: wholeNumber.nullable(),
+});
+
+export type TimelineView = z.infer<typeof TimelineShape>;
+type TransitionView = z.infer<typeof TransitionShape>;
 
 /** Throws `not_found`, also when retention has deleted the events of the run. */
 export async function readTimeline(
@@ -48,7 +71,7 @@ export async function readTimeline(
   return { runId, list, next: list.length === limit ? list.at(-1)!.number : null };
 }
 
-function transitionView(event: RunEvent, { origin }: AggregateHead, plan: RunPlan | undefined) {
+function transitionView(event: RunEvent, { origin }: AggregateHead, plan: RunPlan | undefined): TransitionView {
   const { number, timeMs, object, lifecycle, jobId, stepRunId, status, data } = event;
   const { cause = "", by = "", index: _, jobIndex: _j, runId: _r, ...rest } = data;
   return {
@@ -60,14 +83,13 @@ function transitionView(event: RunEvent, { origin }: AggregateHead, plan: RunPla
     jobId,
     stepRunId,
     name: nameOf(event, plan),
-    cause,
-    /** A user's name, an agent's id, or empty. */
-    by: cause === "trigger" ? origin.triggeredBy : by,
+    cause: String(cause),
+    by: String(cause === "trigger" ? origin.triggeredBy : by),
     ...rest,
   };
 }
 
-/** The name in the plan: of a job, or of a step after the name of its job; empty for the run. */
+/** The name in the plan. */
 function nameOf({ object, data }: RunEvent, plan: RunPlan | undefined): string {
   const job = plan?.jobs[Number(object === "step" ? data["jobIndex"] : data["index"])];
   if (object === "pipeline" || job === undefined) return "";

@@ -1,43 +1,20 @@
 /** Why a run, a job or a step waits that is not running: `waitingFor`, computed from its state. Pure. */
+import type { z } from "zod";
 import type { JobState } from "../../../actors/job/state.ts";
 import { gateOfJob } from "../../../actors/approval/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
-import { type Agents, type AgentWait, agentWait } from "../../domain/agent-wait.ts";
+import { type Agents, agentWait } from "../../domain/agent-wait.ts";
 import { approvalId, type ProjectId } from "../../domain/ids.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { RunSummary } from "../../stores/ports/aggregates.ts";
-import {
-  type ApprovalWait,
-  approvalWait,
-  type WaitFacts,
-  type GroupWait,
-  groupWait,
-} from "./approval-and-group-waits.ts";
+import { approvalWait, type WaitFacts, groupWait } from "./approval-and-group-waits.ts";
+import type { PlainWaitShape, waitingForShape } from "./run-shapes.ts";
 
-export type WaitingFor = PlainWait | ApprovalWait | GroupWait;
-
-export interface PlainWait {
-  readonly reason:
-    | "worker"
-    | "paused"
-    | "stage"
-    | "needs"
-    | "retry"
-    | "parallel"
-    | AgentWait["reason"]
-    | "approval"
-    | "concurrency"
-    | "job"
-    | "step"
-    | "start";
-  /** For people. */
-  readonly text: string;
-  /** Names of the needed jobs that have not ended; only for the reason `needs`. */
-  readonly needs?: readonly string[];
-}
+export type WaitingFor = z.infer<typeof waitingForShape>;
+type PlainWait = z.infer<typeof PlainWaitShape>;
 
 /** Null when a job of the run is bound to an agent, or the run has ended. */
 export function runWaitingFor(

@@ -122,9 +122,10 @@ export async function storeNewRun(
   const events = eventsOf(head, head.owed);
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
   // Before the offers: a run that loses the race against the deletion of its pipeline is given to no agent here.
-  await requireNoDeletion(context, { runId, pipelineId: pipeline.pipelineId });
+  const mayBeDeleted = outcome !== "created" || !stores.aggregates.seesDeletions;
+  if (mayBeDeleted) await requireNoDeletion(context, { runId, pipelineId: pipeline.pipelineId });
   if (outcome === "exists") return ringDoorbell(context, runId);
-  context.onRunBegun?.(begun.actors);
+  context.begunRuns?.tell({ aggregate: begun, plan, jobs });
   // After a long pause of this process, the owner has performed these effects, and some may have been undone since.
   if (clock.monotonic() - begunAt >= CREATOR_MS) return;
   // If this fails, the owner of the shard performs these effects on its next sweep.

@@ -1,41 +1,14 @@
 /** A dry run as HTTP, gRPC and the command line show it, with the matching online agents of each job. Pure. */
+import type { z } from "zod";
+import { matchAgents } from "../../domain/agent-match.ts";
 import { type AgentSelector, describeSelector, type Labels } from "../../domain/labels.ts";
-import type { Scalar } from "../../domain/plan.ts";
-import type { DryJob, DryRun, DryStage } from "../../planner/dry-run.ts";
-import { type FailingClause, matchAgents } from "../../domain/agent-match.ts";
+import type { DryRun } from "../../planner/dry-run.ts";
+import type { PlanShape } from "./plan-shape.ts";
 
-export interface PlanView extends Omit<DryRun, "stages" | "secrets"> {
-  readonly stages: readonly StageView[];
-  readonly secrets: readonly SecretUse[];
-}
-
-/** A secret that steps of the run read. */
-export interface SecretUse {
-  readonly name: string;
-  /** Whether the pipeline or its project has a secret of that name; null when the caller did not look it up. */
-  readonly isSet: boolean | null;
-}
-
-export interface StageView extends Omit<DryStage, "jobs"> {
-  readonly jobs: readonly JobView[];
-}
-
-export interface JobView extends Omit<DryJob, "matrix" | "selector"> {
-  readonly matrix: Readonly<Record<string, Scalar>>;
-  /** The clauses of the job's selector for people, such as `os=linux`; empty when any agent matches. */
-  readonly selector: readonly string[];
-  /** Null when the caller did not look agents up, or when presence cannot be read. */
-  readonly agents: AgentsView | null;
-}
-
-export interface AgentsView {
-  readonly online: number;
-  readonly matches: number;
-  /** In the order of their names: at most 100 agents, and fewer in plans of more than 100 jobs. */
-  readonly matching: readonly { readonly agentId: string; readonly name: string }[];
-  /** The clauses that the other agents fail; the clause that most agents fail comes first. */
-  readonly failing: readonly FailingClause[];
-}
+export type PlanView = z.infer<typeof PlanShape>;
+export type StageView = PlanView["stages"][number];
+export type JobView = StageView["jobs"][number];
+export type AgentsView = NonNullable<JobView["agents"]>;
 
 export interface OnlineAgent {
   readonly agentId: string;

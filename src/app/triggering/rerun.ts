@@ -18,7 +18,8 @@ import { isRunRemoved } from "../runs/remove-run.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { noStepRun } from "../step-runs.ts";
 import { claimSuccessor, findSuccessor, isSealed, type Successor } from "../runs/succession.ts";
-import { triggerBody, type TriggerView } from "./trigger.ts";
+import { id, shape, wholeNumber } from "../shapes.ts";
+import { triggerBody, triggeredFields } from "./trigger.ts";
 
 export const rerunBody = z
   .strictObject({
@@ -34,10 +35,9 @@ export const rerunBody = z
     when: ({ value }) => typeof value === "object" && value !== null,
   });
 
-export interface RerunView extends TriggerView {
-  readonly attempt: number;
-  readonly retryOf: RunId;
-}
+export const RerunShape = shape("Rerun", { ...triggeredFields, attempt: wholeNumber, retryOf: id<RunId>() });
+
+type RerunView = z.infer<typeof RerunShape>;
 
 /**
  * Answers once the new run is stored; the new run begins by itself. Throws `not_found`; `conflict` for a run that has

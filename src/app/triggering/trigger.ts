@@ -12,6 +12,7 @@ import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
+import { id, shape, wholeNumber } from "../shapes.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
@@ -23,12 +24,16 @@ export const triggerBody = z.strictObject({
   requestId: z.string().max(200).optional(),
 });
 
-export interface TriggerView {
-  readonly runId: RunId;
-  readonly pipelineId: PipelineId;
-  readonly status: "pending";
-  readonly statusCode: number;
-}
+export const triggeredFields = {
+  runId: id<RunId>(),
+  pipelineId: id<PipelineId>(),
+  status: z.literal("pending"),
+  statusCode: wholeNumber,
+};
+
+export const TriggeredRunShape = shape("TriggeredRun", triggeredFields);
+
+type TriggerView = z.infer<typeof TriggeredRunShape>;
 
 /**
  * Answers once the run is stored; the run begins by itself. Throws `not_found`, `conflict` for a pipeline without a

@@ -1,9 +1,11 @@
 /** The installation as its operators see it: nodes, shards with their mailboxes, dead letters, and Redis servers. */
-import type { MailboxDepth, MailboxInspection, MailboxState } from "../../../queues/mailbox-inspection.ts";
+import { z } from "zod";
+import type { MailboxInspection, MailboxState } from "../../../queues/mailbox-inspection.ts";
 import type { NodeRegistry } from "../../../queues/node-registry.ts";
 import type { Retention } from "../../domain/retention.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { AppContext, WithStores } from "../context.ts";
+import { fields, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 /** The application context with what only the use cases of operators work with. */
@@ -15,47 +17,67 @@ export interface ClusterContext extends AppContext {
 
 type ReadContext = Pick<ClusterContext, "clock" | "nodes" | "inspection"> & WithStores<"shards" | "deadLetters">;
 
-export interface NodeView {
-  readonly nodeId: string;
-  readonly roles: readonly string[];
-  readonly version: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly startedAt: string;
+const NodeShape = shape("Node", {
+  nodeId: z.string(),
+  roles: listOf(z.string()),
+  version: z.string(),
+  host: z.string(),
+  pid: wholeNumber,
+  startedAt: time,
   /** The newest schema of snapshots that the node reads. */
-  readonly schema: number;
+  schema: wholeNumber,
   /** Shards whose lease the node holds, ascending. */
-  readonly shards: readonly number[];
-}
+  shards: listOf(wholeNumber),
+});
 
-export interface ShardView {
-  readonly shard: number;
+const ShardShape = shape("Shard", {
+  shard: wholeNumber,
   /**
    * Node id of the lease's holder; null without a holder. An id that is not among the nodes is of a node that died
    * seconds ago.
    */
-  readonly owner: string | null;
+  owner: z.string().nullable(),
   /** Grows each time the shard changes hands; 0 before the first owner. */
-  readonly epoch: number;
-  readonly depth: MailboxDepth;
+  epoch: wholeNumber,
+  depth: fields({
+    waiting: wholeNumber,
+    /** Fetched by an owner and not settled, or fetched by an owner that died and has no successor yet. */
+    active: wholeNumber,
+    /** To be delivered at a later time. */
+    delayed: wholeNumber,
+    /** Kept because no owner could read them. */
+    failed: wholeNumber,
+  }),
   /** How long the oldest waiting envelope has waited; null when none waits. */
-  readonly oldestWaitingMs: number | null;
-}
+  oldestWaitingMs: wholeNumber.nullable(),
+});
 
-export interface ClusterView {
+export const ClusterShape = shape("Cluster", {
   /** Live nodes, oldest first. */
-  readonly nodes: readonly NodeView[];
+  nodes: listOf(NodeShape),
   /** All shards, ascending. */
-  readonly shards: readonly ShardView[];
-  readonly deadLetters: {
-    readonly total: number;
+  shards: listOf(ShardShape),
+  deadLetters: fields({
+    total: wholeNumber,
     /** Messages that their actor could not decide. */
-    readonly messages: number;
+    messages: wholeNumber,
     /** Envelopes that no owner could read. */
-    readonly envelopes: number;
-  };
-  readonly redis: Awaited<ReturnType<MailboxInspection["servers"]>>;
-}
+    envelopes: wholeNumber,
+  }),
+  redis: listOf(
+    fields({
+      /** `host:port`, or the path of a socket. */
+      address: z.string(),
+      usedMemoryBytes: wholeNumber,
+      /** Null when the server has no memory limit. */
+      maxMemoryBytes: wholeNumber.nullable(),
+    }),
+  ),
+});
+
+type NodeView = z.infer<typeof NodeShape>;
+type ShardView = z.infer<typeof ShardShape>;
+export type ClusterView = z.infer<typeof ClusterShape>;
 
 /**
  * For administrators. Rejects while Redis or the store cannot be read: a partial answer would look like a fault of the

@@ -11,30 +11,34 @@ import { authoriseUser, type Caller, type UserCaller } from "../identity/access.
 import type { WithStores } from "../context.ts";
 import { type ClusterContext, countFailed } from "./cluster.ts";
 import { listFields, type ListView, sortField } from "../lists.ts";
+import { fields, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
-type DeadLetterContext = Pick<ClusterContext, "log" | "mailboxes" | "inspection"> & WithStores<"deadLetters">;
+type DeadLetterContext = Pick<ClusterContext, "clock" | "log" | "mailboxes" | "inspection"> & WithStores<"deadLetters">;
 
 export const listDeadLettersQuery = z.strictObject({ ...listFields, sort: sortField(["at"], "at") });
 
 const ENVELOPE_ID = /^mb(\d{1,9})-(.+)$/;
 const REDRIVE_WITHIN_MS = 5_000;
 
-export interface DeadLetterView {
+export const DeadLetterShape = shape("DeadLetter", {
   /**
    * Of a message: the same id for the same message to the same actor. Of an envelope: `mb<shard>-<id of its BullMQ
    * job>`.
    */
-  readonly id: string;
-  readonly kind: "message" | "envelope";
-  readonly shard: number;
+  id: z.string(),
+  kind: z.enum(["message", "envelope"]),
+  shard: wholeNumber,
   /** Null for an envelope, which may hold messages for several runs. */
-  readonly runId: string | null;
+  runId: z.string().nullable(),
   /** Of a message: `{ to, message }`. Of an envelope: its content in the mailbox. */
-  readonly letter: unknown;
-  readonly reason: string;
-  readonly at: string;
-}
+  letter: z.unknown(),
+  reason: z.string(),
+  at: time,
+});
+export const RedrivenShape = fields({ id: z.string() });
+
+export type DeadLetterView = z.infer<typeof DeadLetterShape>;
 
 /** For administrators. Envelopes come before messages; `sort` orders each of the two kinds. */
 export async function listDeadLetters(
@@ -70,7 +74,7 @@ export async function redriveDeadLetter(
   context: DeadLetterContext,
   caller: Caller,
   { id }: { readonly id: string },
-): Promise<{ readonly id: string }> {
+): Promise<z.infer<typeof RedrivenShape>> {
   const user = authoriseUser(caller, "redriveDeadLetters");
   // Opening a mailbox for the first time waits for Redis without a limit, so the limit is here.
   const found = await within(REDRIVE_WITHIN_MS, "the mailbox of the dead letter", redrive(context, user, id));
@@ -86,10 +90,11 @@ async function redrive(context: DeadLetterContext, user: UserCaller, id: string)
   return found;
 }
 
-async function redriveMessage({ stores, mailboxes }: DeadLetterContext, id: string): Promise<boolean> {
+async function redriveMessage({ stores, mailboxes, clock }: DeadLetterContext, id: string): Promise<boolean> {
   const kept = await stores.deadLetters.find(id);
   if (kept === undefined) return false;
-  await mailboxes.send({ rootId: kept.rootId, ...kept.letter });
+  // As a timer that is due: `send` may keep a message only in the memory of this process, and this one is not repeated.
+  await mailboxes.sendAt({ rootId: kept.rootId, ...kept.letter }, clock.now(), `redrive.${id}.${kept.times}`);
   await stores.deadLetters.remove(id, kept.times);
   return true;
 }

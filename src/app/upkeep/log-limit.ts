@@ -1,10 +1,11 @@
 /** How much of a step's log a project keeps, which administrators read and set. */
 import { z } from "zod";
 import type { ProjectId } from "../../domain/ids.ts";
-import { type LogLimit, MAX_LOG_LINES } from "../../domain/retention.ts";
+import { MAX_LOG_LINES } from "../../domain/retention.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { findProject, noProject } from "../lookups.ts";
+import { id, listOf, shape, wholeNumber } from "../shapes.ts";
 
 const BOUNDS = ["lines", "bytes"] as const;
 /** A limit below this would not even hold one long line. */
@@ -18,11 +19,16 @@ export const logLimitBody = z.strictObject({
 
 type LimitContext = Pick<AppContext, "log" | "logLimit"> & WithStores<"pipelines">;
 
-interface LogLimitView extends LogLimit {
-  readonly projectId: ProjectId;
+export const LogLimitShape = shape("LogLimit", {
+  projectId: id<ProjectId>(),
+  lines: wholeNumber,
+  /** UTF-8 bytes of the lines, without their ends. */
+  bytes: wholeNumber,
   /** The bounds that the project has set itself. */
-  readonly own: readonly (keyof LogLimit)[];
-}
+  own: listOf(z.enum(BOUNDS)),
+});
+
+type LogLimitView = z.infer<typeof LogLimitShape>;
 
 /** The limit that applies to the steps of the project. Throws `not_found`. */
 export async function getLogLimit(

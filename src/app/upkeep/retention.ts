@@ -8,6 +8,7 @@ import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { ClusterContext } from "./cluster.ts";
 import { findProject, noProject } from "../lookups.ts";
+import { id, listOf, shape, wholeNumber } from "../shapes.ts";
 
 const age = z.string().transform((text, check): number => {
   const ms = parseAge(text);
@@ -32,20 +33,28 @@ export const retentionBody = z.strictObject({
   events: bound.optional(),
 });
 
-interface BoundView {
+/** Null is no bound. */
+const BoundShape = shape("RetentionBound", {
   /** A duration since the end of the run, such as `90d`. */
-  readonly age: string | null;
-  readonly perPipeline: number | null;
-  readonly perProject: number | null;
-}
+  age: z.string().nullable(),
+  perPipeline: wholeNumber.nullable(),
+  perProject: wholeNumber.nullable(),
+});
+
+export const RetentionShape = shape("Retention", {
+  projectId: id<ProjectId>(),
+  runs: BoundShape,
+  logs: BoundShape,
+  artifacts: BoundShape,
+  events: BoundShape,
+  /** The parts for which the project has bounds of its own. */
+  own: listOf(z.enum(KEPT_PARTS)),
+});
+
+type BoundView = z.infer<typeof BoundShape>;
+type RetentionView = z.infer<typeof RetentionShape>;
 
 type RulesContext = Pick<ClusterContext, "log" | "retention"> & WithStores<"pipelines">;
-
-export interface RetentionView extends Readonly<Record<KeptPart, BoundView>> {
-  readonly projectId: ProjectId;
-  /** The parts for which the project has bounds of its own. */
-  readonly own: readonly KeptPart[];
-}
 
 /** The bounds that apply to the project. Throws `not_found`. */
 export async function getRetention(

@@ -20,7 +20,7 @@ export function approvalMessage(approval: ApprovalView): Approval {
     runId: approval.runId,
     pipelineId: approval.pipelineId,
     projectId: approval.projectId,
-    gate: gate.stage === undefined ? { $case: "job", value: gate.job } : { $case: "stage", value: gate.stage },
+    gate: "stage" in gate ? { $case: "stage", value: gate.stage } : { $case: "job", value: gate.job },
     status: APPROVAL_STATUSES[approval.status],
     message: approval.message,
     requestedAtMs: unixMs(approval.requestedAt),

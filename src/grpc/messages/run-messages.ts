@@ -94,7 +94,7 @@ function jobMessage(job: JobDetail): JobRun {
     name: job.name,
     stage: job.stage,
     matrix: Object.fromEntries(Object.entries(job.matrix).map(([axis, value]) => [axis, String(value)])),
-    needs: job.needs,
+    needs: [...job.needs],
     status: JOB_STATUSES[job.status],
     attempt: job.attempt,
     retryOf: job.retryOf ?? "",

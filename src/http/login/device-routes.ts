@@ -10,14 +10,14 @@ import {
   takeDeviceTokens,
 } from "../../app/identity/device-logins.ts";
 import type { PublicUrl } from "../../app/identity/request-proof.ts";
-import { Tries } from "../../app/identity/tries.ts";
 import type { AppContext } from "../../app/context.ts";
-import { MillraceError } from "../../domain/errors.ts";
 import type { AddressOf } from "../caller-address.ts";
-import { readJsonBody } from "../json-body.ts";
-import type { ApiContext, ApiRouter } from "../state.ts";
+import { readJsonBody } from "../request/json-body.ts";
+import type { ApiContext } from "../request/state.ts";
+import { routesFor } from "../route.ts";
 import { readForm } from "./form-body.ts";
 
+const FORM = "application/x-www-form-urlencoded";
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code";
 
 const MEANINGS: Readonly<Record<DeviceRefusal, string>> = {
@@ -37,54 +37,62 @@ const deviceBody = z.object({
   device_code: z.string().max(200).default(""),
 });
 
-export interface DeviceRouteOptions {
+export interface DeviceEdge {
+  readonly context: AppContext;
+  readonly clock: AppContext["clock"];
   readonly addressOf: AddressOf;
   readonly publicUrl: PublicUrl;
   readonly paces: DevicePaces;
 }
 
-export function addDeviceRoutes(
-  router: ApiRouter,
-  context: AppContext,
-  { addressOf, publicUrl, paces }: DeviceRouteOptions,
-): void {
-  const askers = new Tries({ tries: 20, perTryMs: 6_000 });
-  router.post("/auth/device/code", async (ctx) => {
-    const address = addressOf(ctx.req);
-    const now = context.clock.monotonic();
-    const waitMs = askers.waitMs(address, now);
-    if (waitMs > 0) {
-      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-      const text = `too many devices from this address: try again in ${retryAfterSeconds} s`;
-      throw new MillraceError("too_many", text, { retryAfterSeconds });
-    }
-    askers.take(address, now);
-    const body = await readBody(ctx);
-    if (body === undefined) {
-      refuse(ctx, "invalid_request");
-      return;
-    }
-    const place = { address, userAgent: ctx.get("user-agent"), client: body.client_id };
-    ctx.body = await requestDeviceCode(context, place, publicUrl());
-  });
-  router.post("/auth/device/token", async (ctx) => {
-    const body = await readBody(ctx);
-    if (body === undefined || body.grant_type === "" || body.device_code === "") {
-      refuse(ctx, "invalid_request");
-      return;
-    }
-    if (body.grant_type !== GRANT_TYPE) {
-      refuse(ctx, "unsupported_grant_type");
-      return;
-    }
-    const answer = await takeDeviceTokens(context, body.device_code, paces);
-    if ("refused" in answer) refuse(ctx, answer.refused);
-    else ctx.body = answer;
-  });
-}
+const route = routesFor<DeviceEdge>("Logins");
+const STANDARD = { answer: null, answerType: "application/json", bodyType: FORM, isOpen: true } as const;
+
+export const DEVICE_ROUTES = [
+  route({
+    ...STANDARD,
+    method: "POST",
+    path: "/auth/device/code",
+    name: "requestDeviceCode",
+    about: "Begins the login of a program without a browser (RFC 8628).",
+    statuses: [200, 400],
+    errors: ["too_many"],
+    async send({ context, clock, addressOf, publicUrl, paces }, { ctx }) {
+      const address = addressOf(ctx.req);
+      paces.takeCode(address, clock.monotonic());
+      const body = await readBody(ctx);
+      if (body === undefined) {
+        refuse(ctx, "invalid_request");
+        return;
+      }
+      const place = { address, userAgent: ctx.get("user-agent"), client: body.client_id };
+      ctx.body = await requestDeviceCode(context, place, publicUrl());
+    },
+  }),
+  route({
+    ...STANDARD,
+    method: "POST",
+    path: "/auth/device/token",
+    name: "takeDeviceToken",
+    about: "Asks for the tokens of a program whose user has agreed (RFC 8628).",
+    statuses: [200, 400],
+    async send({ context, paces }, { ctx }) {
+      const body = await readBody(ctx);
+      if (body === undefined || body.grant_type === "" || body.device_code === "") {
+        refuse(ctx, "invalid_request");
+      } else if (body.grant_type !== GRANT_TYPE) {
+        refuse(ctx, "unsupported_grant_type");
+      } else {
+        const answer = await takeDeviceTokens(context, body.device_code, paces);
+        if ("refused" in answer) refuse(ctx, answer.refused);
+        else ctx.body = answer;
+      }
+    },
+  }),
+];
 
 async function readBody(ctx: ApiContext): Promise<z.output<typeof deviceBody> | undefined> {
-  const isForm = ctx.is("application/x-www-form-urlencoded") !== false;
+  const isForm = ctx.is(FORM) !== false;
   if (!isForm) return deviceBody.safeParse((await readJsonBody(ctx)) ?? {}).data;
   const field = await readForm(ctx);
   const sent = { client_id: field("client_id"), grant_type: field("grant_type"), device_code: field("device_code") };

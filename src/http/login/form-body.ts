@@ -1,8 +1,8 @@
 /** The fields of a form that a browser sends. */
 import { MillraceError } from "../../domain/errors.ts";
-import { discardRest, readBytes } from "../body-bytes.ts";
-import { inTime } from "../json-body.ts";
-import type { ApiContext } from "../state.ts";
+import { discardRest, readBytes } from "../request/body-bytes.ts";
+import { inTime } from "../request/json-body.ts";
+import type { ApiContext } from "../request/state.ts";
 
 const MAX_BYTES = 16 * 1024;
 const MEDIA_TYPE = "application/x-www-form-urlencoded";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Middleware } from "koa";
 import type { AppContext } from "../../app/context.ts";
 import { errorEnvelope, publicError } from "../../app/envelope.ts";
-import type { ApiContext, RequestState } from "../state.ts";
+import type { ApiContext, RequestState } from "../request/state.ts";
 import { Html, html } from "./html.ts";
 
 const STYLE = [

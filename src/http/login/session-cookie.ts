@@ -1,7 +1,7 @@
 /** The cookie that holds the session of a browser. */
 import type { PublicUrl } from "../../app/identity/request-proof.ts";
 import { isSecure, sessionCookieName } from "../../app/identity/request-proof.ts";
-import type { ApiContext } from "../state.ts";
+import type { ApiContext } from "../request/state.ts";
 
 /** Scripts cannot read it, and browsers send it with no request that a page of another site causes. */
 export function setSessionCookie(ctx: ApiContext, publicUrl: PublicUrl, value: string, expiresAt: number): void {

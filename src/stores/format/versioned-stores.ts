@@ -42,6 +42,7 @@ const ACTORS_AT_ONCE = 100;
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
     savesEventsAtOnce: store.savesEventsAtOnce,
+    seesDeletions: store.seesDeletions,
     get keepsEndedApart() {
       return store.keepsEndedApart && writes() >= APART_SCHEMA;
     },

@@ -15,6 +15,7 @@ import {
   type AggregateStore,
   type ApprovalFilter,
   type ApprovalLocation,
+  type Creation,
   type DueAggregate,
   type JobLocation,
   type Page,
@@ -61,6 +62,7 @@ const HEAD_FIELDS = {
 export class MongoAggregateStore implements AggregateStore {
   /** A document is one atomic update; the events are documents of another collection. */
   readonly savesEventsAtOnce = false;
+  readonly seesDeletions = false;
   readonly keepsEndedApart = true;
   readonly #aggregates: Collection<AggregateDocument>;
   readonly #readModels: ReadModels;
@@ -76,10 +78,7 @@ export class MongoAggregateStore implements AggregateStore {
     this.#plans = planStore(connection);
   }
 
-  async create(
-    { head, actors }: Aggregate<RootId>,
-    { plan, events = [] }: StoredBeside = {},
-  ): Promise<"created" | "exists"> {
+  async create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<Creation> {
     if (plan !== undefined) await this.#plans.put(head.rootId as RunId, plan.graph, plan.jobs);
     const document = toDocument(head);
     const contents = {

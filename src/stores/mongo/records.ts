@@ -6,6 +6,8 @@ import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, ProjectChange, Revision } from "../ports/pipelines.ts";
+import type { PipelineDeletionStore } from "../ports/pipeline-deletions.ts";
+import { pipelineDeletionStore } from "./pipeline-deletions.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 import { userStore } from "./users.ts";
@@ -36,11 +38,13 @@ export class MongoPipelineStore implements PipelineStore {
   readonly #pipelines: Collection<PipelineDocument>;
   /** Earlier heads, and revisions that never were the head. */
   readonly #revisions: Collection<RevisionDocument>;
+  readonly #deletions: PipelineDeletionStore;
 
   constructor(connection: Connection) {
     this.#projects = connection.collection("projects");
     this.#pipelines = connection.collection("pipelines");
     this.#revisions = connection.collection("revisions");
+    this.#deletions = pipelineDeletionStore(connection);
   }
 
   async createProject(project: Project): Promise<"created" | "nameTaken"> {
@@ -116,6 +120,11 @@ export class MongoPipelineStore implements PipelineStore {
   async find(pipelineId: PipelineId): Promise<Pipeline | undefined> {
     const document = await this.#pipelines.findOne({ _id: pipelineId }, { projection: WITHOUT_HEAD });
     return document === null ? undefined : toPipeline(document);
+  }
+
+  async findToRun(pipelineId: PipelineId) {
+    const [pipeline, deletion] = await Promise.all([this.find(pipelineId), this.#deletions.find(pipelineId)]);
+    return pipeline && { pipeline, isBeingDeleted: deletion?.decided === true };
   }
 
   async list(

@@ -26,6 +26,8 @@ export interface StoredActor {
   readonly index: ActorIndex;
 }
 
+export type Creation = "created" | "amidDeletion" | "exists";
+
 export interface ActorIndex {
   /** Position in the plan: the job's index, the step's index within its job, 0 for the run. */
   readonly position: number;
@@ -228,11 +230,14 @@ export interface AggregateStore {
    * for each actor anyway, and while a node lives that would not find what is stored apart.
    */
   readonly keepsEndedApart: boolean;
+  /** True when {@link create} looks for a deletion of the run's pipeline, in the transaction that stores the run. */
+  readonly seesDeletions: boolean;
   /**
    * Stores a new aggregate with version 1. Its plan is stored before it or with it, and its events as a save stores
-   * them. Answers `exists` when the id is taken, and then the stored aggregate does not change.
+   * them. Answers `exists` when the id is taken, and then the stored aggregate does not change; `amidDeletion` when it
+   * is stored, and there is a record of a deletion of its pipeline, decided or not.
    */
-  create(aggregate: Aggregate<RootId>, beside?: StoredBeside): Promise<"created" | "exists">;
+  create(aggregate: Aggregate<RootId>, beside?: StoredBeside): Promise<Creation>;
   /**
    * The newest snapshot with all its actors, those of ended attempts included, always in the same order; undefined when
    * there is none.

@@ -93,6 +93,10 @@ export interface PipelineStore {
   /** Replaces all fields except `headRevisionId`, `createdBy`, `actor` and `createdAt`. */
   update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken">;
   find(pipelineId: PipelineId): Promise<Pipeline | undefined>;
+  /** The pipeline, and whether its deletion is decided (pipeline-deletions.ts). */
+  findToRun(
+    pipelineId: PipelineId,
+  ): Promise<{ readonly pipeline: Pipeline; readonly isBeingDeleted: boolean } | undefined>;
   list(filter: PipelineFilter, page: PageRequest & { readonly sort: "createdAt" | "name" }): Promise<Page<Pipeline>>;
   /** Removes the pipeline and its revisions. False when there was no such pipeline. */
   delete(pipelineId: PipelineId): Promise<boolean>;

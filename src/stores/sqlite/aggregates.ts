@@ -18,6 +18,7 @@ import type {
   AggregateStore,
   ApprovalFilter,
   ApprovalLocation,
+  Creation,
   DueAggregate,
   JobLocation,
   Page,
@@ -28,7 +29,8 @@ import type {
   StoredBeside,
 } from "../ports/aggregates.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
-import { insertRows, type RowInsert } from "./insert-rows.ts";
+import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./aggregate-writes.ts";
+import { insertRows } from "./insert-rows.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
@@ -40,23 +42,9 @@ const ACTORS_AT_ONCE = 1_000;
 /** Actors that are read between two pauses. */
 const ACTORS_IN_PIECE = 100;
 
-const INSERT_HEAD = `
-  INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,
-    pipeline_id, project_id, status, created_at, started_at, ended_at, waits, origin)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-const UPDATE_HEAD = `
-  UPDATE aggregates SET schema = ?, version = ?, final = ?, settled = ?, owes = ?, bound = ?, event_number = ?,
-    next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?, waits = ?
-  WHERE root_id = ? AND version = ?`;
-const UPSERT_ACTORS: RowInsert = {
-  insert: `INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state,
-    pipeline_id, project_id, requested_at)`,
-  conflict: `ON CONFLICT (id) DO UPDATE
-    SET status = excluded.status, agent_id = excluded.agent_id, state = excluded.state`,
-};
-
 export class SqliteAggregateStore implements AggregateStore {
   readonly savesEventsAtOnce = true;
+  readonly seesDeletions = true;
   /** Each actor is a row, and a save writes only the rows that it changes. */
   readonly keepsEndedApart = false;
   readonly #db: Database;
@@ -69,12 +57,12 @@ export class SqliteAggregateStore implements AggregateStore {
    * Stores a large aggregate in three transactions (plan, snapshot, events), because the process does nothing else
    * during one.
    */
-  async create(aggregate: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
+  async create(aggregate: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<Creation> {
     const { rootId } = aggregate.head;
     if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, { ...(plan && { plan }), events });
     if (plan !== undefined) await this.#db.addition(() => insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs));
     const outcome = await this.#create(aggregate, {});
-    if (outcome === "created") await appendEvents(this.#db, events);
+    if (outcome !== "exists") await appendEvents(this.#db, events);
     return outcome;
   }
 
@@ -304,11 +292,11 @@ export class SqliteAggregateStore implements AggregateStore {
     );
   }
 
-  #create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside): Promise<"created" | "exists"> {
+  #create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside): Promise<Creation> {
     const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
-    const insert = (): "created" | "exists" => {
+    const insert = (): Creation => {
       if (plan !== undefined) insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs);
-      const inserted = this.#db.runNow(
+      const inserted = this.#db.getNow(
         INSERT_HEAD,
         rootId,
         shard,
@@ -330,10 +318,10 @@ export class SqliteAggregateStore implements AggregateStore {
         summary.waits && JSON.stringify(summary.waits),
         JSON.stringify(head.origin),
       );
-      if (inserted === 0) return "exists";
+      if (inserted === undefined) return "exists";
       this.#putActors(rootId, shard, actors);
       insertEvents(this.#db, events);
-      return "created";
+      return inserted["is_being_deleted"] === 1 ? "amidDeletion" : "created";
     };
     // A run comes with its plan. Other aggregates, such as groups, are made for runs that have begun.
     return plan === undefined ? this.#db.transaction(insert) : this.#db.addition(insert);

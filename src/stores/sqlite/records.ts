@@ -110,6 +110,16 @@ export class SqlitePipelineStore implements PipelineStore {
     );
   }
 
+  async findToRun(pipelineId: PipelineId) {
+    const row = await this.#db.get(
+      `SELECT body, head_revision_id,
+         EXISTS (SELECT 1 FROM pipeline_deletions WHERE pipeline_id = ?1 AND decided = 1) AS is_being_deleted
+       FROM pipelines WHERE pipeline_id = ?1`,
+      pipelineId,
+    );
+    return row && { pipeline: toPipeline(row)!, isBeingDeleted: row["is_being_deleted"] === 1 };
+  }
+
   async list(
     filter: PipelineFilter,
     { page, pageSize, descending, sort }: PageRequest & { readonly sort: "createdAt" | "name" },

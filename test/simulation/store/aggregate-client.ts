@@ -50,6 +50,7 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
 
   return {
     savesEventsAtOnce: server.savesEventsAtOnce,
+    seesDeletions: false,
     keepsEndedApart: !server.savesEventsAtOnce,
     async create(aggregate, { plan, events = [] } = {}) {
       const { head, actors } = aggregate;

@@ -1,14 +1,11 @@
 /** The builtin `checkout`: the command of its process, and the meaning of its exit codes. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { MillraceError } from "../../../domain/errors.ts";
+import { programFile } from "../../../program-files.ts";
 import { giveTo, type Owner } from "../../process/step-user.ts";
 import { CHECKOUT_EXITS } from "./checkout-problem.ts";
 import type { PreparedCommand } from "../shell-step.ts";
-
-const here = fileURLToPath(import.meta.url);
-const MAIN_FILE = fileURLToPath(new URL(`checkout-main${extname(here)}`, import.meta.url));
 
 /**
  * Variables that pass the arguments to the process. They hold the credential, as the environment of any step holds
@@ -32,11 +29,12 @@ export function prepareCheckout(
   user?: Owner,
 ): PreparedCommand {
   if (action !== "") throw new MillraceError("malformed_request", `checkout has no action "${action}"`);
+  const main = programFile("checkout-main", import.meta.url);
   const home = mkdtempSync(join(scratchDir, "co-"));
   giveTo(user, home);
   const passed = Object.entries(env).filter(([name]) => PASSED.test(name));
   return {
-    command: [process.execPath, ...process.execArgv, MAIN_FILE],
+    command: [process.execPath, ...main.options, main.path],
     // This command repeats a part of the agent's own command line, whose paths may be relative to this directory.
     cwd: process.cwd(),
     env: { ...Object.fromEntries(passed), [CHECKOUT_ENV.args]: argsJson, [CHECKOUT_ENV.home]: home },

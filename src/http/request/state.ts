@@ -1,7 +1,7 @@
 /** What the middleware adds to a request, and the types of its contexts. */
 import type Router from "@koa/router";
 import type { ParameterizedContext } from "koa";
-import type { Caller } from "../app/identity/access.ts";
+import type { Caller } from "../../app/identity/access.ts";
 
 export interface RequestState {
   /** Echoed as `x-request-id`; names the request in the log. */

@@ -1,5 +1,5 @@
 /** How large the body of each route may be, and why. */
-import { PLUGIN_BOUNDS } from "../domain/plugins.ts";
+import { PLUGIN_BOUNDS } from "../../domain/plugins.ts";
 import type { ApiContext } from "./state.ts";
 
 export interface BodyBounds {

@@ -1,6 +1,6 @@
 /** Strict JSON bodies: bounded, typed by their content type, and refused with the line and column of a mistake. */
-import { MillraceError } from "../domain/errors.ts";
-import { toPointer } from "../domain/json-pointer.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { toPointer } from "../../domain/json-pointer.ts";
 import { discardRest, readBytes } from "./body-bytes.ts";
 import { bodyBoundsOf, SMALL_BODY } from "./body-bounds.ts";
 import { jsonErrorOffset } from "./json-position.ts";

@@ -1,7 +1,7 @@
 /** Reads bodies and queries in the shapes that use cases declare. An error names every problem at once. */
 import type { z } from "zod";
-import { problemsOf, problemText } from "../app/problems.ts";
-import { MillraceError } from "../domain/errors.ts";
+import { problemsOf, problemText } from "../../app/problems.ts";
+import { MillraceError } from "../../domain/errors.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { ApiContext } from "./state.ts";
 

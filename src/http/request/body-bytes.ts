@@ -1,7 +1,7 @@
 /** The bytes of a request's body, bounded. */
 import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
-import { MillraceError } from "../domain/errors.ts";
+import { MillraceError } from "../../domain/errors.ts";
 import { sizeText } from "./body-bounds.ts";
 
 /** A body that is too large is read and thrown away up to this size, so that its sender can read the answer. */

@@ -1,5 +1,5 @@
 /** The part of a content that a request asks for. Source: RFC 9110, section 14. */
-import { MillraceError } from "../domain/errors.ts";
+import { MillraceError } from "../../domain/errors.ts";
 
 /** Bytes `from` to `to`, both included. */
 export interface ByteRange {

@@ -1,6 +1,6 @@
 /** Bounds of queries. They hold before a query is parsed, because the parser's cost grows with the square of its parameters. */
 import type { Middleware } from "koa";
-import { MillraceError } from "../domain/errors.ts";
+import { MillraceError } from "../../domain/errors.ts";
 import type { RequestState } from "./state.ts";
 
 /** No route has more than ten parameters. */

@@ -1,0 +1,28 @@
+/** How esbuild joins the sources of a program with their dependencies. */
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The files that a process starts with. They lie in one folder, because each finds the others beside itself. */
+export const ENTRIES = {
+  main: "src/main.ts",
+  "launcher-main": "src/agent/process/launcher-main.ts",
+  "checkout-main": "src/agent/builtins/checkout/checkout-main.ts",
+  "thread-main": "src/definition-work/thread-main.ts",
+};
+
+export const BUNDLING = {
+  absWorkingDir: dirname(dirname(fileURLToPath(import.meta.url))),
+  chunkNames: "[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  // Packages with native code, and the driver of MongoDB, whose inner modules the program patches.
+  external: ["@node-rs/argon2", "@photostructure/sqlite", "mongodb", "msgpackr-extract"],
+  // Dependencies that are CommonJS modules ask for modules of Node by `require`.
+  banner: {
+    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+  },
+  logLevel: "warning",
+};

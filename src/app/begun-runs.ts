@@ -1,0 +1,27 @@
+/**
+ * Runs that this process has created, as the parts of the node get to know them: the owner of a run's shard and the
+ * gateway of its agent are often in the same process, and need not read from the store what the creator has just stored.
+ */
+import type { JobSpec, RunPlan } from "../domain/plan.ts";
+import type { Aggregate } from "../stores/ports/aggregates.ts";
+
+/** A run right after it was stored: version 1, and what was stored with it. */
+export interface BegunRun {
+  readonly aggregate: Aggregate;
+  readonly plan: RunPlan;
+  readonly jobs: readonly JobSpec[];
+}
+
+export class BegunRuns {
+  readonly #listeners: ((run: BegunRun) => void)[] = [];
+
+  /** `listener` must not throw, and must return fast. */
+  listen(listener: (run: BegunRun) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Called once for each run, before any of its effects is performed. */
+  tell(run: BegunRun): void {
+    for (const listener of this.#listeners) listener(run);
+  }
+}

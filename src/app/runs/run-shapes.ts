@@ -1,0 +1,166 @@
+/** The shapes of runs, jobs and steps as users read them. */
+import { z } from "zod";
+import type { AgentId, ApprovalId, JobRunId, PipelineId, ProjectId, RunId, StepRunId } from "../../domain/ids.ts";
+import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
+import { ApprovalShape } from "../approvals/approval-shape.ts";
+import { fields, id, keyOf, listOf, mapOf, scalar, shape, time, timingFields, wholeNumber } from "../shapes.ts";
+
+export const TRIGGER_KINDS = ["manual", "cron", "event"] as const;
+
+export const triggerShape = fields({ kind: z.enum(TRIGGER_KINDS), ref: z.string() });
+
+const PLAIN_REASONS = [
+  "worker",
+  "paused",
+  "stage",
+  "needs",
+  "retry",
+  "parallel",
+  "no_agent_online",
+  "no_agent_matches",
+  "all_busy",
+  "quota",
+  "agent",
+  "approval",
+  "concurrency",
+  "job",
+  "step",
+  "start",
+] as const;
+
+export const PlainWaitShape = shape("PlainWait", {
+  reason: z.enum(PLAIN_REASONS),
+  /** For people. */
+  text: z.string(),
+  /** Names of the needed jobs that have not ended; only for the reason `needs`. */
+  needs: listOf(z.string()).exactOptional(),
+});
+
+export const ApprovalWaitShape = shape("ApprovalWait", {
+  reason: z.literal("approval"),
+  text: z.string(),
+  approvalId: id<ApprovalId>(),
+});
+
+export const GroupWaitShape = shape("GroupWait", {
+  reason: z.literal("concurrency"),
+  text: z.string(),
+  group: z.string(),
+  /** The run that has held a place longest; null while no run holds one. */
+  holder: id<RunId>().nullable(),
+  /** Waiting members that get a place earlier. */
+  ahead: wholeNumber,
+});
+
+export const waitingForShape = z.union([PlainWaitShape, ApprovalWaitShape, GroupWaitShape]);
+
+const runFields = {
+  runId: id<RunId>(),
+  pipelineId: id<PipelineId>(),
+  projectId: id<ProjectId>(),
+  status: keyOf(RUN_STATUS_CODES),
+  statusCode: wholeNumber,
+  trigger: triggerShape,
+  triggeredBy: z.string(),
+  /** The authenticated caller, when that caller acted for another user. */
+  actor: z.string(),
+  commitSha: z.string(),
+  attempt: wholeNumber,
+  retryOf: id<RunId>().nullable(),
+  /** True for a run with a definition of its own, which is no definition of the pipeline. */
+  adHoc: z.boolean(),
+  waitingFor: waitingForShape.nullable(),
+  createdAt: time,
+  ...timingFields,
+};
+
+export const RunShape = shape("Run", runFields);
+
+const wait = wholeNumber.nullable();
+
+/**
+ * What a start waits for, one after the other: the plan, earlier stages, needed jobs, the end of a pause, an agent to
+ * which the job is granted, and the agent's report that the step has started. A wait that goes on is counted until now.
+ * Null: the wait has not begun, or there was none.
+ */
+export const WaitsShape = shape("Waits", {
+  plan: wait,
+  stage: wait,
+  needs: wait,
+  paused: wait,
+  agent: wait,
+  start: wait,
+});
+
+/** Times are null for what has not happened. All steps of a job run share its offer and its claim. */
+export const StartTimingShape = shape("StartTiming", {
+  triggeredAt: time,
+  plannedAt: time,
+  /** Since when the job is on the board; null while a pause keeps the job off the board. */
+  offeredAt: time.nullable(),
+  /** When the grant was saved. */
+  claimedAt: time.nullable(),
+  dispatchedAt: time.nullable(),
+  startedAt: time.nullable(),
+  waits: WaitsShape,
+});
+
+const linkFields = {
+  /** The previous and the next attempt within the run. */
+  retryOf: z.string().nullable(),
+  retriedBy: z.string().nullable(),
+};
+
+const StepShape = shape("Step", {
+  stepRunId: id<StepRunId>(),
+  name: z.string(),
+  status: keyOf(STEP_STATUS_CODES),
+  statusCode: wholeNumber,
+  attempt: wholeNumber,
+  ...linkFields,
+  /** The step run of an earlier run whose result, outputs and log this one reuses. */
+  reusedFrom: id<StepRunId>().nullable(),
+  exitCode: z.number().int().nullable(),
+  reason: z.string(),
+  lastLine: wholeNumber.nullable(),
+  usage: fields({ cpuMs: z.number(), maxRssBytes: z.number() }).nullable(),
+  ...timingFields,
+  timing: StartTimingShape,
+  waitingFor: waitingForShape.nullable(),
+});
+
+export const JobShape = shape("Job", {
+  jobId: id<JobRunId>(),
+  name: z.string(),
+  stage: z.string(),
+  matrix: mapOf(scalar),
+  /** Names of jobs. */
+  needs: listOf(z.string()),
+  status: keyOf(JOB_STATUS_CODES),
+  statusCode: wholeNumber,
+  attempt: wholeNumber,
+  ...linkFields,
+  reusedFrom: id<JobRunId>().nullable(),
+  agentId: id<AgentId>().nullable(),
+  reason: z.string(),
+  /** The run that has, or will get, the place that this job gave up in its group. */
+  gaveWayTo: id<RunId>().nullable(),
+  waitingFor: waitingForShape.nullable(),
+  queuedAt: time.nullable(),
+  ...timingFields,
+  steps: listOf(StepShape),
+});
+
+const briefFields = {
+  ...runFields,
+  /** The rerun of this run. */
+  retriedBy: id<RunId>().nullable(),
+  variables: mapOf(z.string()),
+  reason: z.string(),
+  approvals: listOf(ApprovalShape),
+  /** How many jobs there are to show, whether chosen or not. */
+  jobCount: wholeNumber,
+};
+
+export const RunInBriefShape = fields(briefFields);
+export const RunDetailShape = shape("RunDetail", { ...briefFields, jobs: listOf(JobShape) });

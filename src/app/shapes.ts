@@ -1,0 +1,61 @@
+/** What the shapes of answers are made of. A shape gives a view its type, and the description of the API its schema. */
+import { z } from "zod";
+
+/** The shapes that have a name, by which the description of the API refers to them. */
+export const NAMED_SHAPES = z.registry<{ readonly id: string }>();
+
+/** The shape of an object with exactly these fields. Each name may be used once. */
+export function shape<const S extends z.core.$ZodLooseShape>(name: string, fields: S) {
+  const made = z.strictObject(fields).readonly();
+  NAMED_SHAPES.add(made, { id: name });
+  return made;
+}
+
+/** {@link shape} for an object that is described where it stands. */
+export function fields<const S extends z.core.$ZodLooseShape>(shown: S) {
+  return z.strictObject(shown).readonly();
+}
+
+/** An id of one kind. */
+export function id<I extends string>(): z.ZodType<I, I> {
+  return z.string() as unknown as z.ZodType<I, I>;
+}
+
+export function listOf<T extends z.ZodType>(item: T) {
+  return z.array(item).readonly();
+}
+
+/** Values by name. */
+export function mapOf<T extends z.ZodType>(value: T) {
+  return z.record(z.string(), value).readonly();
+}
+
+/** A word of a table whose keys are the words. */
+export function keyOf<K extends string>(table: Readonly<Record<K, unknown>>) {
+  return z.enum(Object.keys(table) as K[]);
+}
+
+/** A point in time, RFC 3339. */
+export const time = z.string().meta({ format: "date-time" });
+/** A whole number from 0 on. */
+export const wholeNumber = z.number().int().min(0);
+
+/** The value of a matrix axis. */
+export const scalar = z.union([z.string(), z.number(), z.boolean()]);
+
+/** The fields of what starts and ends. */
+export const timingFields = {
+  startTime: time.nullable(),
+  endTime: time.nullable(),
+  /** Milliseconds. */ duration: wholeNumber,
+};
+
+/** A page of a list. */
+export function pageOf<T extends z.ZodType>(item: T) {
+  return fields({ list: listOf(item), total: wholeNumber, page: wholeNumber, pageSize: wholeNumber });
+}
+
+/** A list that is answered as a whole. */
+export function wholeListOf<T extends z.ZodType>(item: T) {
+  return fields({ list: listOf(item), total: wholeNumber });
+}

@@ -1,0 +1,82 @@
+/** Routes of agents and of the tokens with which they register. */
+import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
+import { AgentShape, listAgents } from "../app/agents/inventory.ts";
+import { setTrustedLabels, trustedLabelsBody } from "../app/agents/trusted-labels.ts";
+import type { AppContext } from "../app/context.ts";
+import {
+  createRegistrationToken,
+  createRegistrationTokenBody,
+  deleteRegistrationToken,
+  listRegistrationTokens,
+  NewRegistrationTokenShape,
+  RegistrationTokenShape,
+} from "../app/identity/registration-tokens.ts";
+import { wholeListOf } from "../app/shapes.ts";
+import { routesFor } from "./route.ts";
+
+const route = routesFor<AppContext>("Agents");
+
+export const AGENT_ROUTES = [
+  route({
+    method: "POST",
+    path: "/agents/registration-tokens",
+    name: "createRegistrationToken",
+    about: "Makes a registration token, which only this answer shows.",
+    body: createRegistrationTokenBody,
+    answer: NewRegistrationTokenShape,
+    handle: (context, { caller, body }) => createRegistrationToken(context, caller, body),
+  }),
+  route({
+    method: "GET",
+    path: "/agents/registration-tokens",
+    name: "listRegistrationTokens",
+    about: "Lists registration tokens, newest first.",
+    answer: wholeListOf(RegistrationTokenShape),
+    handle: (context, { caller }) => listRegistrationTokens(context, caller),
+  }),
+  route({
+    method: "DELETE",
+    path: "/agents/registration-tokens/:tokenId",
+    name: "deleteRegistrationToken",
+    about: "Deletes a registration token; agents that have registered with it stay registered.",
+    answer: null,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => deleteRegistrationToken(context, caller, params),
+  }),
+  route({
+    method: "PUT",
+    path: "/agents/:agentId/labels",
+    name: "setTrustedLabels",
+    about: "Replaces the trusted labels of an agent.",
+    body: trustedLabelsBody,
+    answer: AgentShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, body }) => setTrustedLabels(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/agents/:agentId/token",
+    name: "revokeAgentToken",
+    about: "Revokes the tokens of an agent, which can register again.",
+    answer: null,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => revokeAgentToken(context, caller, params),
+  }),
+  route({
+    method: "DELETE",
+    path: "/agents/:agentId",
+    name: "deleteAgent",
+    about: "Removes an agent with its tokens; its jobs count as lost.",
+    answer: null,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => deleteAgent(context, caller, params),
+  }),
+  route({
+    method: "GET",
+    path: "/agents",
+    name: "listAgents",
+    about: "Lists all registered agents.",
+    answer: wholeListOf(AgentShape),
+    handle: (context, { caller }) => listAgents(context, caller),
+  }),
+];

@@ -1,0 +1,36 @@
+/** All routes below `/api/v1` that need a token, in the order in which they are tried. */
+import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import { AGENT_ROUTES } from "./agent-routes.ts";
+import { APPROVAL_ROUTES } from "./approval-routes.ts";
+import { ARTIFACT_ROUTES } from "./artifact-routes.ts";
+import { CACHE_ROUTES } from "./cache-routes.ts";
+import { CLUSTER_ROUTES } from "./cluster-routes.ts";
+import { IDENTITY_ROUTES } from "./identity-routes.ts";
+import { LOG_LIMIT_ROUTES } from "./log-limit-routes.ts";
+import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
+import { PLUGIN_ROUTES } from "./plugin-routes.ts";
+import { PROJECT_ROUTES } from "./project-routes.ts";
+import { RETENTION_ROUTES } from "./retention-routes.ts";
+import type { Route } from "./route.ts";
+import { RUN_ROUTES } from "./run-routes.ts";
+import { SECRET_ROUTES } from "./secret-routes.ts";
+import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
+import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
+
+export const API_ROUTES: readonly Route<ClusterContext>[] = [
+  ...IDENTITY_ROUTES,
+  ...AGENT_ROUTES,
+  ...RUN_ROUTES,
+  ...APPROVAL_ROUTES,
+  ...ARTIFACT_ROUTES,
+  ...CACHE_ROUTES,
+  ...PIPELINE_ROUTES,
+  ...SECRET_ROUTES,
+  ...PLUGIN_ROUTES,
+  ...CLUSTER_ROUTES,
+  ...PROJECT_ROUTES,
+  ...RETENTION_ROUTES,
+  ...LOG_LIMIT_ROUTES,
+  ...TRUST_DEMAND_ROUTES,
+  ...WEB_SOCKET_ROUTES,
+];
