@@ -10,6 +10,14 @@ export const ENTRIES = {
   "thread-main": "src/definition-work/thread-main.ts",
 };
 
+/** Parts of packages that no part of the program uses, each with what stands for it. */
+const UNUSED = [
+  // Texts of problems in some 50 languages; the program makes its own.
+  { part: /\bzod\/v4\/locales\/index\.js$/, contents: 'export { default as en } from "./en.js";' },
+  // Bodies are read as bytes, so `raw-body` decodes nothing.
+  { part: /\biconv-lite\/lib\/index\.js$/, contents: "module.exports = {};" },
+];
+
 export const BUNDLING = {
   absWorkingDir: dirname(dirname(fileURLToPath(import.meta.url))),
   chunkNames: "[name]-[hash]",
@@ -24,5 +32,15 @@ export const BUNDLING = {
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
   },
+  plugins: [
+    {
+      name: "without-unused",
+      setup({ onLoad }) {
+        for (const { part, contents } of UNUSED) {
+          onLoad({ filter: part }, ({ path }) => ({ contents, resolveDir: dirname(path), loader: "js" }));
+        }
+      },
+    },
+  ],
   logLevel: "warning",
 };

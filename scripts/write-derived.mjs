@@ -5,6 +5,7 @@ import { deriveDefinitionPage } from "../test/support/definition-page.ts";
 import { deriveImportList, deriveLintConfig } from "../test/support/derived-files.ts";
 import { deriveDiagnosticsPage } from "../test/support/diagnostics-page.ts";
 import { ImportPolicy } from "../test/support/import-policy.ts";
+import { deriveOpenApi } from "../test/support/openapi-document.ts";
 import { deriveStatesPage } from "../test/support/states-page.ts";
 
 const at = (name) => new URL(`../${name}`, import.meta.url);
@@ -16,6 +17,7 @@ for (const [file, derive] of [
   ["docs/configuration.md", deriveConfigurationPage],
   ["docs/definition.md", deriveDefinitionPage],
   ["docs/diagnostics.md", deriveDiagnosticsPage],
+  ["docs/openapi.json", deriveOpenApi],
   ["docs/states.md", deriveStatesPage],
 ]) {
   writeFileSync(at(file), derive(readFileSync(at(file), "utf8")));

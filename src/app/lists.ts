@@ -10,7 +10,8 @@ const count = (max: number) => {
     .string()
     .regex(/^[1-9]\d{0,8}$/, rule)
     .transform(Number)
-    .refine((value) => value <= max, rule);
+    .refine((value) => value <= max, rule)
+    .meta({ type: "integer", minimum: 1, maximum: max });
 };
 
 /** Fields of a list request: `page` from 1 and `pageSize` up to 100, default 20. */

@@ -1,14 +1,12 @@
 /** What the shapes of answers are made of. A shape gives a view its type, and the description of the API its schema. */
 import { z } from "zod";
 
-/** The shapes that have a name, by which the description of the API refers to them. */
-export const NAMED_SHAPES = z.registry<{ readonly id: string }>();
-
-/** The shape of an object with exactly these fields. Each name may be used once. */
-export function shape<const S extends z.core.$ZodLooseShape>(name: string, fields: S) {
-  const made = z.strictObject(fields).readonly();
-  NAMED_SHAPES.add(made, { id: name });
-  return made;
+/**
+ * The shape of an object with exactly these fields. The description of the API refers to it by its name, which no other
+ * shape may have.
+ */
+export function shape<const S extends z.core.$ZodLooseShape>(name: string, shown: S) {
+  return z.strictObject(shown).readonly().meta({ id: name });
 }
 
 /** {@link shape} for an object that is described where it stands. */

@@ -25,6 +25,7 @@ import { addOidcRoutes } from "./login/oidc-routes.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { boundQuery } from "./request/query-bounds.ts";
 import { originForm } from "./request/request-target.ts";
+import { OPENAPI_ROUTES } from "./openapi/openapi-routes.ts";
 import { addRoutes } from "./route.ts";
 import { API_ROUTES } from "./routes.ts";
 import type { RequestState } from "./request/state.ts";
@@ -82,6 +83,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
+  addRoutes(open, context, OPENAPI_ROUTES);
   const logins = {
     context,
     clock: context.clock,

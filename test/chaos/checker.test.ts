@@ -3,182 +3,19 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { checkExclusion } from "./check/exclusion.ts";
 import { check } from "./check/checker.ts";
-import type {
-  ActorEvidence,
-  Evidence,
-  JobEvidence,
-  Mark,
-  RunEvidence,
-  StepEvidence,
-  Transition,
-  ViolationKind,
-} from "./check/evidence.ts";
-import { type Definition, type LoadStep, step as stepOf } from "./load/step.ts";
-
-const T0 = 1_700_000_000_000;
-
-const DEFINITION: Definition = {
-  jobs: [
-    { name: "a", steps: [stepOf("ledger", "works")] },
-    { name: "b", steps: [stepOf("ledger", "fails", { exitCode: 3 }), stepOf("ledger", "never")] },
-  ],
-};
-/** The definition with the job of which a rerun reuses the result. */
-const WITH_OLD: Definition = { jobs: [...DEFINITION.jobs!, { name: "old", steps: [stepOf("ledger", "works")] }] };
-
-/**
- * Evidence without a violation: a run of two jobs. The first job loses its agent and is retried; the second fails and
- * skips its last step.
- */
-function validEvidence(): Evidence {
-  const events: Transition[] = [];
-  const publish = (subject: Partial<Transition>, lifecycle: Transition["lifecycle"], status: string): void => {
-    const number = events.length + 1;
-    const blank = { object: "pipeline", jobId: null, stepRunId: null } as const;
-    events.push({ ...blank, ...subject, lifecycle, status, number, timeMs: T0 + number * 1_000 });
-  };
-  const run = {} as const;
-  const job = (jobId: string) => ({ object: "job", jobId }) as const;
-  const step = (jobId: string, stepRunId: string) => ({ object: "step", jobId, stepRunId }) as const;
-  publish(run, "created", "pending");
-  publish(run, "started", "running");
-  publish(job("a1"), "queued", "queued");
-  publish(job("a1"), "started", "running");
-  publish(step("a1", "a1-0"), "queued", "queued");
-  publish(step("a1", "a1-0"), "started", "running");
-  publish(run, "paused", "paused");
-  publish(run, "resumed", "running");
-  publish(step("a1", "a1-0"), "failed", "failed");
-  publish(job("a1"), "failed", "failed");
-  publish(job("a2"), "retried", "pending");
-  publish(job("a2"), "queued", "queued");
-  publish(job("a2"), "started", "running");
-  publish(step("a2", "a2-0"), "queued", "queued");
-  publish(step("a2", "a2-0"), "started", "running");
-  publish(step("a2", "a2-0"), "completed", "success");
-  publish(job("a2"), "completed", "success");
-  publish(job("b1"), "queued", "queued");
-  publish(job("b1"), "started", "running");
-  publish(step("b1", "b1-0"), "queued", "queued");
-  publish(step("b1", "b1-0"), "started", "running");
-  publish(step("b1", "b1-0"), "failed", "failed");
-  publish(job("b1"), "failed", "failed");
-  publish(step("b1", "b1-1"), "skipped", "skipped");
-  publish(run, "failed", "failed");
-
-  const mark = (word: Mark["word"], jobId: string, stepRunId: string, second: number): Mark => {
-    return { word, jobId, stepRunId, at: T0 + second * 1_000 - 500 };
-  };
-  const failed: StepEvidence = { ...plain("b1-0"), status: "failed", reason: "exit" };
-  return {
-    acknowledged: [
-      {
-        requestId: "r-1",
-        runId: "run-1",
-        definition: DEFINITION,
-        vote: "approve",
-        repeats: null,
-        ends: ["failed"],
-        exclusion: null,
-      },
-    ],
-    pauses: [{ runId: "run-1", resumeSentAt: T0 + 7_900 }],
-    unansweredPauses: [],
-    stops: [],
-    votes: [],
-    runs: [
-      consistent({
-        runId: "run-1",
-        status: "failed",
-        settled: true,
-        owed: 0,
-        eventNumber: events.length,
-        events,
-        approvals: [],
-        jobs: [
-          attempt("a1", 0, 1, "failed", "agent_lost", [{ ...plain("a1-0"), status: "failed", reason: "agent_lost" }]),
-          attempt("a2", 0, 2, "success", "", [{ ...plain("a2-0"), token: 2, secrets: 1 }]),
-          attempt("b1", 1, 1, "failed", "", [failed, { ...failed, stepRunId: "b1-1", index: 1, status: "skipped" }]),
-        ],
-      }),
-    ],
-    marks: [
-      mark("start", "a1", "a1-0", 6),
-      mark("beat", "a1", "a1-0", 7),
-      mark("start", "a2", "a2-0", 15),
-      mark("end", "a2", "a2-0", 16),
-      mark("start", "b1", "b1-0", 21),
-      mark("end", "b1", "b1-0", 22),
-    ],
-    logs: [{ stepRunId: "a2-0", written: 3, mayOverflow: false, seen: [1, 2, 3].map(lineOf) }],
-    absences: [{ agentId: "agent of a1", how: "killed", fromMs: T0 + 8_500, untilMs: T0 + 9_000 }],
-    outages: [],
-    deadLetters: [],
-    secretVersions: [
-      { secret: "project/TOKEN", number: 1, sum: "aa", fromMs: T0, untilMs: T0 + 14_000 },
-      { secret: "project/TOKEN", number: 2, sum: "bb", fromMs: T0 + 13_000, untilMs: Infinity },
-    ],
-    secretsGiven: [{ stepRunId: "a2-0", secret: "project/TOKEN", sum: "aa" }],
-    leaks: [],
-  };
-}
-
-function plain(stepRunId: string): StepEvidence {
-  return { stepRunId, index: 0, attempt: 1, status: "success", reason: "", token: 1, reused: false };
-}
-
-/** The run with the actors and projections that its jobs and steps have. */
-function consistent(run: Omit<RunEvidence, "actors" | "rows">): RunEvidence {
-  const actorOf = (kind: string, id: string, phase: string, attempt = 1): ActorEvidence => {
-    return { kind, id, phase, attempt, agentId: null, state: { phase } };
-  };
-  const actors = [
-    actorOf("run", run.runId, run.status),
-    ...run.jobs.flatMap(({ jobId, status, attempt: number, steps }) => [
-      actorOf("job", jobId, status, number),
-      ...steps.map((step) => actorOf("step", step.stepRunId, step.status, step.attempt)),
-    ]),
-  ];
-  const rows = actors.flatMap(({ phase, ...actor }) =>
-    actor.kind === "run" ? [] : [{ ...actor, status: phase, position: 0, jobId: null }],
-  );
-  return { ...run, actors, rows: { before: rows, after: rows } };
-}
-
-function lineOf(number: number) {
-  return { number, text: `line ${number}`, lostThrough: null };
-}
-
-function talks(talker: LoadStep): LoadStep {
-  return talker.env?.["EXIT_CODE"] === 0 || talker.name === "fails"
-    ? { ...talker, env: { ...talker.env, LINES_TO_SAY: 3 } }
-    : talker;
-}
-
-function attempt(
-  jobId: string,
-  index: number,
-  number: number,
-  status: "failed" | "success",
-  reason: string,
-  steps: readonly StepEvidence[],
-): JobEvidence {
-  return {
-    jobId,
-    index,
-    name: jobId.replace(/\d/, ""),
-    values: [],
-    cell: null,
-    attempt: number,
-    status,
-    reason,
-    agentId: `agent of ${jobId}`,
-    token: number,
-    leaseMs: 30_000,
-    reused: false,
-    steps,
-  };
-}
+import type { Evidence, Mark, RunEvidence, Span, Transition, ViolationKind } from "./check/evidence.ts";
+import { type Definition } from "./load/step.ts";
+import {
+  attempt,
+  consistent,
+  DEFINITION,
+  lineOf,
+  plain,
+  T0,
+  talks,
+  validEvidence,
+  WITH_OLD,
+} from "./valid-evidence.ts";
 
 function withRun(change: Partial<RunEvidence>): Evidence {
   const evidence = validEvidence();
@@ -348,13 +185,17 @@ describe("the checker of the kill tests", () => {
     const lacking = { ...rest, logs: [{ ...logs[0]!, seen }] };
     expect(kinds(lacking)).to.deep.equal(["lost"]);
     const ended = rest.runs[0]!.events.findLast(({ stepRunId }) => stepRunId === "a2-0")!.timeMs;
-    const killed = (agentId: string, fromMs: number) => {
+    const killed = (agentId: string, fromMs: number, disturbances: readonly Span[] = []) => {
       const kill = { agentId, how: "killed", fromMs, untilMs: fromMs } as const;
-      return kinds({ ...lacking, absences: [...rest.absences, kill] });
+      return kinds({ ...lacking, absences: [...rest.absences, kill], disturbances });
     };
     expect(kinds({ ...lacking, logs: [{ ...lacking.logs[0]!, mayOverflow: true }] })).to.deep.equal([]);
     expect(killed("agent of a2", ended + 2_000)).to.deep.equal([]);
     expect(killed("agent of a2", ended + 60_000)).to.deep.equal(["lost"]);
+    const disturbed = (fromMs: number, untilMs: number) => [{ fromMs: ended + fromMs, untilMs: ended + untilMs }];
+    expect(killed("agent of a2", ended + 15_000, disturbed(-1_000, 9_000)), "lines that waited").to.deep.equal([]);
+    expect(killed("agent of a2", ended + 25_000, disturbed(-1_000, 9_000))).to.deep.equal(["lost"]);
+    expect(killed("agent of a2", ended + 15_000, disturbed(-20_000, -1_000))).to.deep.equal(["lost"]);
     expect(killed("agent of b1", ended + 2_000)).to.deep.equal(["lost"]);
   });
 

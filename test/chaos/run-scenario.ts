@@ -281,6 +281,7 @@ async function collect(
     logs: load.logs,
     absences: record.absences,
     outages: record.outages,
+    disturbances: record.disturbances,
     deadLetters: deadLetters.map(({ rootId, reason }) => `${rootId}: ${reason}`),
     secretVersions: load.secrets.versions,
     secretsGiven: await readSecretsGiven(ledger),

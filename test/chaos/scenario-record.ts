@@ -12,6 +12,7 @@ export class ScenarioRecord {
   readonly figures: string[] = [];
   readonly absences: Absence[] = [];
   readonly outages: Span[] = [];
+  readonly disturbances: Span[] = [];
   kills = 0;
   readonly #say: (text: string) => void;
   #isUnbound = false;
@@ -61,9 +62,13 @@ export class ScenarioRecord {
   }
 
   /** Records that Redis or the store is away for all nodes while `during` runs. */
-  async whileOut(during: () => Promise<void>): Promise<void> {
-    const at = this.outages.push({ fromMs: Date.now(), untilMs: Infinity }) - 1;
-    await during().finally(() => (this.outages[at] = { ...this.outages[at]!, untilMs: Date.now() }));
+  whileOut(during: () => Promise<void>): Promise<void> {
+    return noteSpan(this.outages, during);
+  }
+
+  /** Records that the store loses calls of all nodes while `during` runs. */
+  whileDisturbed(during: () => Promise<void>): Promise<void> {
+    return noteSpan(this.disturbances, during);
   }
 
   addViolation(kind: ViolationKind, text: string): void {
@@ -75,4 +80,9 @@ export class ScenarioRecord {
     for (const { kind } of this.violations) counts[kind]++;
     return counts;
   }
+}
+
+async function noteSpan(spans: Span[], during: () => Promise<void>): Promise<void> {
+  const at = spans.push({ fromMs: Date.now(), untilMs: Infinity }) - 1;
+  await during().finally(() => (spans[at] = { ...spans[at]!, untilMs: Date.now() }));
 }

@@ -27,6 +27,8 @@ const WITHOUT_TOKEN = [
   "/api/v1/auth/refresh",
   "/api/v1/auth/device/code",
   "/api/v1/auth/device/token",
+  "/api/v1/openapi.json",
+  "/api/v1/docs",
 ];
 
 describe("a caller without a token", () => {

@@ -113,7 +113,14 @@ describe("the plugin registry", () => {
       state: "storing",
       createdAt: edge.context.clock.now(),
       createdBy: "admin",
-      manifest: "{}",
+      manifest: JSON.stringify({
+        name: "team/cut",
+        version: "1.0.0",
+        description: "",
+        actions: {},
+        defaultAction: null,
+        platforms: [],
+      }),
     } as const;
     const { plugins, blobs } = edge.context.stores;
     await plugins.begin(record);

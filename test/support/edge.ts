@@ -19,6 +19,7 @@ import { createHttpServer, type HttpServerOptions } from "../../src/http/server.
 import { connectRedis } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketEndpoint, type WebSocketEndpointOptions } from "../../src/ws/endpoint.ts";
+import { problemOfAnswer } from "./answer-check.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
 import { LOG_LIMIT } from "./log-limit.ts";
@@ -163,7 +164,12 @@ export async function openTestEdge(
         ...(payload === undefined ? {} : { body: payload }),
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+      const { status, headers: sent } = response;
+      const answer = { status, headers: sent, body: text === "" ? undefined : JSON.parse(text) };
+      const type = sent.get("content-type") ?? "";
+      const problem = problemOfAnswer(method, path, { status, type, body: answer.body });
+      if (problem !== undefined) throw new Error(problem);
+      return answer;
     },
     async userWithRole(role: Role) {
       const userId = newId("usr");

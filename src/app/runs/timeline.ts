@@ -8,7 +8,7 @@ import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { requireKeptEvents } from "./kept-parts.ts";
 import { noRun } from "../lookups.ts";
-import { id, listOf, NAMED_SHAPES, shape, time, wholeNumber } from "../shapes.ts";
+import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 const MAX_LIMIT = 1_000;
@@ -37,8 +37,8 @@ export const TransitionShape = z
     by: z.string(),
   })
   .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
-  .readonly();
-NAMED_SHAPES.add(TransitionShape, { id: "Transition" });
+  .readonly()
+  .meta({ id: "Transition" });
 
 export const TimelineShape = shape("Timeline", {
   runId: id<RunId>(),

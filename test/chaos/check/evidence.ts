@@ -31,6 +31,8 @@ export interface Evidence {
   readonly absences: readonly Absence[];
   /** When Redis or the store was away, for all nodes. */
   readonly outages: readonly Span[];
+  /** When the store answered, but lost calls of all nodes again and again. */
+  readonly disturbances: readonly Span[];
   /** Messages that no owner could decide. */
   readonly deadLetters: readonly string[];
   /** Every value that each secret has had. */

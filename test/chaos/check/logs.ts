@@ -1,7 +1,10 @@
 /** Checks the lines that viewers saw. Pure. */
-import type { Evidence, JobEvidence, LogEvidence, RunEvidence, StepEvidence, Violation } from "./evidence.ts";
+import type { Evidence, JobEvidence, LogEvidence, RunEvidence, Span, StepEvidence, Violation } from "./evidence.ts";
 
-/** After the end of a step, its last lines may still be on their way to the control plane for this long. */
+/**
+ * After the end of a step, its last lines may still be on their way to the control plane for this long, and longer by the
+ * time in which they could not be stored.
+ */
 const IN_FLIGHT_MS = 10_000;
 /** How the reason of a step begins that did not end by itself. */
 const NOT_ITS_END = /^(agent_lost|dispatch_failed)/;
@@ -16,12 +19,19 @@ interface Owner {
  * A viewer sees each line once, in order, from line 1 to the last line that the step wrote, whether the step succeeds or
  * fails. A gap record may replace lines only when the step's agent was lost with them, or had no room for them.
  */
-export function checkLogs({ logs, runs, acknowledged, absences }: Evidence): readonly Violation[] {
+export function checkLogs({
+  logs,
+  runs,
+  acknowledged,
+  absences,
+  outages,
+  disturbances,
+}: Evidence): readonly Violation[] {
   const steps = new Map(
     runs.flatMap((run) => run.jobs.flatMap((job) => job.steps.map((step) => [step.stepRunId, { run, job, step }]))),
   );
   return [
-    ...logs.flatMap((log) => checkLog(log, steps.get(log.stepRunId), absences)),
+    ...logs.flatMap((log) => checkLog(log, steps.get(log.stepRunId), absences, [...outages, ...disturbances])),
     ...checkWatched(runs, acknowledged, new Set(logs.map(({ stepRunId }) => stepRunId))),
   ];
 }
@@ -30,12 +40,14 @@ function checkLog(
   { stepRunId, written, mayOverflow, seen }: LogEvidence,
   owner: Owner | undefined,
   absences: Evidence["absences"],
+  withoutStore: readonly Span[],
 ): readonly Violation[] {
   const found: Violation[] = [];
   const say = (kind: Violation["kind"], text: string) => found.push({ kind, text: `log of ${stepRunId}: ${text}` });
   const endedAt = owner?.run.events.findLast((event) => event.stepRunId === stepRunId)?.timeMs ?? 0;
   const diedWithLines = absences.some(({ agentId, how, fromMs }) => {
-    return how === "killed" && agentId === owner?.job.agentId && Math.abs(fromMs - endedAt) < IN_FLIGHT_MS;
+    const inFlightMs = Math.abs(fromMs - endedAt) - lengthWithin(withoutStore, endedAt, fromMs);
+    return how === "killed" && agentId === owner?.job.agentId && inFlightMs < IN_FLIGHT_MS;
   });
   const mayHaveGap = mayOverflow || diedWithLines || owner?.step.reason === "agent_lost";
   const seenNumbers = new Set<number>();
@@ -79,4 +91,12 @@ function checkWatched(
 function endedByItself(step: StepEvidence | undefined): boolean {
   if (step === undefined) return false;
   return step.status === "success" || (step.status === "failed" && !NOT_ITS_END.test(step.reason));
+}
+
+/** How many of the milliseconds between two times lie within spans, which do not overlap. */
+function lengthWithin(spans: readonly Span[], fromMs: number, untilMs: number): number {
+  return spans.reduce(
+    (sum, span) => sum + Math.max(0, Math.min(span.untilMs, untilMs) - Math.max(span.fromMs, fromMs)),
+    0,
+  );
 }

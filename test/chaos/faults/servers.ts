@@ -96,9 +96,11 @@ export const cutStore: Fault = {
   async inject(context) {
     const { mongo } = context.installation;
     context.record.addKill("MongoDB's connections");
-    mongo!.cutEvery(CUT_EVERY);
-    await sleep(CUTTING_MS);
-    mongo!.cutEvery(0);
+    await context.record.whileDisturbed(async () => {
+      mongo!.cutEvery(CUT_EVERY);
+      await sleep(CUTTING_MS);
+      mongo!.cutEvery(0);
+    });
     await measure(context, "MongoDB's connections whole");
   },
 };

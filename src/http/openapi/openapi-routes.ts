@@ -1,0 +1,70 @@
+/** The description of the API, for programs and for people. It needs no token: it is the same for every installation. */
+import type { AppContext } from "../../app/context.ts";
+import { doInTurns } from "../../app/pieces.ts";
+import { HEALTH_ROUTES } from "../health.ts";
+import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "../login/login-routes.ts";
+import { type RouteFacts, routesFor } from "../route.ts";
+import { API_ROUTES } from "../routes.ts";
+import { describeApi, type DescribedRoutes, type OpenApiDocument } from "./document.ts";
+import { PAGE_POLICY, renderPage } from "./page.ts";
+
+const route = routesFor<AppContext>("Description");
+
+export const OPENAPI_ROUTES = [
+  route({
+    method: "GET",
+    path: "/openapi.json",
+    name: "readOpenApi",
+    about: "Reads this description, an OpenAPI 3.1 document.",
+    answer: null,
+    answerType: "application/json",
+    isOpen: true,
+    async send(_, { ctx }) {
+      const { json } = await description();
+      ctx.type = "json";
+      ctx.body = json;
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/docs",
+    name: "readDocs",
+    about: "Reads this description as a page for people.",
+    answer: null,
+    answerType: "text/html",
+    isOpen: true,
+    async send(_, { ctx }) {
+      const { page } = await description();
+      ctx.set("Content-Security-Policy", PAGE_POLICY);
+      ctx.type = "html";
+      ctx.body = page;
+    },
+  }),
+];
+
+export const DESCRIBED_ROUTES: DescribedRoutes = {
+  root: HEALTH_ROUTES satisfies readonly RouteFacts[],
+  api: [...OPENAPI_ROUTES, ...OPEN_LOGIN_ROUTES, ...API_ROUTES, ...SESSION_ROUTES],
+};
+
+interface Description {
+  readonly json: Buffer;
+  readonly page: Buffer;
+}
+
+let made: Promise<Description> | undefined;
+
+function description(): Promise<Description> {
+  made ??= doInTurns(describeApi(DESCRIBED_ROUTES, { closesAnswers: false })).then(rendered, (error: unknown) => {
+    made = undefined;
+    throw error;
+  });
+  return made;
+}
+
+async function rendered(document: OpenApiDocument): Promise<Description> {
+  return {
+    json: Buffer.from(JSON.stringify(document)),
+    page: Buffer.from(await doInTurns(renderPage(document))),
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * `npm run test:api`: schemathesis reads the description of the API from an installation on loopback, and calls every
+ * operation with good and with bad values. The run fails for an answer with a status of 500 or more, and for a status,
+ * a type or a body that the description does not have. Further arguments go to schemathesis.
+ */
+import { execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { once } from "node:events";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { fileURLToPath } from "node:url";
+import { Api } from "../../bench/millrace/api.ts";
+import { ProcessWorld } from "../support/processes.ts";
+
+const VERSION = "4.32.0";
+const ENVIRONMENT = fileURLToPath(
+  new URL(`../../node_modules/.cache/millrace/schemathesis-${VERSION}`, import.meta.url),
+);
+const TOKEN = "an-administrator-token-for-schemathesis";
+const CHECKS = [
+  "not_a_server_error",
+  "status_code_conformance",
+  "content_type_conformance",
+  "response_headers_conformance",
+  "response_schema_conformance",
+];
+/** An upgrade to WebSocket is no call, and a login that is refused as one of too many waits for seconds. */
+const LEFT_OUT = ["openWebSocket", "login"];
+const MAX_SECONDS = 80;
+
+await installTool();
+const world = await ProcessWorld.create();
+try {
+  const node = await world.serve("edge,gateway,worker", { env: { MILLRACE_BOOTSTRAP_TOKEN: TOKEN } });
+  await makeObjects(`http://${node.http!}`);
+  const tool = spawn(join(ENVIRONMENT, "bin", "schemathesis"), argumentsFor(`http://${node.http!}`), {
+    stdio: "inherit",
+    cwd: world.folder,
+  });
+  const [code] = (await once(tool, "exit")) as [number | null];
+  if (!node.process.running) process.stderr.write(`the control plane has ended:\n${node.process.stderr}\n`);
+  process.exitCode = node.process.running ? (code ?? 1) : 1;
+} finally {
+  await world.end();
+}
+
+function argumentsFor(url: string): readonly string[] {
+  return [
+    "run",
+    `${url}/api/v1/openapi.json`,
+    ...["--url", url],
+    ...["--header", `Authorization: Bearer ${TOKEN}`],
+    ...["--checks", CHECKS.join(",")],
+    ...LEFT_OUT.flatMap((name) => ["--exclude-operation-id", name]),
+    ...["--phases", "coverage,fuzzing"],
+    ...["--max-time", `${MAX_SECONDS}`],
+    ...["--max-examples", "30"],
+    ...["--warnings", "off"],
+    ...["--request-timeout", "30"],
+    "--continue-on-failure",
+    "--no-color",
+    ...process.argv.slice(2),
+  ];
+}
+
+/** A pipeline with a definition and a run: calls with ids that exist are made by hand in the other tests. */
+async function makeObjects(url: string): Promise<void> {
+  const api = new Api(url, TOKEN);
+  const { pipelineId } = await api.call<{ pipelineId: string }>("POST", "/pipelines", { name: "described" });
+  const spec = { jobs: [{ name: "job", steps: [{ name: "step", uses: "shell", args: { script: "true" } }] }] };
+  await api.call("POST", `/pipelines/${pipelineId}/spec/save`, { spec });
+  await api.call("POST", `/pipelines/${pipelineId}/trigger`, {});
+  api.close();
+}
+
+async function installTool(): Promise<void> {
+  if (existsSync(join(ENVIRONMENT, "bin", "schemathesis"))) return;
+  await mkdir(ENVIRONMENT, { recursive: true });
+  const run = promisify(execFile);
+  await run("python3", ["-m", "venv", ENVIRONMENT]);
+  await run(join(ENVIRONMENT, "bin", "pip"), ["install", "--quiet", `schemathesis==${VERSION}`]);
+}
