@@ -14,6 +14,7 @@ import type {
   PipelineId,
   ProjectId,
   RunId,
+  SessionId,
   StepRunId,
   TokenId,
 } from "../domain/ids.ts";
@@ -40,6 +41,7 @@ interface ParamTypes {
   readonly agentId: AgentId;
   readonly projectId: ProjectId;
   readonly tokenId: TokenId;
+  readonly sessionId: SessionId;
   readonly cacheId: CacheId;
 }
 

@@ -27,6 +27,7 @@ import { largeAggregateContract } from "./large-aggregates.ts";
 import { endedAttemptsContract } from "./ended-attempts.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
+import { loginStoreContract } from "./login-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { pipelineDeletionStoreContract } from "./pipeline-deletion-store.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
@@ -47,6 +48,7 @@ describe("the store on SQLite", () => {
   largeAggregateContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
+  loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
   endedAttemptsContract(() => opened.stores);
@@ -134,6 +136,7 @@ describe("the store on MongoDB", function () {
   largeAggregateContract(() => stores);
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
+  loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
   endedAttemptsContract(() => stores);

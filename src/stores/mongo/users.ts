@@ -73,6 +73,8 @@ export function userStore(connection: Connection): UserStore {
       if (stored === undefined) return "missing";
       if (isActiveOwner(stored) && !(await owners.remove(userId))) return "lastOwner";
       await tokens.deleteMany({ kind: "personal", subject: userId });
+      for (const name of ["sessions", "identities"]) await connection.collection(name).deleteMany({ userId });
+      await connection.collection("vouchers").deleteMany({ subject: userId });
       await users.deleteOne({ _id: userId });
       return "deleted";
     },

@@ -52,6 +52,8 @@ export function userStore(db: Database): UserStore {
         if (stored === undefined) return "missing";
         if (isLastOwner(stored)) return "lastOwner";
         db.runNow("DELETE FROM tokens WHERE kind = 'personal' AND subject = ?", userId);
+        for (const table of ["sessions", "identities"]) db.runNow(`DELETE FROM ${table} WHERE user_id = ?`, userId);
+        db.runNow("DELETE FROM vouchers WHERE subject = ?", userId);
         db.runNow("DELETE FROM users WHERE user_id = ?", userId);
         return "deleted";
       }),
