@@ -1,7 +1,7 @@
 /** All processes of one simulation, and what starts them again when they die. */
 import { asId, type AgentId } from "../../src/domain/ids.ts";
 import type { Process } from "./engine/process.ts";
-import type { World } from "./engine/world.ts";
+import type { OwnersBeside, World } from "./engine/world.ts";
 import type { Effects } from "./judge/effects.ts";
 import type { Executions } from "./judge/executions.ts";
 import { Agent } from "./parts/agent.ts";
@@ -52,6 +52,20 @@ export class Fleet {
       this.agents.push(agent);
       this.#startAgain(agent);
     }
+  }
+
+  /** The living owners of shards, as parts of one process with the edges and the gateways. */
+  besides(): OwnersBeside {
+    const here = () => this.workers.filter(({ process }) => process.isAlive && !process.isFrozen);
+    return {
+      adopt({ aggregate, plan }) {
+        for (const { kernel } of here()) kernel.adopt(aggregate, plan);
+      },
+      take(shard, message) {
+        const owner = here().find((worker) => worker.owns(shard));
+        return owner?.kernel.receive(shard, [message]).then(() => owner.process.isAlive && owner.owns(shard));
+      },
+    };
   }
 
   /** The processes of one kind that are alive. */

@@ -69,6 +69,7 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
     pulling: new Set([0, 1, 2].filter(() => plan.chance(0.3))),
   };
   const fleet = new Fleet(world, size, executions, effects);
+  if (drawsOfSeed(seed, "beside").chance(0.4)) world.beside = fleet.besides();
   const faults = drawFaults(plan);
   const clients = new Clients(world, drawsOfSeed(seed, "clients"), () => fleet.edges);
   const epochs = (): number => [...store.shards.values()].reduce((sum, { epoch }) => sum + epoch, 0);

@@ -1,4 +1,6 @@
 /** What all parts of one simulation share. */
+import type { AddressedMessage } from "../../../queues/envelope.ts";
+import type { BegunRun } from "../../../src/app/begun-runs.ts";
 import type { Quotas } from "../../../src/domain/quotas.ts";
 import { RedisServer } from "../redis/redis-server.ts";
 import { type SimulatedStores, storesOf } from "../store/store-client.ts";
@@ -22,7 +24,16 @@ export interface WorldOptions {
   readonly tracing: Tracing;
 }
 
+/** The owners of shards, as the edges and gateways of their own process reach them: in memory. */
+export interface OwnersBeside {
+  adopt(run: BegunRun): void;
+  /** As {@link OwnedHere.take}. */
+  take(shard: number, message: AddressedMessage): Promise<boolean> | undefined;
+}
+
 export class World {
+  /** Set when edges, gateways and workers are one process: messages and new runs reach a living owner without Redis. */
+  beside: OwnersBeside | undefined;
   readonly scheduler = new Scheduler(START, MAX_EVENTS);
   readonly trace: Trace;
   readonly draws: Draws;

@@ -5,6 +5,7 @@
 import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
 import { chooseRerun, type RerunScope } from "../../../actors/run/rerun.ts";
 import { beginAgain } from "../../../actors/run/reuse.ts";
+import { BegunRuns } from "../../../src/app/begun-runs.ts";
 import { storeCommand } from "../../../src/app/commands/commands.ts";
 import type { TriggeringContext } from "../../../src/app/triggering/context.ts";
 import { planNewRun, storeNewRun } from "../../../src/app/triggering/create-run.ts";
@@ -30,7 +31,9 @@ export class Edge {
 
   constructor(world: World, effects: Effects) {
     this.process = world.newProcess("edge");
-    this.#context = effects.counted(portsOf(world, this.process));
+    const begunRuns = new BegunRuns();
+    begunRuns.listen((run) => world.beside?.adopt(run));
+    this.#context = { ...effects.counted(portsOf(world, this.process)), begunRuns };
   }
 
   /** Resolves when the run is stored. A repeat finishes a creation that was cut off. */
