@@ -123,7 +123,7 @@ export class ShardOwner implements OwnedHere {
   /** Resolves when the node has tried to take its shards for the first time. */
   async start(): Promise<void> {
     this.#timers = [
-      setInterval(() => this.#canaries.sendNext(this.#owned.values()), CANARY_EVERY_MS),
+      setInterval(() => this.#canaries.sendNext(this.#owned.values(), performance.now()), CANARY_EVERY_MS),
       setInterval(() => void this.#reclaim().catch(() => undefined), RECLAIM_MS),
       setInterval(() => void this.#askSenders(), RECLAIM_MS),
     ];

@@ -5,6 +5,7 @@ import { deriveDefinitionPage } from "../test/support/definition-page.ts";
 import { deriveImportList, deriveLintConfig } from "../test/support/derived-files.ts";
 import { deriveDiagnosticsPage } from "../test/support/diagnostics-page.ts";
 import { ImportPolicy } from "../test/support/import-policy.ts";
+import { deriveErrorsPage } from "../test/support/errors-page.ts";
 import { deriveOpenApi } from "../test/support/openapi-document.ts";
 import { deriveStatesPage } from "../test/support/states-page.ts";
 
@@ -17,6 +18,7 @@ for (const [file, derive] of [
   ["docs/configuration.md", deriveConfigurationPage],
   ["docs/definition.md", deriveDefinitionPage],
   ["docs/diagnostics.md", deriveDiagnosticsPage],
+  ["docs/errors.md", deriveErrorsPage],
   ["docs/openapi.json", deriveOpenApi],
   ["docs/states.md", deriveStatesPage],
 ]) {

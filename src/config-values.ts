@@ -68,6 +68,21 @@ function parseNetwork(text: string): Network | undefined {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= most ? { address, bits: Number(bits) } : undefined;
 }
 
+/** Origins of pages, as browsers send them. */
+export const origins = z.string().transform((text, check): readonly string[] | "*" => {
+  if (text.trim() === "*") return "*";
+  const list = text.split(",").map((origin) => origin.trim());
+  if (
+    list.every(
+      (origin) => /^https?:\/\/[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
+    )
+  ) {
+    return list;
+  }
+  check.addIssue("must be origins such as https://ci.example.com, separated by commas, or *");
+  return z.NEVER;
+});
+
 export const networks = z.string().transform((text, check): Network[] => {
   const parsed = text.split(",").map((part) => parseNetwork(part.trim()));
   if (parsed.every((network) => network !== undefined)) return parsed;

@@ -19,6 +19,7 @@ import {
   MAX_RUNNING,
   type Network,
   networks,
+  origins,
   publicUrl,
   quotas,
   size,
@@ -67,6 +68,10 @@ export interface NodeConfig {
   readonly tls: Readonly<Record<TlsListener, TlsFileNames | null>>;
   /** Proxies before the edge that are believed when they name a caller. */
   readonly trustedProxies: readonly Network[];
+  /** Calls in a minute; null for no limit. */
+  readonly rateLimits: { readonly token: number | null; readonly address: number | null };
+  /** Whose pages may call the API. */
+  readonly origins: readonly string[] | "*";
   /** The address that users call, without a path; null for the address of the listener. */
   readonly publicUrl: string | null;
   /** The file with the OpenID Connect providers, or null. */
@@ -181,6 +186,9 @@ const nodeVariables = z
       .default("millrace"),
     MILLRACE_HTTP_ADDRESS: address.optional(),
     MILLRACE_TRUSTED_PROXIES: networks.default([]),
+    MILLRACE_CALLS_PER_TOKEN: wholeNumber(0, 1_000_000_000).default(1_000_000),
+    MILLRACE_CALLS_PER_ADDRESS: wholeNumber(0, 1_000_000_000).default(600),
+    MILLRACE_CORS_ORIGINS: origins.default([]),
     MILLRACE_PUBLIC_URL: publicUrl.optional(),
     MILLRACE_OIDC_FILE: file,
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
@@ -325,6 +333,8 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     metrics: read.MILLRACE_METRICS_ADDRESS,
     tls: { http: tlsOf(read, "HTTP"), grpc: tlsOf(read, "GRPC"), metrics: tlsOf(read, "METRICS") },
     trustedProxies: read.MILLRACE_TRUSTED_PROXIES,
+    rateLimits: { token: read.MILLRACE_CALLS_PER_TOKEN || null, address: read.MILLRACE_CALLS_PER_ADDRESS || null },
+    origins: read.MILLRACE_CORS_ORIGINS,
     publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
     oidcFile: read.MILLRACE_OIDC_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",

@@ -50,6 +50,24 @@ export const SETTINGS = {
     meaning:
       "Networks of proxies before the edge, such as `10.0.0.0/8,fd00::1`. The address of a caller is read from their `X-Forwarded-For`; [wrong logins](operations.md#wrong-logins) are counted by it.",
   },
+  MILLRACE_CALLS_PER_TOKEN: {
+    group: "Roles and addresses",
+    standard: "1000000",
+    meaning: "Calls of one token in a minute at one edge; more are [429](http-api.md#rate-limits). `0` is no limit.",
+  },
+  MILLRACE_CALLS_PER_ADDRESS: {
+    group: "Roles and addresses",
+    standard: "600",
+    meaning:
+      "Calls of one address in a minute at one edge that have no token, or one that proves nothing. `0` is no limit.",
+  },
+  MILLRACE_CORS_ORIGINS: {
+    group: "Roles and addresses",
+    standard: null,
+    without: "none",
+    meaning:
+      "Origins whose pages may [call the API from browsers](http-api.md#calls-from-browsers), such as `https://ci.example.com`, separated by commas; `*` for all.",
+  },
   MILLRACE_PUBLIC_URL: {
     group: "Roles and addresses",
     standard: null,

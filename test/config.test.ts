@@ -30,6 +30,8 @@ describe("the environment", () => {
       metrics: { host: "127.0.0.1", port: 9464 },
       tls: { http: null, grpc: null, metrics: null },
       trustedProxies: [],
+      rateLimits: { token: 1_000_000, address: 600 },
+      origins: [],
       publicUrl: null,
       oidcFile: null,
       grpcReflection: true,

@@ -38,6 +38,36 @@ export async function claimRequest<Id extends string>(
   return { id: stored.createdId as Id, repeated: stored.createdId !== id };
 }
 
+/** Of a call that creates: absent for a call that is no repeat of another call. */
+export interface WithRequestId {
+  readonly requestId?: string | undefined;
+}
+
+interface CreatedOnce<Id extends string, T> extends IdentifiedRequest<Id> {
+  /** What an earlier call created; undefined when there is no such object. */
+  readonly find: (id: Id) => Promise<T | undefined>;
+  readonly create: (id: Id) => Promise<T>;
+}
+
+/**
+ * Creates an object once: a repeat is answered the object as it is now. Throws what `create` throws, `request_id_reused`,
+ * and `conflict` for a repeat when the object is gone, or was never created because the first call was refused or cut off:
+ * the store cannot tell these apart, and an object that was deleted must not come back.
+ */
+export async function createOnce<Id extends string, T>(
+  context: Parameters<typeof claimRequest>[0],
+  { find, create, ...request }: CreatedOnce<Id, T>,
+): Promise<T> {
+  const { id, repeated } = await claimRequest(context, request);
+  if (!repeated) return create(id);
+  const found = await find(id);
+  if (found !== undefined) return found;
+  throw new MillraceError(
+    "conflict",
+    "the first call with this key created nothing, or what it created is gone: use a new key to create it",
+  );
+}
+
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

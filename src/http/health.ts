@@ -52,5 +52,7 @@ export const HEALTH_ROUTES = [
 ];
 
 export function addHealthRoutes(router: ApiRouter, context: AppContext, checks: ReadinessChecks): void {
-  addRoutes(router, { clock: context.clock, readiness: readinessReader(context, checks) }, HEALTH_ROUTES);
+  addRoutes(router, { clock: context.clock, readiness: readinessReader(context, checks) }, HEALTH_ROUTES, {
+    isOpenToAll: true,
+  });
 }

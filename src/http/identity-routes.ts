@@ -25,6 +25,9 @@ import { routesFor } from "./route.ts";
 
 const route = routesFor<AppContext>("Users");
 
+/** All of a user can be changed. */
+const tagged = (user: unknown) => user;
+
 export const IDENTITY_ROUTES = [
   route({
     method: "POST",
@@ -51,6 +54,7 @@ export const IDENTITY_ROUTES = [
     about: "Reads a user; `me` is the caller.",
     answer: UserShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getUser(context, caller, params),
   }),
   route({
@@ -61,6 +65,8 @@ export const IDENTITY_ROUTES = [
     body: changeUserBody,
     answer: UserShape,
     errors: ["not_found", "already_exists", "conflict"],
+    tagged,
+    changes: { read: (context, { caller, params }) => getUser(context, caller, params), tagged },
     handle: (context, { caller, params, body }) => changeUser(context, caller, { ...params, body }),
   }),
   route({

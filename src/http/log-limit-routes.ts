@@ -5,6 +5,8 @@ import { routesFor } from "./route.ts";
 
 const route = routesFor<AppContext>("Projects");
 const path = "/projects/:projectId/log-limit";
+/** All of it can be changed. */
+const tagged = (shown: unknown) => shown;
 
 export const LOG_LIMIT_ROUTES = [
   route({
@@ -14,6 +16,7 @@ export const LOG_LIMIT_ROUTES = [
     about: "Reads how much of a step's log a project keeps.",
     answer: LogLimitShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getLogLimit(context, caller, params),
   }),
   route({
@@ -24,6 +27,8 @@ export const LOG_LIMIT_ROUTES = [
     body: logLimitBody,
     answer: LogLimitShape,
     errors: ["not_found"],
+    tagged,
+    changes: { read: (context, { caller, params }) => getLogLimit(context, caller, params), tagged },
     handle: (context, { caller, params, body }) => setLogLimit(context, caller, { ...params, body }),
   }),
 ];

@@ -34,8 +34,11 @@ export function observeRequests(context: AppContext, registry: Registry): Middle
 }
 
 /** Sets headers that keep browsers from treating an answer as a page, and caches from storing it. */
-export function secureAnswers(): Middleware<RequestState> {
+export function secureAnswers({ isEncrypted }: { readonly isEncrypted: boolean }): Middleware<RequestState> {
   return async (ctx, next) => {
+    // Over plaintext browsers ignore it.
+    if (isEncrypted) ctx.set("Strict-Transport-Security", "max-age=31536000");
+    ctx.set("Cross-Origin-Resource-Policy", "same-origin");
     ctx.set("X-Content-Type-Options", "nosniff");
     ctx.set("Cache-Control", "no-store");
     ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");

@@ -18,6 +18,7 @@ import {
   listPipelines,
   listPipelinesQuery,
   PipelineShape,
+  type PipelineView,
   updatePipeline,
   updatePipelineBody,
 } from "../app/catalogue/pipelines.ts";
@@ -27,7 +28,7 @@ import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
 import { PlanShape } from "../app/triggering/plan-shape.ts";
 import { triggerBody, TriggeredRunShape, triggerRun } from "../app/triggering/trigger.ts";
 import { parseDefinitionBody } from "./request/parse.ts";
-import { routesFor } from "./route.ts";
+import { type Call, routesFor } from "./route.ts";
 
 const route = routesFor<AppContext>("Pipelines");
 
@@ -38,6 +39,19 @@ const deleteQuery = z.strictObject({
     .transform((word) => word === "true"),
 });
 
+/** Runs change the status of a pipeline without anyone changing the pipeline. */
+function tagged({ status: _s, lastRun: _r, ...changeable }: PipelineView): unknown {
+  return changeable;
+}
+
+const changes = {
+  read: (
+    context: AppContext,
+    { caller, params }: Pick<Call<"/pipelines/:pipelineId", null, null>, "caller" | "params">,
+  ) => getPipeline(context, caller, params),
+  tagged,
+};
+
 export const PIPELINE_ROUTES = [
   route({
     method: "POST",
@@ -46,8 +60,9 @@ export const PIPELINE_ROUTES = [
     about: "Creates a pipeline, which has no definition yet.",
     body: createPipelineBody,
     answer: PipelineShape,
-    errors: ["already_exists", "conflict"],
-    handle: (context, { caller, body }) => createPipeline(context, caller, body),
+    errors: ["already_exists", "conflict", "request_id_reused"],
+    creates: true,
+    handle: (context, { caller, body, requestId }) => createPipeline(context, caller, { ...body, requestId }),
   }),
   route({
     method: "GET",
@@ -65,6 +80,7 @@ export const PIPELINE_ROUTES = [
     about: "Reads a pipeline.",
     answer: PipelineShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getPipeline(context, caller, params),
   }),
   route({
@@ -75,6 +91,8 @@ export const PIPELINE_ROUTES = [
     body: updatePipelineBody,
     answer: PipelineShape,
     errors: ["not_found", "already_exists"],
+    tagged,
+    changes,
     handle: (context, { caller, params, body }) => updatePipeline(context, caller, { ...params, body }),
   }),
   route({
@@ -85,6 +103,7 @@ export const PIPELINE_ROUTES = [
     query: deleteQuery,
     answer: null,
     errors: ["not_found", "conflict"],
+    changes,
     handle: (context, { caller, params, query }) => deletePipeline(context, caller, { ...params, ...query }),
   }),
   route({
@@ -94,6 +113,7 @@ export const PIPELINE_ROUTES = [
     about: "Reads the definition of a pipeline.",
     answer: SpecShape,
     errors: ["not_found"],
+    tagged: (spec) => spec,
     handle: (context, { caller, params }) => getSpec(context, caller, params),
   }),
   route({

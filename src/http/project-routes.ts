@@ -13,6 +13,8 @@ import { wholeListOf } from "../app/shapes.ts";
 import { routesFor } from "./route.ts";
 
 const route = routesFor<AppContext>("Projects");
+/** All of a project can be changed. */
+const tagged = (project: unknown) => project;
 
 export const PROJECT_ROUTES = [
   route({
@@ -22,8 +24,9 @@ export const PROJECT_ROUTES = [
     about: "Creates a project.",
     body: createProjectBody,
     answer: ProjectShape,
-    errors: ["already_exists"],
-    handle: (context, { caller, body }) => createProject(context, caller, body),
+    errors: ["already_exists", "conflict", "request_id_reused"],
+    creates: true,
+    handle: (context, { caller, body, requestId }) => createProject(context, caller, { ...body, requestId }),
   }),
   route({
     method: "GET",
@@ -40,6 +43,7 @@ export const PROJECT_ROUTES = [
     about: "Reads a project.",
     answer: ProjectShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getProject(context, caller, params),
   }),
   route({
@@ -50,6 +54,8 @@ export const PROJECT_ROUTES = [
     body: changeProjectBody,
     answer: ProjectShape,
     errors: ["not_found", "already_exists", "conflict"],
+    tagged,
+    changes: { read: (context, { caller, params }) => getProject(context, caller, params), tagged },
     handle: (context, { caller, params, body }) => changeProject(context, caller, { ...params, body }),
   }),
 ];

@@ -5,6 +5,8 @@ import { routesFor } from "./route.ts";
 
 const route = routesFor<ClusterContext>("Projects");
 const path = "/projects/:projectId/retention";
+/** All of it can be changed. */
+const tagged = (shown: unknown) => shown;
 
 export const RETENTION_ROUTES = [
   route({
@@ -14,6 +16,7 @@ export const RETENTION_ROUTES = [
     about: "Reads how long the parts of a project's runs are kept.",
     answer: RetentionShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getRetention(context, caller, params),
   }),
   route({
@@ -24,6 +27,8 @@ export const RETENTION_ROUTES = [
     body: retentionBody,
     answer: RetentionShape,
     errors: ["not_found"],
+    tagged,
+    changes: { read: (context, { caller, params }) => getRetention(context, caller, params), tagged },
     handle: (context, { caller, params, body }) => setRetention(context, caller, { ...params, body }),
   }),
 ];

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { Caller } from "../app/identity/access.ts";
 import { successEnvelope } from "../app/envelope.ts";
+import { Turns } from "../app/turns.ts";
 import type { Clock } from "../domain/clock.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type {
@@ -17,8 +18,17 @@ import type {
   StepRunId,
   TokenId,
 } from "../domain/ids.ts";
+import { hasCondition, requireMatch, sendTag, tagOf, tagOfJson } from "./manners/entity-tags.ts";
 import { parseBody, parseQuery } from "./request/parse.ts";
 import type { ApiRouter, RouteContext } from "./request/state.ts";
+
+const JSON_TYPE = "application/json";
+const MAX_KEY_CHARS = 200;
+/** A longer answer has no tag: its digest would hold the event loop for milliseconds. */
+const MAX_TAGGED_BYTES = 1_024 * 1_024;
+/** Conditional changes of one object on one edge that may wait for each other. */
+const MAX_WAITING_CHANGES = 100;
+const conditional = new Turns<string>(MAX_WAITING_CHANGES);
 
 /** Parameters of paths whose values are ids; every other one is a text. */
 interface ParamTypes {
@@ -59,6 +69,8 @@ export interface Call<P extends string, Q extends Shape, B extends Shape> {
   readonly params: Params<P>;
   readonly query: Parsed<Q>;
   readonly body: Parsed<B>;
+  /** The header `Idempotency-Key` of a route that accepts one. */
+  readonly requestId: string | undefined;
   readonly ctx: RouteContext;
 }
 
@@ -90,6 +102,12 @@ export interface RouteFacts {
   readonly errors: readonly ErrorReason[];
   /** True for a route that needs no token. */
   readonly isOpen: boolean;
+  /** True for a route that heeds `Idempotency-Key`. */
+  readonly acceptsKey: boolean;
+  /** True for a route that heeds `If-Match`. */
+  readonly isConditional: boolean;
+  /** True for a route whose answer has an `ETag`. */
+  readonly hasTag: boolean;
 }
 
 export interface Route<C> extends RouteFacts {
@@ -110,6 +128,22 @@ interface Declared<P extends string, Q extends Shape, B extends Shape, A extends
   readonly statuses?: readonly number[];
   readonly errors?: readonly ErrorReason[];
   readonly isOpen?: boolean;
+  /** The handler heeds `requestId`; a route whose body has that field needs not say so. */
+  readonly creates?: boolean;
+  /**
+   * For a route that answers one object: the part of it that callers can change, from which the first part of its tag is
+   * made. The answers of the routes of one object must have the same tag.
+   */
+  readonly tagged?: (detail: Detail<A>) => unknown;
+}
+
+/** A route that changes or removes the object that another route reads. */
+interface Changing<C, K, D> {
+  /** The object before the change, for `If-Match`, and the part of it that callers can change. */
+  readonly changes?: {
+    readonly read: (context: C, call: K) => Promise<D>;
+    readonly tagged: (detail: D) => unknown;
+  };
 }
 
 type Handling<C, K, A extends Shape> =
@@ -126,20 +160,27 @@ interface WithClock {
 
 /** A function that declares routes which work with the context `C`. `tag` is what the routes are about. */
 export function routesFor<C extends WithClock>(tag: string) {
-  return <P extends string, A extends Shape, Q extends Shape = null, B extends Shape = null>(
-    declared: Declared<P, Q, B, A> & Handling<C, Call<P, Q, B>, A>,
+  return <P extends string, A extends Shape, Q extends Shape = null, B extends Shape = null, D = unknown>(
+    declared: Declared<P, Q, B, A> & Handling<C, Call<P, Q, B>, A> & Changing<C, Call<P, Q, B>, D>,
   ): Route<C> => {
     const { query = null, body = null, readBody = parseBody } = declared as Declared<P, Shape, Shape, A>;
     const { method, path, name, about, bodyType = null, answer, errors = [], isOpen = false } = declared;
+    const { tagged, changes, creates = false } = declared;
+    const hasRequestId = body !== null && "shape" in body && "requestId" in (body.shape as object);
     // The shapes decide these types, so that no route can be declared with another handler.
-    const callOf = async (ctx: RouteContext) =>
-      ({
+    const callOf = async (ctx: RouteContext) => {
+      const requestId = creates || hasRequestId ? keyOf(ctx) : undefined;
+      const parsed = query === null ? undefined : parseQuery(ctx, query);
+      const sent = body === null ? undefined : await readBody(ctx, body);
+      return {
         caller: ctx.state.caller,
         params: ctx.params,
-        query: query === null ? undefined : parseQuery(ctx, query),
-        body: body === null ? undefined : await readBody(ctx, body),
+        query: parsed,
+        body: hasRequestId && requestId !== undefined ? withKey(sent as object, requestId) : sent,
+        requestId,
         ctx,
-      }) as unknown as Call<P, Q, B>;
+      } as unknown as Call<P, Q, B>;
+    };
     return {
       method,
       path,
@@ -151,15 +192,31 @@ export function routesFor<C extends WithClock>(tag: string) {
       bodyType,
       answer,
       answerType: "send" in declared ? declared.answerType : null,
-      statuses: declared.statuses ?? [200],
+      statuses: declared.statuses ?? (tagged !== undefined && method === "GET" ? [200, 304] : [200]),
+      acceptsKey: creates || hasRequestId,
+      isConditional: changes !== undefined,
+      hasTag: tagged !== undefined,
       errors,
       isOpen,
       serve(context) {
         if ("handle" in declared) {
           const { handle } = declared;
-          return async (ctx) => {
-            const detail = await handle(context, await callOf(ctx));
+          const respond = async (ctx: RouteContext, call: Call<P, Q, B>) => {
+            const detail = await handle(context, call);
             ctx.body = successEnvelope(detail, context.clock.now());
+            if (tagged !== undefined) sendTag(ctx, tagOf(detail, tagged(detail)));
+          };
+          if (changes === undefined) return async (ctx) => respond(ctx, await callOf(ctx));
+          const { read, tagged: changeable } = changes;
+          return async (ctx) => {
+            const call = await callOf(ctx);
+            if (!hasCondition(ctx)) return respond(ctx, call);
+            // Conditional changes of one object take turns: else two of them could both see the state before both.
+            await conditional.take(ctx.path, async () => {
+              const before = await read(context, call);
+              requireMatch(ctx, tagOf(before, changeable(before)));
+              await respond(ctx, call);
+            });
           };
         }
         if ("encode" in declared) {
@@ -169,6 +226,7 @@ export function routesFor<C extends WithClock>(tag: string) {
             const json = await encode(context, await callOf(ctx), over);
             ctx.type = "json";
             ctx.body = json;
+            if (tagged !== undefined && json.length <= MAX_TAGGED_BYTES) sendTag(ctx, tagOfJson(withoutTime(json)));
           };
         }
         const { send } = declared;
@@ -178,12 +236,57 @@ export function routesFor<C extends WithClock>(tag: string) {
   };
 }
 
-/** Serves the routes, in their order. */
-export function addRoutes<C>(router: ApiRouter, context: C, routes: readonly Route<C>[]): void {
-  for (const { method, path, serve } of routes) {
+/**
+ * Serves the routes, in their order. `isOpenToAll`: callers get their answer whatever they accept, as the programs do that
+ * ask whether a node is ready.
+ */
+export function addRoutes<C>(
+  router: ApiRouter,
+  context: C,
+  routes: readonly Route<C>[],
+  { isOpenToAll = false }: { readonly isOpenToAll?: boolean } = {},
+): void {
+  for (const { method, path, serve, answerType } of routes) {
     const add = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
-    router[add[method]](path, serve(context));
+    const handler = serve(context);
+    const type = answerType ?? JSON_TYPE;
+    router[add[method]](path, (ctx) => {
+      if (!isOpenToAll) requireAccepted(ctx, type);
+      return handler(ctx);
+    });
   }
+}
+
+/** Throws `malformed_request` for a key that no request id may be. */
+function keyOf(ctx: RouteContext): string | undefined {
+  const key = ctx.get("idempotency-key");
+  if (key.length <= MAX_KEY_CHARS) return key === "" ? undefined : key;
+  throw new MillraceError("malformed_request", `the header Idempotency-Key has more than ${MAX_KEY_CHARS} characters`);
+}
+
+/** Throws `malformed_request` when the body names another request id than the header. */
+function withKey(body: { readonly requestId?: string }, requestId: string): object {
+  if (body.requestId === undefined || body.requestId === requestId) return { ...body, requestId };
+  const message = "must be the same as the header Idempotency-Key, or be left out";
+  throw new MillraceError("malformed_request", `the body has problems: /requestId ${message}`, {
+    problems: [{ code: "custom", pointer: "/requestId", message }],
+  });
+}
+
+/** Throws `not_acceptable` when the caller accepts no answer of the type. An error is JSON whatever the caller accepts. */
+function requireAccepted(ctx: RouteContext, type: string): void {
+  const accept = ctx.get("accept");
+  if (accept === "" || accept.includes("*/*") || accept.includes(type)) return;
+  if (ctx.accepts(type) !== false) return;
+  throw new MillraceError(
+    "not_acceptable",
+    `the answer is ${type}, which the header Accept (${accept}) does not allow`,
+  );
+}
+
+/** The answer without its end, `"timestamp":...}`, which is another one each second. */
+function withoutTime(json: Buffer): Buffer {
+  return json.subarray(0, json.lastIndexOf(',"timestamp":'));
 }
 
 function overSignal(ctx: RouteContext): AbortSignal {

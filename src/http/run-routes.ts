@@ -35,6 +35,7 @@ export const RUN_ROUTES = [
     query: runQuery,
     answer: RunDetailShape,
     errors: ["not_found"],
+    tagged: (run) => run,
     encode(context, { caller, params, query: { attempts, jobs } }, over) {
       const request = { ...params, allAttempts: attempts === "all", jobs };
       return renderRun(context, caller, request, { format: RUN_JSON, over });
@@ -48,6 +49,7 @@ export const RUN_ROUTES = [
     query: runQuery,
     answer: RunDetailShape,
     errors: ["not_found"],
+    tagged: (run) => run,
     encode(context, { caller, params, query: { attempts, jobs } }, over) {
       const request = { ...params, allAttempts: attempts === "all", jobs };
       return renderRun(context, caller, request, { format: RUN_JSON, over });

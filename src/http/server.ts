@@ -1,11 +1,11 @@
 /** The HTTP edge: one Koa application over the use cases of `src/app`. */
-import type { Server } from "node:http";
+import type { IncomingHttpHeaders, Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Registry } from "prom-client";
 import { DevicePaces } from "../app/identity/device-logins.ts";
 import { LoginThrottle } from "../app/identity/login-throttle.ts";
-import type { PublicUrl } from "../app/identity/request-proof.ts";
+import { type PublicUrl, readCookie, sessionCookieName } from "../app/identity/request-proof.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { OidcProviderSettings } from "../app/oidc/provider-settings.ts";
@@ -22,6 +22,9 @@ import { addForms } from "./login/forms.ts";
 import { HeldRefusals } from "./login/held-refusals.ts";
 import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "./login/login-routes.ts";
 import { addOidcRoutes } from "./login/oidc-routes.ts";
+import { compressJson } from "./manners/compression.ts";
+import { allowOrigins, type AllowedOrigins } from "./manners/cors.ts";
+import { limitRates, NO_RATE_LIMITS, type RateLimits } from "./manners/rate-limits.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { boundQuery } from "./request/query-bounds.ts";
 import { originForm } from "./request/request-target.ts";
@@ -38,6 +41,10 @@ export interface HttpServerOptions {
   readonly tls?: TlsSource | null;
   /** Networks of proxies that are believed when they name a caller; none is believed by default. */
   readonly trustedProxies?: readonly Network[] | undefined;
+  /** Bounds on the calls of one caller; none by default. */
+  readonly rateLimits?: RateLimits | undefined;
+  /** Origins whose pages may call the API; none by default. */
+  readonly origins?: AllowedOrigins | undefined;
   /** The address that users call, without a path; by default the address of the listener. */
   readonly publicUrl?: string | undefined;
   /** The OpenID Connect providers at which users may log in. */
@@ -78,6 +85,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
 
   const publicUrl: PublicUrl = () => options.publicUrl ?? listenerUrl(server, options.tls != null);
   const { headWithinMs = HEAD_WITHIN_MS, refuseAfterMs = REFUSE_AFTER_MS } = options;
+  const addressOf = addressReader(options.trustedProxies);
+  const proofOf = (headers: IncomingHttpHeaders): string =>
+    headers.authorization ?? readCookie(headers, sessionCookieName(publicUrl)) ?? "";
   const health = new Router<RequestState>(EXACT);
   health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
@@ -87,7 +97,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const logins = {
     context,
     clock: context.clock,
-    addressOf: addressReader(options.trustedProxies),
+    addressOf,
     throttle: new LoginThrottle(),
     refusals: new HeldRefusals(refuseAfterMs),
     publicUrl,
@@ -106,7 +116,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addRoutes(api, logins, SESSION_ROUTES);
 
   app.use(observeRequests(context, options.registry));
-  app.use(secureAnswers());
+  app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));
+  app.use(allowOrigins(options.origins ?? []));
+  app.use(compressJson());
   app.use(translateErrors(context));
   app.use(boundRequests());
   app.use((ctx, next) => {
@@ -114,6 +126,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     return next();
   });
   app.use(health.routes());
+  app.use(limitRates(context.clock, options.rateLimits ?? NO_RATE_LIMITS, addressOf, proofOf));
   app.use(open.routes());
   app.use(forms.routes());
   app.use(api.routes());

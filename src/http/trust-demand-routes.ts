@@ -5,6 +5,8 @@ import { routesFor } from "./route.ts";
 
 const route = routesFor<AppContext>("Projects");
 const path = "/projects/:projectId/trust-demand";
+/** All of it can be changed. */
+const tagged = (shown: unknown) => shown;
 
 export const TRUST_DEMAND_ROUTES = [
   route({
@@ -14,6 +16,7 @@ export const TRUST_DEMAND_ROUTES = [
     about: "Reads which jobs of a project need an agent with trusted labels.",
     answer: TrustDemandShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getTrustDemand(context, caller, params),
   }),
   route({
@@ -24,6 +27,8 @@ export const TRUST_DEMAND_ROUTES = [
     body: trustDemandBody,
     answer: TrustDemandShape,
     errors: ["not_found"],
+    tagged,
+    changes: { read: (context, { caller, params }) => getTrustDemand(context, caller, params), tagged },
     handle: (context, { caller, params, body }) => setTrustDemand(context, caller, { ...params, demand: body }),
   }),
 ];

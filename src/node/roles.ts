@@ -113,11 +113,13 @@ export async function startEdge(
   teardown: Teardown,
 ): Promise<string> {
   const oidc = await readOidcFile(config.oidcFile);
-  const { trustedProxies, publicUrl: configured } = config;
+  const { trustedProxies, rateLimits, origins, publicUrl: configured } = config;
   const { server, app, publicUrl } = createHttpServer(context, {
     ...options,
     oidc,
     trustedProxies,
+    rateLimits,
+    origins,
     publicUrl: configured ?? undefined,
   });
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");

@@ -24,6 +24,7 @@ interface Described {
 const API = "/api/v1";
 /** Reasons of answers to requests that match no route. */
 const UNMATCHED = [
+  "too_many",
   "not_found",
   "method_not_allowed",
   "malformed_request",

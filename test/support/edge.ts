@@ -75,6 +75,8 @@ export async function openTestEdge(
     headWithinMs?: number;
     refuseAfterMs?: number;
     trustedProxies?: HttpServerOptions["trustedProxies"];
+    rateLimits?: HttpServerOptions["rateLimits"];
+    origins?: HttpServerOptions["origins"];
     oidc?: HttpServerOptions["oidc"];
   } = {},
 ): Promise<TestEdge> {
@@ -130,8 +132,10 @@ export async function openTestEdge(
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     headWithinMs: limits.headWithinMs,
     refuseAfterMs: limits.refuseAfterMs,
+    trustedProxies: limits.trustedProxies,
+    rateLimits: limits.rateLimits,
+    origins: limits.origins,
     oidc: limits.oidc,
-    ...(limits.trustedProxies === undefined ? {} : { trustedProxies: limits.trustedProxies }),
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },

@@ -12,6 +12,7 @@ import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
+import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { fields, id, keyOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -81,13 +82,33 @@ export type PipelineView = z.infer<typeof PipelineShape>;
 export async function createPipeline(
   context: CatalogueContext,
   caller: Caller,
-  input: z.output<typeof createPipelineBody>,
+  { requestId, ...input }: z.output<typeof createPipelineBody> & WithRequestId,
 ): Promise<PipelineView> {
   const user = authoriseUser(caller, "writePipelines");
   const createdBy = claimedIdentity(user, input.createdBy, "createdBy");
+  return createOnce(context, {
+    caller: user,
+    scope: "createPipeline",
+    requestId,
+    body: input,
+    freshId: () => newId("pl"),
+    find: async (pipelineId) => {
+      const found = await context.stores.pipelines.find(pipelineId);
+      return found && viewWithNewestRun(context, found);
+    },
+    create: (pipelineId) => createAs(context, pipelineId, input, { createdBy, actor: user.name }),
+  });
+}
+
+async function createAs(
+  context: CatalogueContext,
+  pipelineId: PipelineId,
+  input: z.output<typeof createPipelineBody>,
+  by: Pick<Pipeline, "createdBy" | "actor">,
+): Promise<PipelineView> {
   const now = context.clock.now();
   const pipeline: Pipeline = {
-    pipelineId: newId("pl"),
+    pipelineId,
     projectId: input.projectId ? asId<ProjectId>(input.projectId) : DEFAULT_PROJECT,
     name: input.name,
     description: input.description ?? "",
@@ -97,8 +118,7 @@ export async function createPipeline(
     saveMode: input.saveMode ?? "direct",
     prTargetBranch: input.prTargetBranch ?? "",
     metadata: Object.entries(input.metadata ?? {}),
-    createdBy,
-    actor: user.name,
+    ...by,
     createdAt: now,
     updatedAt: now,
     headRevisionId: null,

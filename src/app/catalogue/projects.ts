@@ -8,6 +8,7 @@ import type { AppContext, WithStores } from "../context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { findProject, noProject } from "../lookups.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
+import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { id, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -19,7 +20,7 @@ export const changeProjectBody = z
   .strictObject({ name: projectName.optional(), description: description.optional(), archived: z.boolean().optional() })
   .refine((body) => Object.keys(body).length > 0, "must name at least one of name, description and archived");
 
-type ProjectContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines">;
+type ProjectContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "idempotency">;
 
 export const ProjectShape = shape("Project", {
   projectId: id<ProjectId>(),
@@ -35,13 +36,27 @@ type ProjectView = z.infer<typeof ProjectShape>;
 export async function createProject(
   context: ProjectContext,
   caller: Caller,
-  input: z.output<typeof createProjectBody>,
+  { requestId, ...input }: z.output<typeof createProjectBody> & WithRequestId,
 ): Promise<ProjectView> {
   const user = authoriseUser(caller, "manageProjects");
-  const project: Project = { ...input, projectId: newId("prj"), createdAt: context.clock.now() };
-  if ((await context.stores.pipelines.createProject(project)) === "nameTaken") throw nameTaken(project.name);
-  context.log.info({ projectId: project.projectId, by: user.name, userId: user.userId }, "a project was created");
-  return projectView(project);
+  const { pipelines } = context.stores;
+  return createOnce(context, {
+    caller: user,
+    scope: "createProject",
+    requestId,
+    body: input,
+    freshId: () => newId("prj"),
+    find: async (projectId) => {
+      const found = await pipelines.findProject(projectId);
+      return found && projectView(found);
+    },
+    create: async (projectId) => {
+      const project: Project = { ...input, projectId, createdAt: context.clock.now() };
+      if ((await pipelines.createProject(project)) === "nameTaken") throw nameTaken(project.name);
+      context.log.info({ projectId, by: user.name, userId: user.userId }, "a project was created");
+      return projectView(project);
+    },
+  });
 }
 
 /** All projects, by their ids, archived ones too. */

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Pieces } from "../../app/pieces.ts";
 import { ERROR_TABLE, type ErrorReason } from "../../domain/errors.ts";
 import type { RouteFacts } from "../route.ts";
+import { ERROR_TEXTS } from "./error-texts.ts";
 import { ErrorShape } from "./error-shape.ts";
 import { type JsonSchema, SchemaMaker, type SchemaOptions } from "./schemas.ts";
 
@@ -103,9 +104,11 @@ export function* describeApi(routes: DescribedRoutes, options: SchemaOptions): P
 }
 
 /** The errors that a route may give, with those that every route may give. */
-export function reasonsOf({ errors, isOpen, body, bodyType }: RouteFacts): readonly ErrorReason[] {
+export function reasonsOf({ errors, isOpen, isConditional, body, bodyType }: RouteFacts): readonly ErrorReason[] {
   const reasons: ErrorReason[] = ["malformed_request", "too_many", "internal", "unavailable", ...errors];
   if (!isOpen) reasons.push("unauthenticated", "forbidden");
+  reasons.push("not_acceptable");
+  if (isConditional) reasons.push("precondition_failed");
   if (body !== null || bodyType !== null) reasons.push("payload_too_large", "unsupported_media_type");
   return [...new Set(reasons)];
 }
@@ -125,7 +128,11 @@ export function pathsOf(pattern: string): readonly (readonly [path: string, suff
 }
 
 function describe(route: RouteFacts, path: string, suffix: string, maker: Maker): Operation {
-  const parameters = [...pathParameters(path, route.path), ...queryParameters(route.query, maker)];
+  const parameters = [
+    ...pathParameters(path, route.path),
+    ...queryParameters(route.query, maker),
+    ...headerParameters(route),
+  ];
   const requestBody = describeBody(route, maker);
   return {
     operationId: route.name + suffix,
@@ -161,6 +168,17 @@ function queryParameters(query: z.ZodType | null, maker: Maker): Parameter[] {
     required: required.includes(name),
     schema,
   }));
+}
+
+function headerParameters({ isConditional, hasTag, method, acceptsKey }: RouteFacts): Parameter[] {
+  const header = (name: string, description: string): Parameter => {
+    return { name, in: "header", required: false, description, schema: { type: "string", maxLength: 200 } };
+  };
+  return [
+    ...(hasTag && method === "GET" ? [header("If-None-Match", "Answers 304 while the object has this `ETag`.")] : []),
+    ...(isConditional ? [header("If-Match", "Changes the object only while it has this `ETag`; else 412.")] : []),
+    ...(acceptsKey ? [header("Idempotency-Key", "Makes the call safe to repeat, as `requestId` does.")] : []),
+  ];
 }
 
 function describeBody({ body, bodyType }: RouteFacts, maker: Maker): Operation["requestBody"] {
@@ -210,7 +228,7 @@ function failures(route: RouteFacts, maker: Maker): Record<string, Reference> {
     [...byStatus].map(([status, reasons]) => {
       const name = reasons.join("-or-");
       maker.failures[name] ??= {
-        description: reasons.map((reason) => `\`${reason}\``).join(", "),
+        description: reasons.map((reason) => `\`${reason}\`: ${ERROR_TEXTS[reason].when}.`).join(" "),
         content: { [JSON_TYPE]: { schema } },
       };
       return [`${status}`, { $ref: `#/components/responses/${name}` }];

@@ -289,7 +289,10 @@ export interface AggregateStore {
   findDurableStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;
   findJob(jobId: JobRunId): Promise<JobLocation | undefined>;
 
-  /** Heads of runs, without groups, that match the filter, by the time of their creation (id as tie-break). */
+  /**
+   * Heads of runs, without groups, that match the filter, by the time of their creation (id as tie-break). `owed` may be
+   * empty in them whatever the run owes: lists show nothing of it.
+   */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<AggregateHead>>;
   /** Approvals of all runs that match the filter, by the time of their request (id as tie-break). */
   listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>>;

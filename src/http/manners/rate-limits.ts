@@ -1,0 +1,126 @@
+/**
+ * Rate limits: of each token, and of each address that calls without one. The counts are of this process alone and bounded
+ * in memory, and a refused call reaches no store.
+ */
+import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Middleware } from "koa";
+import type { Clock } from "../../domain/clock.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { AddressOf } from "../caller-address.ts";
+import type { RequestState } from "../request/state.ts";
+
+export interface RateLimits {
+  /** Calls of one token in a minute; null for no limit. */
+  readonly token: number | null;
+  /** Calls of one address in a minute without a token, or with one that proves nothing; null for no limit. */
+  readonly address: number | null;
+}
+
+export const NO_RATE_LIMITS: RateLimits = { token: null, address: null };
+
+/** What a request shows for its caller, such as a bearer header or a session cookie; "" for nothing. */
+type ProofOf = (headers: IncomingHttpHeaders) => string;
+
+const WINDOW_MS = 60_000;
+/** Callers that are counted at a time. When there are more, those whose calls are longest ago start again. */
+const MAX_COUNTED = 50_000;
+
+/** What is left of a limit after a call. */
+export interface Allowance {
+  readonly isAllowed: boolean;
+  readonly left: number;
+  /** Seconds until a call is allowed again, or until the whole limit is there again. */
+  readonly seconds: number;
+}
+
+/**
+ * Counts the calls of each key by the generic cell rate algorithm: one number for each key, the time at which all of its
+ * calls would have come at an even pace. So a limit comes back evenly, and no window has an edge at which twice the limit
+ * passes.
+ */
+export class CallCounter {
+  readonly #intervalMs: number;
+  readonly #most: number;
+  /** Sorted by the time of the last call, because each call enters its key again. */
+  readonly #paidUntil = new Map<string, number>();
+
+  constructor(limit: number, most: number = MAX_COUNTED) {
+    this.#intervalMs = WINDOW_MS / limit;
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#paidUntil.size;
+  }
+
+  /** Counts a call; a refused call does not count. */
+  take(key: string, nowMs: number): Allowance {
+    const allowance = this.look(key, nowMs);
+    if (!allowance.isAllowed) return allowance;
+    const paidUntil = Math.max(this.#paidUntil.get(key) ?? 0, nowMs) + this.#intervalMs;
+    this.#paidUntil.delete(key);
+    this.#paidUntil.set(key, paidUntil);
+    if (this.#paidUntil.size > this.#most) this.#paidUntil.delete(this.#paidUntil.keys().next().value!);
+    return { isAllowed: true, left: allowance.left - 1, seconds: Math.ceil((paidUntil - nowMs) / 1_000) };
+  }
+
+  /** What a call would be answered, without counting one. */
+  look(key: string, nowMs: number): Allowance {
+    const aheadMs = Math.max(0, (this.#paidUntil.get(key) ?? 0) - nowMs);
+    const left = Math.floor((WINDOW_MS - aheadMs) / this.#intervalMs + 1e-6);
+    const isAllowed = left >= 1;
+    const waitMs = isAllowed ? aheadMs : this.#intervalMs - (WINDOW_MS - aheadMs);
+    return { isAllowed, left: Math.max(0, left), seconds: Math.max(1, Math.ceil(waitMs / 1_000)) };
+  }
+}
+
+/**
+ * Throws `too_many` for a caller above the limit. A call with a token counts for the token; when the token proves nothing,
+ * the call counts for its address, too, so that guesses of tokens are counted and other callers of the address are not
+ * refused.
+ */
+export function limitRates(
+  clock: Pick<Clock, "monotonic">,
+  { token, address }: RateLimits,
+  addressOf: AddressOf,
+  proofOf: ProofOf = ({ authorization = "" }) => authorization,
+): Middleware<RequestState> {
+  const tokens = token === null ? null : new CallCounter(token);
+  const addresses = address === null ? null : new CallCounter(address);
+  return async (ctx, next) => {
+    const proof = proofOf(ctx.headers);
+    const now = clock.monotonic();
+    if (proof !== "") {
+      // The digest, so that no token is kept longer than its call.
+      if (tokens !== null) announce(ctx, "token", token!, tokens.take(hash("sha1", proof, "base64"), now));
+    } else if (addresses !== null) {
+      announce(ctx, "address", address!, addresses.take(addressOf(ctx.req), now));
+    }
+    try {
+      await next();
+    } catch (error) {
+      const isUnproven = error instanceof MillraceError && error.reason === "unauthenticated" && proof !== "";
+      if (isUnproven && addresses !== null) {
+        announce(ctx, "address", address!, addresses.take(addressOf(ctx.req), clock.monotonic()));
+      }
+      throw error;
+    }
+  };
+}
+
+/** Source of the headers: draft-ietf-httpapi-ratelimit-headers. */
+function announce(
+  ctx: { set(name: string, value: string): void },
+  policy: "token" | "address",
+  limit: number,
+  { isAllowed, left, seconds }: Allowance,
+): void {
+  ctx.set("RateLimit-Policy", `"${policy}";q=${limit};w=${WINDOW_MS / 1_000}`);
+  ctx.set("RateLimit", `"${policy}";r=${left};t=${seconds}`);
+  if (isAllowed) return;
+  const whose = policy === "token" ? "this token" : "this address without a valid token";
+  throw new MillraceError("too_many", `${limit} calls a minute are allowed for ${whose}: wait ${seconds} s`, {
+    retryAfterSeconds: seconds,
+  });
+}
