@@ -85,6 +85,9 @@ describe("the session of a browser", () => {
       edge.call("POST", "/api/v1/auth/tickets", { token, headers: { cookie, origin: "https://evil.example" } });
     expect((await call(edge.adminToken)).status, "no cookie counts").to.equal(200);
     expect((await call("wrong")).status).to.equal(401);
+    const basic = { cookie, authorization: "Basic dTpw" };
+    const ofProxy = await edge.call("GET", "/api/v1/whoami", { token: null, headers: basic });
+    expect(ofProxy.status, "credentials of a proxy are no bearer").to.equal(200);
     const value = cookie.split("=")[1]!;
     expect((await edge.call("GET", "/api/v1/whoami", { token: value })).status, "it is no bearer").to.equal(401);
   });

@@ -304,6 +304,8 @@ describe("the device flow", () => {
     expect((await browser.post("/device", { user_code: asked.user_code })).status, "also with the right one").to.equal(
       429,
     );
+    const decided = await browser.post("/device", { user_code: asked.user_code, decision: "admit" });
+    expect(decided.status, "a decision is a guess too").to.equal(429);
   });
 
   it("makes no more codes for an address than a person needs", async () => {

@@ -189,8 +189,10 @@ export async function decideDevice(
   context: IdentityContext,
   { userId }: Pick<UserCaller, "userId">,
   { userCode, isAdmitted }: { readonly userCode: string; readonly isAdmitted: boolean },
+  throttle: CodeThrottle,
 ): Promise<boolean> {
-  const voucher = await findPending(context, readCode(userCode));
+  const find = () => findPending(context, readCode(userCode));
+  const voucher = await throttle.guard(userId, context.clock.monotonic(), find);
   if (voucher === undefined) return false;
   const state = isAdmitted ? "approved" : "denied";
   return context.stores.logins.moveVoucher(voucher.hash, "pending", { state, subject: userId });

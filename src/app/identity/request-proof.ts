@@ -31,8 +31,9 @@ export async function proveRequest(
   publicUrl: PublicUrl,
   { headers, isSafe, ticket }: ProvenRequest,
 ): Promise<Proof> {
-  if (headers.authorization !== undefined) {
-    const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization)?.[1] ?? "";
+  // A proxy may send credentials of another scheme, which are its own affair.
+  if (/^Bearer\b/i.test(headers.authorization ?? "")) {
+    const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization!)?.[1] ?? "";
     return { bearer, caller: await authenticate(context, bearer) };
   }
   if (ticket !== undefined) return redeemTicket(context, ticket);

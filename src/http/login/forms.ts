@@ -131,7 +131,7 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
       return;
     }
     const isAdmitted = decision === "admit";
-    if (!(await decideDevice(context, caller, { userCode, isAdmitted }))) {
+    if (!(await decideDevice(context, caller, { userCode, isAdmitted }, codes))) {
       sendPage(ctx, { ...codePage(userCode, UNKNOWN_CODE), status: 400 });
       return;
     }
