@@ -1,6 +1,6 @@
 /** Paging and sorting: the fields of every list request, and the shape of every list answer. */
 import { z } from "zod";
-import type { Page, PageRequest } from "../stores/ports/aggregates.ts";
+import type { ListKey, Page, PageRequest } from "../stores/ports/aggregates.ts";
 
 const MAX_PAGE_SIZE = 100;
 
@@ -36,6 +36,39 @@ export interface ListView<T> {
   readonly total: number;
   readonly page: number;
   readonly pageSize: number;
+}
+
+/** Longer than every cursor of this program. */
+const MAX_CURSOR_CHARS = 500;
+
+/**
+ * The field `after` of a list with cursors: the `next` of the page before, which is read as the place behind which the page
+ * begins. A cursor is not signed: it says no more than a place in a list that the caller may read anyway.
+ */
+export const afterField = z
+  .string()
+  .max(MAX_CURSOR_CHARS)
+  .transform((text, check): ListKey => {
+    const place = readCursor(text);
+    if (place !== undefined) return place;
+    check.addIssue("must be `next` of an earlier page");
+    return z.NEVER;
+  });
+
+/** The cursor of the page behind a place. */
+export function cursorOf({ at, id }: ListKey): string {
+  return Buffer.from(JSON.stringify([at, id])).toString("base64url");
+}
+
+function readCursor(text: string): ListKey | undefined {
+  try {
+    const [at, id, ...rest] = JSON.parse(Buffer.from(text, "base64url").toString()) as readonly unknown[];
+    if (!Number.isSafeInteger(at) || typeof id !== "string" || rest.length > 0) return undefined;
+    const place = { at: at as number, id };
+    return cursorOf(place) === text ? place : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function pageRequest({ page, pageSize, sort }: ListRequest): PageRequest {

@@ -53,6 +53,21 @@ export function pageOf<T extends z.ZodType>(item: T) {
   return fields({ list: listOf(item), total: wholeNumber, page: wholeNumber, pageSize: wholeNumber });
 }
 
+/** A page of a list with cursors. */
+export function cursorPageOf<T extends z.ZodType>(item: T) {
+  return fields({
+    list: listOf(item),
+    /** At most 10,000. */
+    total: wholeNumber,
+    /** False when there are more than `total`. */
+    totalIsExact: z.boolean(),
+    page: wholeNumber,
+    pageSize: wholeNumber,
+    /** `after` of the next page; null on the last one. */
+    next: z.string().nullable(),
+  });
+}
+
 /** A list that is answered as a whole. */
 export function wholeListOf<T extends z.ZodType>(item: T) {
   return fields({ list: listOf(item), total: wholeNumber });

@@ -5,8 +5,8 @@ import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../app/
 import type { AppContext } from "../app/context.ts";
 import { renderRun, runQuery } from "../app/runs/run-detail.ts";
 import { readRunOutputs, RunOutputsShape } from "../app/runs/run-outputs.ts";
-import { RunDetailShape, RunShape } from "../app/runs/run-shapes.ts";
-import { listRuns, listRunsQuery } from "../app/runs/runs.ts";
+import { RunDetailShape } from "../app/runs/run-shapes.ts";
+import { listRuns, listRunsQuery, RunPageShape } from "../app/runs/runs.ts";
 import { readTimeline, timelineQuery, TimelineShape } from "../app/runs/timeline.ts";
 import { pageOf } from "../app/shapes.ts";
 import { rerunBody, rerunRun, RerunShape } from "../app/triggering/rerun.ts";
@@ -23,7 +23,7 @@ export const RUN_ROUTES = [
     name: "listRuns",
     about: "Lists the runs of a pipeline, newest first.",
     query: listRunsQuery,
-    answer: pageOf(RunShape),
+    answer: RunPageShape,
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => listRuns(context, caller, { ...query, ...params }),
   }),

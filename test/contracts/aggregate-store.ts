@@ -336,6 +336,30 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await aggregates.liveRuns(pipelineId, 100)).to.deep.equal(made.slice(1).map(({ head }) => head.rootId));
     });
 
+    it("are listed from a place on in both directions, also those of the same time", async () => {
+      const pipelineId = newId("pl");
+      const { aggregates } = open();
+      for (let at = 0; at < 9; at++) {
+        await aggregates.create(sampleAggregate({ pipelineId, now: 1_000 + Math.floor(at / 3) }));
+      }
+      for (const filter of [{ pipelineId }, { pipelineId, status: "pending" } as const]) {
+        for (const descending of [true, false]) {
+          const all = (await aggregates.listRuns(filter, { page: 1, pageSize: 100, descending })).list;
+          expect(all).to.have.length(9);
+          const read = [];
+          for (let after: { at: number; id: string } | undefined; ;) {
+            const page = await aggregates.listRuns(filter, { page: 1, pageSize: 2, descending, after });
+            expect([page.total, page.totalIsExact]).to.deep.equal([9, true]);
+            if (page.list.length === 0) break;
+            read.push(...page.list);
+            const { summary, rootId } = page.list.at(-1)!;
+            after = { at: summary.createdAt, id: rootId };
+          }
+          expect(read).to.deep.equal(all);
+        }
+      }
+    });
+
     it("list approvals by the time of request, filtered by status, pipeline and project", async () => {
       const [one, other] = [newId("pl"), newId("pl")];
       const projectId = newId("prj");

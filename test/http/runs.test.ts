@@ -202,6 +202,26 @@ describe("runs over HTTP", () => {
       const ids = (found: { list: { runId: string }[] }) => found.list.map(({ runId }) => runId);
       expect(ids(await list(""))).to.deep.equal([second.runId, first.runId]);
       expect(ids(await list("?sort=createdAt&pageSize=1"))).to.deep.equal([first.runId]);
+      const page = await list("?pageSize=1");
+      expect([page.total, page.totalIsExact]).to.deep.equal([2, true]);
+      const behind = await list(`?pageSize=1&after=${page.next}`);
+      expect(ids(behind)).to.deep.equal([first.runId]);
+      expect((await list(`?pageSize=1&after=${behind.next}`)).next).to.equal(null);
+      expect((await list("")).next).to.equal(null);
+      const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+      for (const after of [
+        "",
+        "x",
+        `${page.next}x`,
+        `${page.next}=`,
+        "a".repeat(501),
+        ...[null, {}, [1], ["1", "run_"], [1, 2], [1.5, "run_"], [1, "run_", 3], [1, { $gt: "" }]].map(forged),
+      ]) {
+        const { status, body } = await edge.call("GET", `/api/v1/pipelines/${pipelineId}/runs?after=${after}`);
+        expect([status, body.errors?.[0]?.pointer], after).to.deep.equal([400, "/after"]);
+      }
+      const beyond = await list(`?after=${forged([0, "' OR 1=1 --"])}`);
+      expect([beyond.list, beyond.total]).to.deep.equal([[], 2]);
       const partial = await list("?status=partial");
       expect(partial.total).to.equal(1);
       expect(partial.list[0]).to.deep.include({

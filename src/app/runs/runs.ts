@@ -6,8 +6,10 @@ import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { findPipeline } from "../lookups.ts";
 import { readAgents } from "../agents/inventory.ts";
-import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
-import { type RunView, runView } from "./run-view.ts";
+import { afterField, cursorOf, listFields, listView, pageRequest, sortField } from "../lists.ts";
+import { cursorPageOf } from "../shapes.ts";
+import { RunShape } from "./run-shapes.ts";
+import { runView } from "./run-view.ts";
 
 const RUN_STATUSES = Object.keys(RUN_STATUS_CODES) as RunStatus[];
 
@@ -15,24 +17,33 @@ export const listRunsQuery = z.strictObject({
   ...listFields,
   sort: sortField(["createdAt"], "-createdAt"),
   status: z.enum(RUN_STATUSES).optional(),
+  /** Wins over `page`. */
+  after: afterField.optional(),
 });
+
+export const RunPageShape = cursorPageOf(RunShape);
 
 /** The runs of a pipeline. Throws `not_found` for an unknown pipeline. */
 export async function listRuns(
   context: RunsContext,
   caller: Caller,
   input: z.output<typeof listRunsQuery> & { readonly pipelineId: PipelineId },
-): Promise<ListView<RunView>> {
+): Promise<z.infer<typeof RunPageShape>> {
   authoriseUser(caller, "readRuns");
-  const { pipelineId, status } = input;
+  const { pipelineId, status, after } = input;
   await findPipeline(context, pipelineId);
   const filter = status === undefined ? { pipelineId } : { pipelineId, status };
-  const found = await context.stores.aggregates.listRuns(filter, pageRequest(input));
+  const found = await context.stores.aggregates.listRuns(filter, { ...pageRequest(input), after });
   const now = context.clock.now();
   const waiting = found.list.filter(({ summary }) => summary.waits?.reason === "agent");
   const agents = await readAgents(
     context,
     waiting.map(({ summary }) => summary.projectId),
   );
-  return listView(found, input, (head) => runView(head, agents, now));
+  const last = found.list.length === input.pageSize ? found.list.at(-1) : undefined;
+  return {
+    ...listView(found, input, (head) => runView(head, agents, now)),
+    totalIsExact: found.totalIsExact,
+    next: last === undefined ? null : cursorOf({ at: last.summary.createdAt, id: last.rootId }),
+  };
 }

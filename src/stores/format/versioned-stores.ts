@@ -114,8 +114,8 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     },
 
     async listRuns(filter, page) {
-      const { list, total } = await store.listRuns(filter, page);
-      return { list: list.map(readHead), total };
+      const { list, ...totals } = await store.listRuns(filter, page);
+      return { list: list.map(readHead), ...totals };
     },
     async listApprovals(filter, page) {
       const { list, total } = await store.listApprovals(filter, page);

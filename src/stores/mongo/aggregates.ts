@@ -20,7 +20,10 @@ import {
   type JobLocation,
   type Page,
   type PageRequest,
+  MAX_COUNTED,
   type RunFilter,
+  type RunPage,
+  type RunPageRequest,
   type StepLocation,
   type StoredActor,
   type StoredBeside,
@@ -29,6 +32,7 @@ import {
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { parsedInPieces } from "./raw-documents.ts";
+import { behind } from "./list-place.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
 import { type Contents, fitted, isSmall, isTooLarge, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
@@ -300,22 +304,24 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.findJob(jobId);
   }
 
-  async listRuns(filter: RunFilter, { page, pageSize, descending }: PageRequest): Promise<Page<AggregateHead>> {
+  async listRuns(filter: RunFilter, { page, pageSize, descending, after }: RunPageRequest): Promise<RunPage> {
     // A filter by pipeline leaves groups out by itself: their pipeline is empty.
     const query: Filter<AggregateDocument> = { "summary.pipelineId": filter.pipelineId ?? { $ne: NO_PIPELINE } };
     if (filter.projectId !== undefined) query["summary.projectId"] = filter.projectId;
     if (filter.status !== undefined) query["summary.status"] = filter.status;
     const direction = descending ? -1 : 1;
-    const [total, list] = await Promise.all([
-      this.#aggregates.countDocuments(query),
+    const [found, list] = await Promise.all([
+      this.#aggregates.countDocuments(query, { limit: MAX_COUNTED + 1 }),
       this.#aggregates
-        .find<HeadDocument>(query, { projection: HEAD_ONLY })
+        .find<HeadDocument>(after === undefined ? query : { ...query, ...behind(after, descending) }, {
+          projection: HEAD_ONLY,
+        })
         .sort({ "summary.createdAt": direction, _id: direction })
-        .skip((page - 1) * pageSize)
+        .skip(after === undefined ? (page - 1) * pageSize : 0)
         .limit(pageSize)
         .toArray(),
     ]);
-    return { list: list.map(toHead), total };
+    return { list: list.map(toHead), total: Math.min(found, MAX_COUNTED), totalIsExact: found <= MAX_COUNTED };
   }
 
   listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>> {

@@ -124,4 +124,9 @@ export const MIGRATIONS: readonly Migration[] = [
       ]);
     await connection.collection("identities").createIndex({ userId: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("aggregates")
+      .createIndex({ "summary.pipelineId": 1, "summary.status": 1, "summary.createdAt": 1, _id: 1 });
+  },
 ];

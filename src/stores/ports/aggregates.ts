@@ -182,6 +182,26 @@ export interface Page<T> {
   readonly total: number;
 }
 
+/** Totals of runs are counted up to here. */
+export const MAX_COUNTED = 10_000;
+
+/** A place in a list that is sorted by time, with the id as tie-break: that of the item with this time and id. */
+export interface ListKey {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly id: string;
+}
+
+export interface RunPageRequest extends PageRequest {
+  /** The page begins behind this place, whatever `page` says. Its cost does not depend on how deep the place is. */
+  readonly after?: ListKey | undefined;
+}
+
+export interface RunPage extends Page<AggregateHead> {
+  /** False when there are more than {@link MAX_COUNTED}, which `total` is then. */
+  readonly totalIsExact: boolean;
+}
+
 export interface PageRequest {
   /** From 1. */
   readonly page: number;
@@ -293,7 +313,7 @@ export interface AggregateStore {
    * Heads of runs, without groups, that match the filter, by the time of their creation (id as tie-break). `owed` may be
    * empty in them whatever the run owes: lists show nothing of it.
    */
-  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<AggregateHead>>;
+  listRuns(filter: RunFilter, page: RunPageRequest): Promise<RunPage>;
   /** Approvals of all runs that match the filter, by the time of their request (id as tie-break). */
   listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>>;
   /** The newest run of each of these pipelines; a pipeline without runs has no entry. */

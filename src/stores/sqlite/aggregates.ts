@@ -24,6 +24,8 @@ import type {
   Page,
   PageRequest,
   RunFilter,
+  RunPage,
+  RunPageRequest,
   StepLocation,
   StoredActor,
   StoredBeside,
@@ -31,14 +33,11 @@ import type {
 import type { Database, ReadNow, Row } from "./database.ts";
 import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./aggregate-writes.ts";
 import { insertRows } from "./insert-rows.ts";
+import { LISTED, listRuns, whereOf } from "./list-runs.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
-
-/** The columns of a head without what it owes: a new run owes several kilobytes, and no list shows them. */
-const LISTED = `root_id, shard, schema, version, final, settled, 0 AS owes, bound, event_number, next_due_at, pipeline_id,
-  project_id, status, created_at, started_at, ended_at, waits, origin`;
 
 /** An aggregate with more actors is created in several transactions. */
 const ACTORS_AT_ONCE = 1_000;
@@ -242,18 +241,9 @@ export class SqliteAggregateStore implements AggregateStore {
     return row && toJobLocation(row);
   }
 
-  async listRuns(filter: RunFilter, { page, pageSize, descending }: PageRequest): Promise<Page<AggregateHead>> {
-    // A filter by pipeline leaves groups out by itself: their pipeline is empty.
-    const { where, values } = whereOf(filter.pipelineId === undefined ? ["pipeline_id <> ''"] : [], filter);
-    const order = descending ? "DESC" : "ASC";
-    const total = await this.#db.get(`SELECT count(*) AS total FROM aggregates ${where}`, ...values);
-    const rows = await this.#db.all(
-      `SELECT ${LISTED} FROM aggregates ${where} ORDER BY created_at ${order}, root_id ${order} LIMIT ? OFFSET ?`,
-      ...values,
-      pageSize,
-      (page - 1) * pageSize,
-    );
-    return { list: rows.map(toHead), total: total!["total"] as number };
+  async listRuns(filter: RunFilter, page: RunPageRequest): Promise<RunPage> {
+    const { rows, ...totals } = await listRuns(this.#db, filter, page);
+    return { list: rows.map((row) => toHead(row)), ...totals };
   }
 
   async listApprovals(
@@ -363,17 +353,6 @@ function pageOfActors(all: ReadNow, rootId: RootId, rank: number, last: Row | un
 }
 
 /** The WHERE clause for rows that meet all of `clauses` and the filter. */
-function whereOf(
-  clauses: readonly string[],
-  { pipelineId, projectId, status }: RunFilter | ApprovalFilter,
-): { readonly where: string; readonly values: readonly string[] } {
-  const filters = Object.entries({ pipeline_id: pipelineId, project_id: projectId, status }).flatMap(
-    ([column, value]) => (value === undefined ? [] : [[`${column} = ?`, value] as const]),
-  );
-  const all = [...clauses, ...filters.map(([clause]) => clause)];
-  return { where: `WHERE ${all.join(" AND ")}`, values: filters.map(([, value]) => value) };
-}
-
 function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {
   return rows.map((row) => row["root_id"] as Root);
 }

@@ -183,4 +183,8 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX identities_by_user ON identities (user_id);
   `,
+  // For lists of the runs of a pipeline that have a status.
+  `
+  CREATE INDEX aggregates_by_status ON aggregates (pipeline_id, status, created_at, root_id);
+  `,
 ];

@@ -5,6 +5,7 @@
 import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
 import {
+  MAX_COUNTED,
   type Aggregate,
   type AggregateHead,
   type AggregateStore,
@@ -145,7 +146,19 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
         return (projectId ?? summary.projectId) === summary.projectId && (status ?? summary.status) === summary.status;
       });
       const heads = runs.map(({ head }) => head as AggregateHead);
-      return pageOf(heads, page, ({ rootId, summary }) => [summary.createdAt, rootId]);
+      const keyOf = ({ rootId, summary }: AggregateHead) => [summary.createdAt, rootId] as const;
+      const { after, descending } = page;
+      const isBehind = ([at, id]: readonly [number, string]) => {
+        if (after === undefined) return true;
+        const [earlier, later] = descending ? [{ at, id }, after] : [after, { at, id }];
+        return earlier.at < later.at || (earlier.at === later.at && earlier.id < later.id);
+      };
+      const { list } = pageOf(
+        heads.filter((head) => isBehind(keyOf(head))),
+        after === undefined ? page : { ...page, page: 1 },
+        keyOf,
+      );
+      return { list, total: Math.min(heads.length, MAX_COUNTED), totalIsExact: heads.length <= MAX_COUNTED };
     },
     async listApprovals({ status, pipelineId, projectId }, page) {
       const rows = await call("approvals", () =>
