@@ -28,14 +28,19 @@ describe("a command of the compiled program", function () {
       const { result } = JSON.parse(await readFile(join(folder, name), "utf8")) as { result: { url: string }[] };
       for (const { url } of result.filter((script) => script.url.startsWith("file:"))) {
         const path = fileURLToPath(url);
-        // The bundler writes the path of each module above the module's code.
-        const modules = path.includes("/node_modules/") ? path : await readFile(path, "utf8");
-        for (const [, name] of modules.matchAll(/(?:^\s*\/\/ |\/)node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//gm)) {
-          found.add(name!);
+        const modules = path.includes("/node_modules/") ? [path] : await sourcesOf(path);
+        for (const module of modules) {
+          const [, name] = /\/node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//.exec(module) ?? [];
+          if (name !== undefined) found.add(name);
         }
       }
     }
     return [...found].sort();
+  }
+
+  /** The modules whose code a file of the program holds. */
+  async function sourcesOf(path: string): Promise<readonly string[]> {
+    return (JSON.parse(await readFile(`${path}.map`, "utf8")) as { sources: string[] }).sources;
   }
 
   for (const [args, packages] of [
