@@ -1,8 +1,8 @@
-/** What each trigger, and each step with secrets, has to know of its project. */
+/** What each trigger, each step with secrets, and the check of a caller's rights have to know of a project. */
 import type { Clock } from "../domain/clock.ts";
-import type { ProjectId } from "../domain/ids.ts";
+import { DEFAULT_TENANT, type ProjectId, type TenantId } from "../domain/ids.ts";
 import { NO_TRUST_DEMAND, type TrustDemand } from "../domain/labels.ts";
-import { isArchived, type PipelineStore } from "../stores/ports/pipelines.ts";
+import { isArchived, type PipelineStore, tenantOf } from "../stores/ports/pipelines.ts";
 import type { WithStores } from "./context.ts";
 
 /** How long the facts of a project are remembered. */
@@ -11,6 +11,7 @@ const REMEMBERED_MS = 2_000;
 const MAX_REMEMBERED = 1_000;
 
 export interface ProjectFacts {
+  readonly tenantId: TenantId;
   /** What the project demands of the agents of its jobs. */
   readonly trustDemand: TrustDemand;
   /** True for a project that takes no new pipelines and runs. */
@@ -40,6 +41,7 @@ export async function projectFactsOf(
   if (known !== undefined && clock.monotonic() - known.readAt < REMEMBERED_MS) return known.facts;
   const project = await pipelines.findProject(projectId);
   const facts = {
+    tenantId: project === undefined ? DEFAULT_TENANT : tenantOf(project),
     trustDemand: project?.trustDemand ?? NO_TRUST_DEMAND,
     archived: project !== undefined && isArchived(project),
   };

@@ -2,10 +2,11 @@
 import { z } from "zod";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { roleReaches } from "../../domain/roles.ts";
 import type { TokenId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token } from "../../stores/ports/identity.ts";
-import { ACT_AS, type Caller, roleReaches, SCOPES } from "./access.ts";
+import { ACT_AS, type Caller, SCOPES } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { id, listOf, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";

@@ -1,9 +1,10 @@
 /** Which users a caller reaches: the caller's own user, and, with the right operation, those with no higher role. */
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
-import type { Role } from "../../domain/roles.ts";
+import { type Role, roleReaches } from "../../domain/roles.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import { authoriseUser, type Caller, roleReaches, type UserCaller, type UserOperation } from "./access.ts";
+import { authoriseUser, type Caller, type UserCaller } from "./access.ts";
+import type { OperationOf } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
 
 /** The word for the caller in place of a user id. */
@@ -23,21 +24,21 @@ export async function reachUser(
   context: IdentityContext,
   caller: Caller,
   userId: string,
-  operations: { readonly own: UserOperation; readonly others: UserOperation },
+  operations: { readonly own: OperationOf<"own" | "installation">; readonly others: OperationOf<"installation"> },
 ): Promise<Reached> {
   const own = authoriseUser(caller, operations.own);
   const isOwn = userId === OWN || userId === own.userId;
   if (!isOwn) authoriseUser(caller, operations.others);
   const user = await requireUser(context, isOwn ? own.userId : asId<UserId>(userId));
-  if (!roleReaches(own.role, user.role)) {
+  if (!isOwn && user.role !== null && !roleReaches(own.role, user.role)) {
     throw new MillraceError("forbidden", `${user.name} has the role ${user.role}, above your own, ${own.role}`);
   }
   return { caller: own, user, isOwn };
 }
 
 /** Throws `forbidden` for a role above the caller's own, which no caller may give. */
-export function requireRole(caller: UserCaller, role: Role): void {
-  if (!roleReaches(caller.role, role)) {
+export function requireRole(caller: UserCaller, role: Role | null): void {
+  if (role !== null && !roleReaches(caller.role, role)) {
     throw new MillraceError("forbidden", `the role ${role} is above your own, ${caller.role}`);
   }
 }

@@ -12,7 +12,11 @@ import { noUser, OWN, reachUser, requireRole, requireUser } from "./reaching-use
 import { password, userName, UserShape, type UserView, userView } from "./users.ts";
 
 export const changeUserBody = z
-  .strictObject({ name: userName.optional(), role: z.enum(ROLES).optional(), disabled: z.boolean().optional() })
+  .strictObject({
+    name: userName.optional(),
+    role: z.enum(ROLES).nullable().optional(),
+    disabled: z.boolean().optional(),
+  })
   .refine((body) => Object.keys(body).length > 0, "must name at least one of name, role and disabled");
 /** `currentPassword` is needed by users who change their own password and have one. */
 export const setPasswordBody = z.strictObject({ password, currentPassword: z.string().max(1_000).optional() });
@@ -75,7 +79,11 @@ export async function changeUser(
   const { user, caller: maker } = await reachUser(context, caller, input.userId, MANAGED);
   const { name, role, disabled } = input.body;
   if (role !== undefined) requireRole(maker, role);
-  const change = { ...(name && { name }), ...(role && { role }), ...(disabled !== undefined && { disabled }) };
+  const change = {
+    ...(name && { name }),
+    ...(role !== undefined && { role }),
+    ...(disabled !== undefined && { disabled }),
+  };
   return applyChange(context, user, change);
 }
 

@@ -22,7 +22,8 @@ export const userName = z
 
 export const createUserBody = z.strictObject({
   name: userName,
-  role: z.enum(ROLES),
+  /** In the whole installation; null for a user who gets roles in tenants and projects only. */
+  role: z.enum(ROLES).nullable(),
   password: password.optional(),
 });
 export const loginBody = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
@@ -30,7 +31,8 @@ export const loginBody = z.strictObject({ name: z.string().max(200), password: z
 export const UserShape = shape("User", {
   userId: id<UserId>(),
   name: z.string(),
-  role: z.enum(ROLES),
+  /** In the whole installation. */
+  role: z.enum(ROLES).nullable(),
   hasPassword: z.boolean(),
   disabled: z.boolean(),
   createdAt: time,

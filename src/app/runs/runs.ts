@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { PipelineId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
-import { findPipeline } from "../lookups.ts";
+import { reachPipeline } from "../reaching.ts";
 import { readAgents } from "../agents/inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { type RunView, runView } from "./run-view.ts";
@@ -23,9 +23,8 @@ export async function listRuns(
   caller: Caller,
   input: z.output<typeof listRunsQuery> & { readonly pipelineId: PipelineId },
 ): Promise<ListView<RunView>> {
-  authoriseUser(caller, "readRuns");
   const { pipelineId, status } = input;
-  await findPipeline(context, pipelineId);
+  await reachPipeline(context, caller, "readRuns", pipelineId);
   const filter = status === undefined ? { pipelineId } : { pipelineId, status };
   const found = await context.stores.aggregates.listRuns(filter, pageRequest(input));
   const now = context.clock.now();

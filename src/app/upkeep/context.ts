@@ -15,6 +15,7 @@ export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "sh
     | "pipelineDeletions"
     | "secrets"
     | "identity"
+    | "rights"
     | "idempotency"
     | "removeRun"
     | "removals"

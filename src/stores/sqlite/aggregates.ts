@@ -28,6 +28,7 @@ import type {
   StoredActor,
   StoredBeside,
 } from "../ports/aggregates.ts";
+import { whereOf } from "./filters.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
 import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./aggregate-writes.ts";
 import { insertRows } from "./insert-rows.ts";
@@ -360,18 +361,6 @@ function pageOfActors(all: ReadNow, rootId: RootId, rank: number, last: Row | un
     ...after,
     ACTORS_IN_PIECE,
   );
-}
-
-/** The WHERE clause for rows that meet all of `clauses` and the filter. */
-function whereOf(
-  clauses: readonly string[],
-  { pipelineId, projectId, status }: RunFilter | ApprovalFilter,
-): { readonly where: string; readonly values: readonly string[] } {
-  const filters = Object.entries({ pipeline_id: pipelineId, project_id: projectId, status }).flatMap(
-    ([column, value]) => (value === undefined ? [] : [[`${column} = ?`, value] as const]),
-  );
-  const all = [...clauses, ...filters.map(([clause]) => clause)];
-  return { where: `WHERE ${all.join(" AND ")}`, values: filters.map(([, value]) => value) };
 }
 
 function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {

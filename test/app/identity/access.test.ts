@@ -208,6 +208,7 @@ describe("access", () => {
       manageUsers: "admin",
       manageOthersTokens: "admin",
       manageAgents: "admin",
+      createProjects: "admin",
       manageProjects: "admin",
       readCluster: "admin",
       readRetention: "admin",
@@ -241,7 +242,7 @@ describe("access", () => {
       write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
-        "manageAgents", "manageProjects", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
+        "manageAgents", "createProjects", "manageProjects", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
       ],
     };
 
