@@ -6,7 +6,7 @@
 import type { Clock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, ProjectId, RunId, StepRunId, TenantId } from "../domain/ids.ts";
-import { highestRole, NO_RIGHTS, type Role, roleReaches } from "../domain/roles.ts";
+import { type Area, highestRole, NO_RIGHTS, type Role, roleReaches } from "../domain/roles.ts";
 import type { AggregateHead, JobLocation, StepLocation } from "../stores/ports/aggregates.ts";
 import type { Pipeline, Project } from "../stores/ports/pipelines.ts";
 import type { Tenant } from "../stores/ports/rights.ts";
@@ -24,7 +24,7 @@ import { findPipeline, findProject, findRunHead, noPipeline, noProject, noRun, n
 import { projectFactsOf } from "./project-facts.ts";
 
 /** What the tenant of a project is found with. */
-export type RightsContext = { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines">;
+export type RightsContext = { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines" | "rights">;
 
 type ProjectOperation = OperationOf<"project">;
 
@@ -65,7 +65,7 @@ async function roleIn(
   const inProject = highestRole(role, rights.projects.get(projectId));
   if (rights.tenants.size === 0) return inProject;
   const { tenantId } = await projectFactsOf(context, projectId);
-  return highestRole(inProject, rights.tenants.get(tenantId));
+  return tenantId === null ? inProject : highestRole(inProject, rights.tenants.get(tenantId));
 }
 
 /** The caller with the role in each of these projects, as far as the caller may see them. */
@@ -107,9 +107,23 @@ export async function projectIdsFor(
   return { user, projectIds: projects === "all" ? undefined : projects.map(({ projectId }) => projectId) };
 }
 
+/** The tenants in which the caller may call the operation; undefined for all. Throws as {@link projectsFor}. */
+export function tenantIdsFor(caller: Caller, operation: OperationOf<"tenant">): readonly TenantId[] | undefined {
+  const user = authoriseLookUp(caller, operation);
+  if (mayEverywhere(user, operation)) return undefined;
+  const needed = USER_OPERATIONS[operation].role;
+  return [...(user.rights ?? NO_RIGHTS).tenants].flatMap(([id, role]) => (roleReaches(role, needed) ? [id] : []));
+}
+
+/** The highest role that the user has in an area; null for none. */
+export async function roleInArea(context: RightsContext, user: UserCaller, area: Area): Promise<Role | null> {
+  if ("projectId" in area) return roleIn(context, user, () => Promise.resolve(area.projectId));
+  return highestRole(user.role, user.rights?.tenants.get(area.tenantId));
+}
+
 /** {@link reach} for a tenant. `missing` makes the error for a tenant that is missing or that the caller may not see. */
 export async function reachTenant(
-  context: WithStores<"rights">,
+  context: RightsContext,
   caller: Caller,
   operation: OperationOf<"tenant">,
   tenantId: TenantId,
@@ -117,7 +131,7 @@ export async function reachTenant(
 ): Promise<Reached<Tenant>> {
   const looking = authoriseLookUp(caller, operation);
   const found = (await context.stores.rights.findTenant(tenantId)) ?? raise(missing());
-  const role = highestRole(looking.role, looking.rights?.tenants.get(tenantId));
+  const role = await roleInArea(context, looking, { tenantId });
   return { user: authoriseAs(looking, operation, role, missing), found };
 }
 

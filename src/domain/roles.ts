@@ -48,3 +48,10 @@ export function rightsFrom(bindings: readonly RoleInArea[]): Rights {
 export function highestOf({ tenants, projects }: Rights): Role | null {
   return highestRole(...tenants.values(), ...projects.values());
 }
+
+/** True for the same tenant or the same project. */
+export function isSameArea(one: Area, other: Area): boolean {
+  return "tenantId" in one
+    ? "tenantId" in other && one.tenantId === other.tenantId
+    : "projectId" in other && one.projectId === other.projectId;
+}

@@ -15,6 +15,8 @@ import type {
   ProjectId,
   RunId,
   StepRunId,
+  TeamId,
+  TenantId,
   TokenId,
 } from "../domain/ids.ts";
 import { hasCondition, requireMatch, sendTag, tagOf, tagOfJson } from "./manners/entity-tags.ts";
@@ -41,6 +43,8 @@ interface ParamTypes {
   readonly projectId: ProjectId;
   readonly tokenId: TokenId;
   readonly cacheId: CacheId;
+  readonly tenantId: TenantId;
+  readonly teamId: TeamId;
 }
 
 type ParamNames<P extends string> = P extends `${infer Head}/${infer Rest}`

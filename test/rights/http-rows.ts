@@ -60,6 +60,60 @@ const secrets = (path: string, at: HttpRow["at"] & {}): readonly HttpRow[] => [
   },
 ];
 
+const AREAS = { tenants: "manageTenantMembers", projects: "manageProjectMembers" } as const;
+
+/** Members and service accounts, which tenants and projects have alike. */
+const areas = (path: keyof typeof AREAS, read: UserOperation, at: HttpRow["at"] & {}): readonly HttpRow[] => {
+  const prefix = `/${path}/:${path.slice(0, -1)}Id`;
+  const operation = AREAS[path];
+  const onAccount = (world: World) => ({ ...at(world), userId: path === "tenants" ? world.tenantBot : world.bot });
+  return [
+    { route: `GET ${prefix}/members`, operation: read, at },
+    {
+      route: `PUT ${prefix}/members/:member`,
+      operation,
+      at: (world) => ({ ...at(world), member: world.victim }),
+      body: () => ({ role: "viewer" }),
+    },
+    {
+      route: `DELETE ${prefix}/members/:member`,
+      operation,
+      at: (world) => ({ ...at(world), member: world.victim }),
+      prepare: (world) => world.keepMembers(),
+    },
+    { route: `POST ${prefix}/service-accounts`, operation, at, body: () => ({ name: unique() }) },
+    { route: `GET ${prefix}/service-accounts`, operation, at },
+    {
+      route: `DELETE ${prefix}/service-accounts/:userId`,
+      operation,
+      at: onAccount,
+      prepare: (world) => world.keepBots(),
+    },
+    {
+      route: `POST ${prefix}/service-accounts/:userId/tokens`,
+      operation,
+      at: onAccount,
+      body: () => ({ name: "t" }),
+      prepare: (world) => world.keepBots(),
+    },
+    {
+      route: `GET ${prefix}/service-accounts/:userId/tokens`,
+      operation,
+      at: onAccount,
+      prepare: (world) => world.keepBots(),
+    },
+    {
+      route: `DELETE ${prefix}/service-accounts/:userId/tokens/:tokenId`,
+      operation,
+      at: (world) => ({ ...onAccount(world), tokenId: path === "tenants" ? world.tenantBotToken : world.botToken }),
+      prepare: (world) => world.keepBots(),
+    },
+  ];
+};
+
+const onTenant = ({ tenantId }: World) => ({ tenantId });
+const onTeam = ({ tenantId, teamId }: World) => ({ tenantId, teamId });
+
 export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "POST /auth/login", operation: "open", body: () => ({ name: "unknown", password: "x" }) },
   { route: "GET /ws", operation: "anybody" },
@@ -149,6 +203,56 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     kind: "absent",
   },
 
+  { route: "POST /tenants", operation: "createTenants", body: () => ({ name: unique() }) },
+  { route: "GET /tenants", operation: "readTenants", kind: "list" },
+  { route: "GET /tenants/:tenantId", operation: "readTenants", at: onTenant },
+  {
+    route: "PATCH /tenants/:tenantId",
+    operation: "manageTenants",
+    at: onTenant,
+    body: () => ({ archived: false }),
+  },
+  {
+    route: "DELETE /tenants/:tenantId",
+    operation: "deleteTenants",
+    at: onTenant,
+    prepare: (world) => world.keepTenant(),
+  },
+  {
+    route: "POST /tenants/:tenantId/teams",
+    operation: "manageTeams",
+    at: onTenant,
+    body: () => ({ name: unique() }),
+    prepare: (world) => world.keepTenant(),
+  },
+  { route: "GET /tenants/:tenantId/teams", operation: "readTenants", at: onTenant },
+  { route: "GET /tenants/:tenantId/teams/:teamId", operation: "readTenants", at: onTeam },
+  {
+    route: "PATCH /tenants/:tenantId/teams/:teamId",
+    operation: "manageTeams",
+    at: onTeam,
+    body: () => ({ name: unique() }),
+  },
+  {
+    route: "DELETE /tenants/:tenantId/teams/:teamId",
+    operation: "manageTeams",
+    at: onTeam,
+    prepare: (world) => world.keepTeam(),
+  },
+  {
+    route: "PUT /tenants/:tenantId/teams/:teamId/members/:member",
+    operation: "manageTeams",
+    at: (world) => ({ ...onTeam(world), member: world.victim }),
+    prepare: (world) => world.keepTeam(),
+  },
+  {
+    route: "DELETE /tenants/:tenantId/teams/:teamId/members/:member",
+    operation: "manageTeams",
+    at: (world) => ({ ...onTeam(world), member: world.victim }),
+    prepare: (world) => world.keepTeam(),
+  },
+  ...areas("tenants", "readTenants", onTenant),
+  ...areas("projects", "readProjects", onProject),
   {
     route: "POST /projects",
     operation: "createProjects",

@@ -14,6 +14,7 @@ import {
   type ProjectId,
   type RunId,
   type StepRunId,
+  type TeamId,
   type TenantId,
   type UserId,
 } from "../../src/domain/ids.ts";
@@ -52,6 +53,11 @@ export class World {
   readonly victim: UserId = newId("usr");
   readonly removable: UserId = newId("usr");
   readonly artifactId: ArtifactId = newId("art");
+  readonly teamId: TeamId = newId("team");
+  readonly bot: UserId = newId("usr");
+  readonly tenantBot: UserId = newId("usr");
+  botToken = "";
+  tenantBotToken = "";
   readonly cacheId: CacheId = asId<CacheId>("cch_rights");
   runId = asId<RunId>("");
   jobId = "";
@@ -87,6 +93,7 @@ export class World {
     await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
     await this.#user(this.victim, "viewer");
     await this.keepSecrets();
+    await this.keepTeam();
     this.runId = await this.#started(this.pipelineId, WAITING);
     this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);
     const { detail } = await this.call("GET", `/pipelines/runs/${this.runId}`);
@@ -218,6 +225,34 @@ export class World {
 
   async keepRemovable(): Promise<void> {
     await this.#user(this.removable, "viewer");
+  }
+
+  async keepTenant(): Promise<void> {
+    await this.context.stores.rights.changeTenant(this.tenantId, { archivedAt: null });
+  }
+
+  async keepTeam(): Promise<void> {
+    const { teamId, tenantId, victim } = this;
+    await this.context.stores.rights.createTeam({ teamId, tenantId, name: teamId, createdAt: 1 });
+    await this.context.stores.rights.addToTeam(teamId, victim);
+  }
+
+  async keepMembers(): Promise<void> {
+    const { tenantId, projectId, victim } = this;
+    for (const area of [{ tenantId }, { projectId }]) {
+      const binding = { subjectId: victim, area, role: "viewer", createdAt: 1, createdBy: "test" } as const;
+      await this.context.stores.rights.bind(binding);
+    }
+  }
+
+  async keepBots(): Promise<void> {
+    const { tenantId, projectId, bot, tenantBot } = this;
+    for (const [userId, ownedBy] of [[bot, { projectId }] as const, [tenantBot, { tenantId }] as const]) {
+      const account = { userId, name: userId, role: null, passwordHash: "", createdAt: 1, disabled: false, ownedBy };
+      await this.context.stores.identity.createUser(account);
+    }
+    this.botToken = tokenIdOf(await this.#token(bot));
+    this.tenantBotToken = tokenIdOf(await this.#token(tenantBot));
   }
 
   async keepPipeline(): Promise<void> {

@@ -15,7 +15,7 @@ export const trustDemandBody = z.strictObject({
   protectedTargets: z.boolean().default(false),
 });
 
-type DemandContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines">;
+type DemandContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "rights">;
 
 export const TrustDemandShape = shape("TrustDemand", {
   projectId: id<ProjectId>(),

@@ -12,9 +12,10 @@ import { noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
+import { projectFactsOf } from "../project-facts.ts";
+import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { fields, id, keyOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
-import { projectIdsFor, reach, reachPipeline } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
 
 /** Pipelines of one page while all are searched for a status. */
@@ -134,7 +135,9 @@ async function createAs(
     headRevisionId: null,
   };
   refuseGit(pipeline);
-  if (isArchived(project)) throw projectArchived(project.projectId);
+  if (isArchived(project) || (await projectFactsOf(context, project.projectId)).archived) {
+    throw projectArchived(project.projectId);
+  }
   const outcome = await context.stores.pipelines.create(pipeline);
   if (outcome === "nameTaken") throw nameTaken(pipeline);
   return pipelineView(pipeline, undefined);
@@ -225,7 +228,7 @@ export async function listPipelines(
  * finish what this call leaves undone.
  */
 export async function deletePipeline(
-  context: DeletionContext,
+  context: DeletionContext & RightsContext,
   caller: Caller,
   input: { readonly pipelineId: PipelineId; readonly force: boolean },
 ): Promise<void> {

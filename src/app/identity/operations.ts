@@ -77,6 +77,14 @@ export const USER_OPERATIONS = {
   manageUsers: rule("installation", "admin"),
   manageOthersTokens: rule("installation", "admin"),
   manageAgents: rule("installation", "admin"),
+  createTenants: rule("installation", "admin"),
+  readTenants: rule("tenant", "viewer"),
+  manageTenants: rule("tenant", "admin"),
+  deleteTenants: rule("tenant", "owner"),
+  /** Members and service accounts. */
+  manageTenantMembers: rule("tenant", "admin"),
+  manageProjectMembers: rule("project", "admin"),
+  manageTeams: rule("tenant", "admin"),
   createProjects: rule("tenant", "admin"),
   manageProjects: rule("project", "admin"),
   readCluster: rule("installation", "admin", "read"),
@@ -109,6 +117,14 @@ export function operationsOf({
     const { reach, role: needed } = USER_OPERATIONS[one];
     return (reach === "own" || roleReaches(role, needed)) && isWideEnough(scopes, widthOf(one));
   });
+}
+
+/** Of the operations of {@link operationsOf}, those whose role counts in one of these places. */
+export function operationsIn(
+  places: readonly Reach[],
+  caller: { readonly role: Role | null; readonly scopes: readonly string[] },
+): readonly UserOperation[] {
+  return operationsOf(caller).filter((one) => places.includes(USER_OPERATIONS[one].reach));
 }
 
 /** The narrowest scope with which a token may call the operation. */

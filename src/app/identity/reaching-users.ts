@@ -1,8 +1,8 @@
 /** Which users a caller reaches: the caller's own user, and, with the right operation, those with no higher role. */
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
-import { type Role, roleReaches } from "../../domain/roles.ts";
-import type { User } from "../../stores/ports/identity.ts";
+import { highestRole, type Role, roleReaches } from "../../domain/roles.ts";
+import type { FoundUser } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller, type UserCaller } from "./access.ts";
 import type { OperationOf } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
@@ -12,7 +12,7 @@ export const OWN = "me";
 
 export interface Reached {
   readonly caller: UserCaller;
-  readonly user: User;
+  readonly user: FoundUser;
   readonly isOwn: boolean;
 }
 
@@ -30,8 +30,9 @@ export async function reachUser(
   const isOwn = userId === OWN || userId === own.userId;
   if (!isOwn) authoriseUser(caller, operations.others);
   const user = await requireUser(context, isOwn ? own.userId : asId<UserId>(userId));
-  if (!isOwn && user.role !== null && !roleReaches(own.role, user.role)) {
-    throw new MillraceError("forbidden", `${user.name} has the role ${user.role}, above your own, ${own.role}`);
+  const highest = highestRole(user.role, ...(user.bindings ?? []).map(({ role }) => role));
+  if (!isOwn && highest !== null && !roleReaches(own.role, highest)) {
+    throw new MillraceError("forbidden", `${user.name} has the role ${highest}, above your own, ${own.role}`);
   }
   return { caller: own, user, isOwn };
 }
@@ -44,7 +45,7 @@ export function requireRole(caller: UserCaller, role: Role | null): void {
 }
 
 /** Throws `not_found`. */
-export async function requireUser(context: IdentityContext, userId: UserId): Promise<User> {
+export async function requireUser(context: IdentityContext, userId: UserId): Promise<FoundUser> {
   const user = await context.stores.identity.findUser(userId);
   if (user === undefined) throw noUser(userId);
   return user;

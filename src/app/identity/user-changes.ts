@@ -2,10 +2,11 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
-import { ROLES } from "../../domain/roles.ts";
+import { NO_RIGHTS, ROLES } from "../../domain/roles.ts";
 import type { User, UserChange } from "../../stores/ports/identity.ts";
-import { listOf, shape } from "../shapes.ts";
-import { authoriseUser, type Caller, OPERATIONS, operationsOf } from "./access.ts";
+import { AreaShape, fields, listOf, shape } from "../shapes.ts";
+import { authoriseUser, type Caller, OPERATIONS, operationsOf, type UserCaller } from "./access.ts";
+import { operationsIn } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { noUser, OWN, reachUser, requireRole, requireUser } from "./reaching-users.ts";
@@ -28,8 +29,10 @@ export const WhoamiShape = shape("Whoami", {
   user: UserShape,
   /** Those of the token; empty for a token that is not narrowed, and after a login. */
   scopes: listOf(z.string()),
-  /** What the role and the token permit. */
+  /** What the role in the installation and the token permit everywhere. */
   operations: listOf(z.enum(OPERATIONS)),
+  /** Roles in tenants and projects, directly and through teams, the highest of each. */
+  bound: listOf(fields({ area: AreaShape, role: z.enum(ROLES), operations: listOf(z.enum(OPERATIONS)) })),
 });
 
 export const RoleShape = shape("Role", {
@@ -44,7 +47,16 @@ type RoleView = z.infer<typeof RoleShape>;
 export async function whoami(context: IdentityContext, caller: Caller): Promise<WhoamiView> {
   const user = authoriseUser(caller, "readOwnAccount");
   const stored = await requireUser(context, user.userId);
-  return { user: userView(stored), scopes: user.scopes, operations: operationsOf(user) };
+  return { user: userView(stored), scopes: user.scopes, operations: operationsOf(user), bound: boundTo(user) };
+}
+
+function boundTo({ rights = NO_RIGHTS, scopes }: UserCaller): WhoamiView["bound"] {
+  const tenants = [...rights.tenants].map(([tenantId, role]) => ({ area: { tenantId }, role }));
+  const projects = [...rights.projects].map(([projectId, role]) => ({ area: { projectId }, role }));
+  return [
+    ...tenants.map((one) => ({ ...one, operations: operationsIn(["tenant", "project"], { ...one, scopes }) })),
+    ...projects.map((one) => ({ ...one, operations: operationsIn(["project"], { ...one, scopes }) })),
+  ];
 }
 
 /** The roles, the most powerful first, with what each may do. */
@@ -112,6 +124,9 @@ export async function setPassword(
   input: { readonly userId: string; readonly body: z.output<typeof setPasswordBody> },
 ): Promise<void> {
   const { user, isOwn } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
+  if (user.ownedBy !== undefined) {
+    throw new MillraceError("conflict", `${user.name} is a service account, which has no password: give it a token`);
+  }
   if (isOwn && user.passwordHash !== "") {
     const { currentPassword } = input.body;
     if (currentPassword === undefined || !(await verifyPassword(user.passwordHash, currentPassword))) {

@@ -18,7 +18,7 @@ export const logLimitBody = z.strictObject({
   bytes: z.number().int().min(LEAST_BYTES).optional(),
 });
 
-type LimitContext = Pick<AppContext, "clock" | "log" | "logLimit"> & WithStores<"pipelines">;
+type LimitContext = Pick<AppContext, "clock" | "log" | "logLimit"> & WithStores<"pipelines" | "rights">;
 
 export const LogLimitShape = shape("LogLimit", {
   projectId: id<ProjectId>(),

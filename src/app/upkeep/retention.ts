@@ -55,7 +55,7 @@ export const RetentionShape = shape("Retention", {
 type BoundView = z.infer<typeof BoundShape>;
 type RetentionView = z.infer<typeof RetentionShape>;
 
-type RulesContext = Pick<ClusterContext, "clock" | "log" | "retention"> & WithStores<"pipelines">;
+type RulesContext = Pick<ClusterContext, "clock" | "log" | "retention"> & WithStores<"pipelines" | "rights">;
 
 /** The bounds that apply to the project. Throws `not_found`. */
 export async function getRetention(
