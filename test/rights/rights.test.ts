@@ -2,12 +2,20 @@
  * Calls every operation of HTTP, WebSocket and gRPC as every kind of caller, and compares each outcome with the table of
  * operations. It fails for a route or a method that no row calls.
  */
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { status } from "@grpc/grpc-js";
 import type Router from "@koa/router";
 import { expect } from "chai";
 import { Registry } from "prom-client";
+import { WebSocket } from "ws";
 import { isWideEnough, type Reach, USER_OPERATIONS, type UserOperation } from "../../src/app/identity/operations.ts";
 import { type Role, roleReaches } from "../../src/domain/roles.ts";
 import { createHttpServer } from "../../src/http/server.ts";
+import { TestViewer } from "../support/viewer.ts";
+import { until } from "../support/until.ts";
+import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
 import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
 import { type RightsCaller, World } from "./world.ts";
 
@@ -92,6 +100,77 @@ describe("the table of operations", function () {
       }
     });
   }
+
+  describe("over gRPC", () => {
+    let grpc: GrpcCaller;
+    before(() => (grpc = new GrpcCaller(world.node.grpc!)));
+    after(() => grpc.close());
+
+    it("has a row for every method", () => {
+      const served = readdirSync("proto", { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".proto") && !/health|reflection/.test(file))
+        .flatMap((file) => readFileSync(join("proto", file), "utf8").match(/^ *rpc /gm) ?? []);
+      expect(GRPC_METHODS.size).to.equal(served.length).and.above(45);
+      expect(GRPC_ROWS.map(({ method }) => method)).to.have.members([...GRPC_METHODS.keys()]);
+    });
+
+    for (const row of GRPC_ROWS) {
+      it(`${row.method} as every caller: ${row.operation}`, async () => {
+        for (const [label, token] of await world.worthless()) {
+          expect((await grpc.call(row, token, world)).code, label).to.equal(status.UNAUTHENTICATED);
+        }
+        const { operation } = row;
+        for (const caller of callers) {
+          const { code, text } = await grpc.call(row, caller.token, world);
+          const told = `${caller.label}: ${status[code]} ${text}`;
+          if (operation === "agents") {
+            expect(code, told).to.equal(status.PERMISSION_DENIED);
+            continue;
+          }
+          const should = expected(operation, caller, row.kind);
+          if (should === "missing") {
+            expect(code, told).to.equal(row.kind === "inBody" ? status.INVALID_ARGUMENT : status.NOT_FOUND);
+          } else if (should === "forbidden") expect(code, told).to.equal(status.PERMISSION_DENIED);
+          else expect(code, told).to.be.oneOf([status.OK, status.FAILED_PRECONDITION, status.ABORTED]);
+          // The approval has ended when the lists of HTTP were called.
+          if (row.kind === "list" && (caller.inProject === null || row.method.endsWith("Pipelines"))) {
+            expect(text.includes(world.projectId), told).to.equal(caller.inProject !== null);
+          }
+        }
+      });
+    }
+  });
+
+  it("lets callers follow over WebSocket what they may read, and answers the words for an unknown id else", async () => {
+    const { pipelineId, jobId, stepRunId } = world;
+    for (const caller of callers) {
+      const port = Number(world.node.http!.split(":")[1]);
+      const viewer = await TestViewer.open({ port, adminToken: caller.token });
+      for (const channel of ["channel_log", "channel_status"]) {
+        const params = { pipelineId, jobId, stepRunId };
+        viewer.send({ action: "subscribe", channel, params });
+        viewer.send({ action: "subscribe", channel, params: { ...params, stepRunId: "step_unknown" } });
+      }
+      await until(
+        "all are answered",
+        () =>
+          viewer.ofType("error").length +
+            viewer.ofType("subscribed").length +
+            viewer.ofType("status_snapshot").length >=
+          4,
+      );
+      const errors = viewer.ofType("error").map(({ error }) => error!);
+      const unknown = `there is no step run "step_unknown"`;
+      const own = caller.inProject === null ? [`there is no step run "${stepRunId}"`] : [];
+      expect(errors, caller.label).to.have.members([unknown, unknown, ...own, ...own]);
+      await viewer.close();
+    }
+    for (const [label, token] of await world.worthless()) {
+      const socket = new WebSocket(`ws://${world.node.http}/api/v1/ws`, ["millrace.v1", `bearer.${token ?? ""}`]);
+      const [error] = (await once(socket, "error")) as [Error];
+      expect(error.message, label).to.include("401");
+    }
+  });
 
   it("answers an object of another tenant with the words for an unknown id", async () => {
     const foreign = callers.find(({ label }) => label === "owner of another tenant")!;
