@@ -159,7 +159,7 @@ export const IDENTITY_ROUTES = [
     about: "Sets a password, and ends every login of the user.",
     body: setPasswordBody,
     answer: null,
-    errors: ["not_found"],
+    errors: ["not_found", "conflict"],
     handle: (context, { caller, params, body }) => setPassword(context, caller, { ...params, body }),
   }),
   route({
