@@ -20,6 +20,7 @@ import {
   type Network,
   networks,
   origins,
+  publicUrl,
   quotas,
   size,
   wholeNumber,
@@ -71,6 +72,10 @@ export interface NodeConfig {
   readonly rateLimits: { readonly token: number | null; readonly address: number | null };
   /** Whose pages may call the API. */
   readonly origins: readonly string[] | "*";
+  /** The address that users call, without a path; null for the address of the listener. */
+  readonly publicUrl: string | null;
+  /** The file with the OpenID Connect providers, or null. */
+  readonly oidcFile: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Agents that a gateway admits in a second. */
@@ -184,6 +189,8 @@ const nodeVariables = z
     MILLRACE_CALLS_PER_TOKEN: wholeNumber(0, 1_000_000_000).default(1_000_000),
     MILLRACE_CALLS_PER_ADDRESS: wholeNumber(0, 1_000_000_000).default(600),
     MILLRACE_CORS_ORIGINS: origins.default([]),
+    MILLRACE_PUBLIC_URL: publicUrl.optional(),
+    MILLRACE_OIDC_FILE: file,
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_AGENTS_PER_SECOND: wholeNumber(1, 10_000).default(100),
@@ -328,6 +335,8 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     trustedProxies: read.MILLRACE_TRUSTED_PROXIES,
     rateLimits: { token: read.MILLRACE_CALLS_PER_TOKEN || null, address: read.MILLRACE_CALLS_PER_ADDRESS || null },
     origins: read.MILLRACE_CORS_ORIGINS,
+    publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
+    oidcFile: read.MILLRACE_OIDC_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,

@@ -68,6 +68,13 @@ export const SETTINGS = {
     meaning:
       "Origins whose pages may [call the API from browsers](http-api.md#calls-from-browsers), such as `https://ci.example.com`, separated by commas; `*` for all.",
   },
+  MILLRACE_PUBLIC_URL: {
+    group: "Roles and addresses",
+    standard: null,
+    without: "the address of the listener",
+    meaning:
+      "The address that users call, such as `https://ci.example.com`, without a path. Links, redirects and [the sessions of browsers](operations.md#browsers) need it behind a proxy.",
+  },
   MILLRACE_GRPC_ADDRESS: {
     group: "Roles and addresses",
     standard: "127.0.0.1:9090",
@@ -129,6 +136,12 @@ export const SETTINGS = {
     without: "SQLite: made and stored in the data directory; MongoDB: required",
     meaning:
       "The key that seals [secrets](operations.md#secrets): 32 bytes as 64 hexadecimal digits or as base64. With several keys, separated by commas, the first one seals.",
+  },
+  MILLRACE_OIDC_FILE: {
+    group: "Keys and tokens",
+    standard: null,
+    without: "none: users log in with passwords",
+    meaning: "A JSON file with [OpenID Connect providers](operations.md#openid-connect), on every edge.",
   },
   MILLRACE_BOOTSTRAP_TOKEN: {
     group: "Keys and tokens",

@@ -32,6 +32,8 @@ describe("the environment", () => {
       trustedProxies: [],
       rateLimits: { token: 1_000_000, address: 600 },
       origins: [],
+      publicUrl: null,
+      oidcFile: null,
       grpcReflection: true,
       agentsPerSecond: 100,
       dataDir: null,
@@ -123,6 +125,23 @@ describe("the environment", () => {
       "MILLRACE_GRPC_TLS_KEY_FILE is required with MILLRACE_GRPC_TLS_CERT_FILE",
       "MILLRACE_METRICS_TLS_CERT_FILE is required with MILLRACE_METRICS_TLS_CLIENT_CA_FILE: callers show theirs over TLS alone",
     ]);
+  });
+
+  it("reads the address that users call, and refuses one with a path, a user or another scheme", () => {
+    const read = (text: string) => readNodeConfig({ MILLRACE_PUBLIC_URL: text }).publicUrl;
+    expect(read("https://CI.example.com:443/")).to.equal("https://ci.example.com");
+    expect(read("http://10.0.0.1:8080")).to.equal("http://10.0.0.1:8080");
+    for (const wrong of [
+      "ci.example.com",
+      "https://a.example/ci",
+      "https://u:p@a.example",
+      "ftp://a.example",
+      "https://a?b",
+    ]) {
+      expect(() => read(wrong), wrong).to.throw(
+        "MILLRACE_PUBLIC_URL must be an address such as https://ci.example.com",
+      );
+    }
   });
 
   it("switches reflection off", () => {

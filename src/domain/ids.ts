@@ -20,6 +20,7 @@ export type RevisionId = Branded<"revision">;
 export type AgentId = Branded<"agent">;
 export type UserId = Branded<"user">;
 export type TokenId = Branded<"token">;
+export type SessionId = Branded<"session">;
 export type CommandId = Branded<"command">;
 export type ApprovalId = Branded<"approval">;
 export type GroupId = Branded<"group">;
@@ -41,6 +42,7 @@ interface IdByPrefix {
   agt: AgentId;
   usr: UserId;
   tok: TokenId;
+  ses: SessionId;
   cmd: CommandId;
   apr: ApprovalId;
   grp: GroupId;

@@ -1,22 +1,38 @@
 /** Authentication of HTTP requests. It belongs to the routes of a router, so that a handler is reached only behind it. */
 import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
-import { authenticate } from "../app/identity/access.ts";
+import { isSafeMethod, proveRequest, type PublicUrl } from "../app/identity/request-proof.ts";
 import type { OpenSessions } from "../app/identity/sessions.ts";
-import type { RequestState } from "./request/state.ts";
+import type { ApiContext, RequestState } from "./request/state.ts";
+
+/** Downloads, which a browser begins without a script: the address may hold a ticket. */
+const DOWNLOAD = /^\/api\/v1\/pipelines\/runs\/[^/]+\/artifacts\/[^/]+\/content(\/|$)/;
 
 /**
  * Sets the caller of the request. Throws `unauthenticated`. A download whose token is revoked is cut off: its status is
  * sent already, and its length shows the caller that the rest is missing.
  */
-export function requireBearer(context: AppContext, sessions: OpenSessions): Middleware<RequestState> {
+export function requireCaller(
+  context: AppContext,
+  sessions: OpenSessions,
+  publicUrl: PublicUrl,
+): Middleware<RequestState> {
   return async (ctx, next) => {
-    const bearer = /^Bearer +(\S+) *$/i.exec(ctx.get("authorization"))?.[1] ?? "";
-    const caller = await authenticate(context, bearer);
-    ctx.state.caller = caller;
-    const leave = sessions.enter({ bearer, caller }, () => ctx.res.destroy());
+    const proof = await proveRequest(context, publicUrl, {
+      headers: ctx.headers,
+      isSafe: isSafeMethod(ctx.method),
+      ticket: ticketOf(ctx),
+    });
+    ctx.state.caller = proof.caller;
+    const leave = sessions.enter(proof, () => ctx.res.destroy());
     if (ctx.res.closed) leave();
     else ctx.res.once("close", leave);
     await next();
   };
+}
+
+function ticketOf(ctx: ApiContext): string | undefined {
+  if (ctx.method !== "GET" || !DOWNLOAD.test(ctx.path)) return undefined;
+  const { ticket } = ctx.query;
+  return typeof ticket === "string" ? ticket : undefined;
 }

@@ -1,5 +1,4 @@
-/** Routes of users, their tokens and their logins. */
-import { setTimeout as sleep } from "node:timers/promises";
+/** Routes of users and their tokens. */
 import type { AppContext } from "../app/context.ts";
 import {
   createPersonalToken,
@@ -9,7 +8,6 @@ import {
   NewTokenShape,
   TokenShape,
 } from "../app/identity/personal-tokens.ts";
-import { LoginThrottle } from "../app/identity/login-throttle.ts";
 import {
   changeUser,
   changeUserBody,
@@ -18,84 +16,12 @@ import {
   getUser,
   listRoles,
   RoleShape,
-  setPassword,
-  setPasswordBody,
   whoami,
   WhoamiShape,
 } from "../app/identity/user-changes.ts";
-import {
-  createUser,
-  createUserBody,
-  listUsers,
-  login,
-  loginBody,
-  LoginShape,
-  UserShape,
-} from "../app/identity/users.ts";
+import { createUser, createUserBody, listUsers, UserShape } from "../app/identity/users.ts";
 import { wholeListOf } from "../app/shapes.ts";
-import { MillraceError } from "../domain/errors.ts";
-import type { AddressOf } from "./caller-address.ts";
-import { parseBody } from "./request/parse.ts";
-import { addRoutes, routesFor } from "./route.ts";
-import type { ApiRouter } from "./request/state.ts";
-
-/** Refusals that wait to be sent. Each keeps a connection and a few kB. */
-const MAX_HELD_REFUSALS = 5_000;
-
-interface LoginOptions {
-  readonly addressOf: AddressOf;
-  readonly refuseAfterMs: number;
-}
-
-/** What a login works with. */
-interface LoginEdge extends LoginOptions {
-  readonly context: AppContext;
-  readonly clock: AppContext["clock"];
-  readonly throttle: LoginThrottle;
-  /** How many refusals wait to be sent. */
-  readonly held: { count: number };
-}
-
-const openRoute = routesFor<LoginEdge>("Users");
-
-/**
- * The one route below `/api/v1` that needs no token. A refusal of too many logins is sent after `refuseAfterMs`: a caller
- * who waits for each answer then sends so few requests that the others do not notice them.
- */
-export const LOGIN_ROUTES = [
-  openRoute({
-    method: "POST",
-    path: "/auth/login",
-    name: "login",
-    about: "Exchanges a name and a password for an access token.",
-    body: loginBody,
-    // The handler reads it: a refusal must not wait for the body.
-    readBody: () => Promise.resolve(undefined as never),
-    answer: LoginShape,
-    errors: ["unauthenticated"],
-    isOpen: true,
-    async handle(edge, { ctx }) {
-      const { context, throttle, addressOf, refuseAfterMs, held, clock } = edge;
-      const address = addressOf(ctx.req);
-      try {
-        throttle.requireTry(address, clock.monotonic());
-        return await login(context, await parseBody(ctx, loginBody), { throttle, address });
-      } catch (error) {
-        if (error instanceof MillraceError && error.reason === "too_many" && held.count < MAX_HELD_REFUSALS) {
-          held.count++;
-          await sleep(refuseAfterMs, undefined, { ref: false });
-          held.count--;
-        }
-        throw error;
-      }
-    },
-  }),
-];
-
-export function addLoginRoute(router: ApiRouter, context: AppContext, options: LoginOptions): void {
-  const edge = { context, clock: context.clock, ...options, throttle: new LoginThrottle(), held: { count: 0 } };
-  addRoutes(router, edge, LOGIN_ROUTES);
-}
+import { routesFor } from "./route.ts";
 
 const route = routesFor<AppContext>("Users");
 
@@ -135,7 +61,7 @@ export const IDENTITY_ROUTES = [
     method: "PATCH",
     path: "/users/:userId",
     name: "changeUser",
-    about: "Changes the name of a user, the role, or whether the user is disabled.",
+    about: "Changes the name of a user, the role, the e-mail address, or whether the user is disabled.",
     body: changeUserBody,
     answer: UserShape,
     errors: ["not_found", "already_exists", "conflict"],
@@ -151,16 +77,6 @@ export const IDENTITY_ROUTES = [
     answer: null,
     errors: ["not_found", "conflict"],
     handle: (context, { caller, params }) => deleteUser(context, caller, params),
-  }),
-  route({
-    method: "PUT",
-    path: "/users/:userId/password",
-    name: "setPassword",
-    about: "Sets a password, and ends every login of the user.",
-    body: setPasswordBody,
-    answer: null,
-    errors: ["not_found", "conflict"],
-    handle: (context, { caller, params, body }) => setPassword(context, caller, { ...params, body }),
   }),
   route({
     method: "DELETE",

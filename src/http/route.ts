@@ -14,6 +14,7 @@ import type {
   PipelineId,
   ProjectId,
   RunId,
+  SessionId,
   StepRunId,
   TeamId,
   TenantId,
@@ -42,6 +43,7 @@ interface ParamTypes {
   readonly agentId: AgentId;
   readonly projectId: ProjectId;
   readonly tokenId: TokenId;
+  readonly sessionId: SessionId;
   readonly cacheId: CacheId;
   readonly tenantId: TenantId;
   readonly teamId: TeamId;

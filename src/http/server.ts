@@ -1,19 +1,27 @@
 /** The HTTP edge: one Koa application over the use cases of `src/app`. */
-import type { Server } from "node:http";
+import type { IncomingHttpHeaders, Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
 import type { Registry } from "prom-client";
+import { DevicePaces } from "../app/identity/device-logins.ts";
+import { LoginThrottle } from "../app/identity/login-throttle.ts";
+import { type PublicUrl, readCookie, sessionCookieName } from "../app/identity/request-proof.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import type { OidcProviderSettings } from "../app/oidc/provider-settings.ts";
+import { OidcProvider } from "../app/oidc/providers.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
 import type { TlsSource } from "../domain/tls.ts";
-import { requireBearer } from "./authentication.ts";
+import { requireCaller } from "./authentication.ts";
 import { addressReader, type Network } from "./caller-address.ts";
 import { type DeafBounds, endDeafReaders } from "./deaf-readers.ts";
 import { refuseTarget, refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
-import { addLoginRoute } from "./identity-routes.ts";
-import { createListener } from "./listener.ts";
+import { createListener, listenerUrl } from "./listener.ts";
+import { addForms } from "./login/forms.ts";
+import { HeldRefusals } from "./login/held-refusals.ts";
+import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "./login/login-routes.ts";
+import { addOidcRoutes } from "./login/oidc-routes.ts";
 import { compressJson } from "./manners/compression.ts";
 import { allowOrigins, type AllowedOrigins } from "./manners/cors.ts";
 import { limitRates, NO_RATE_LIMITS, type RateLimits } from "./manners/rate-limits.ts";
@@ -37,6 +45,10 @@ export interface HttpServerOptions {
   readonly rateLimits?: RateLimits | undefined;
   /** Origins whose pages may call the API; none by default. */
   readonly origins?: AllowedOrigins | undefined;
+  /** The address that users call, without a path; by default the address of the listener. */
+  readonly publicUrl?: string | undefined;
+  /** The OpenID Connect providers at which users may log in. */
+  readonly oidc?: readonly OidcProviderSettings[] | undefined;
   /** Milliseconds within which headers, and then a small body, must arrive; default 15,000. */
   readonly headWithinMs?: number | undefined;
   /** Milliseconds until too many logins are refused; default 5,000. */
@@ -52,6 +64,7 @@ export interface HttpEdge {
   readonly server: Server;
   /** For the WebSocket endpoint, which shares the listener. */
   readonly app: Koa<RequestState>;
+  readonly publicUrl: PublicUrl;
 }
 
 const API = "/api/v1";
@@ -70,19 +83,37 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const app = new Koa<RequestState>();
   app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
 
+  const publicUrl: PublicUrl = () => options.publicUrl ?? listenerUrl(server, options.tls != null);
   const { headWithinMs = HEAD_WITHIN_MS, refuseAfterMs = REFUSE_AFTER_MS } = options;
   const addressOf = addressReader(options.trustedProxies);
+  const proofOf = (headers: IncomingHttpHeaders): string =>
+    headers.authorization ?? readCookie(headers, sessionCookieName(publicUrl)) ?? "";
   const health = new Router<RequestState>(EXACT);
   health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
   addRoutes(open, context, OPENAPI_ROUTES);
-  addLoginRoute(open, context, { addressOf, refuseAfterMs });
+  const logins = {
+    context,
+    clock: context.clock,
+    addressOf,
+    throttle: new LoginThrottle(),
+    refusals: new HeldRefusals(refuseAfterMs),
+    publicUrl,
+    paces: new DevicePaces(),
+    providers: (options.oidc ?? []).map((settings) => new OidcProvider(settings, context)),
+  };
+  addRoutes(open, logins, OPEN_LOGIN_ROUTES);
+  const forms = new Router<RequestState>(EXACT);
+  forms.use(boundQuery());
+  addForms(forms, context, logins);
+  addOidcRoutes(forms, context, logins);
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
-  const authenticated = requireBearer(context, new OpenSessions(context, options.sessionCheckMs));
+  const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl);
   api.use(boundQuery(), authenticated);
   addRoutes(api, context, API_ROUTES);
+  addRoutes(api, logins, SESSION_ROUTES);
 
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));
@@ -95,8 +126,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     return next();
   });
   app.use(health.routes());
-  app.use(limitRates(context.clock, options.rateLimits ?? NO_RATE_LIMITS, addressOf));
+  app.use(limitRates(context.clock, options.rateLimits ?? NO_RATE_LIMITS, addressOf, proofOf));
   app.use(open.routes());
+  app.use(forms.routes());
   app.use(api.routes());
   app.use(refuseUnmatched(api, authenticated));
 
@@ -118,5 +150,5 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     void handle(request, response);
   });
   deafReaders.bind(server);
-  return { server, app };
+  return { server, app, publicUrl };
 }

@@ -25,6 +25,7 @@ import type { Stores } from "../stores/ports/stores.ts";
 import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
+import { readOidcFile } from "./oidc-file.ts";
 import { registerRetentionMetrics } from "./retention-metrics.ts";
 import type { Teardown } from "./teardown.ts";
 
@@ -111,16 +112,20 @@ export async function startEdge(
   options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
   teardown: Teardown,
 ): Promise<string> {
-  const { server, app } = createHttpServer(context, {
+  const oidc = await readOidcFile(config.oidcFile);
+  const { trustedProxies, rateLimits, origins, publicUrl: configured } = config;
+  const { server, app, publicUrl } = createHttpServer(context, {
     ...options,
-    trustedProxies: config.trustedProxies,
-    rateLimits: config.rateLimits,
-    origins: config.origins,
+    oidc,
+    trustedProxies,
+    rateLimits,
+    origins,
+    publicUrl: configured ?? undefined,
   });
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
   // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts
   // no connection before this turn of the event loop ends.
-  const viewers = attachWebSocketEndpoint(context, { server, app, registry: options.registry });
+  const viewers = attachWebSocketEndpoint(context, { server, app, publicUrl, registry: options.registry });
   teardown.add("the edge", async () => {
     // Both at the same time: the server waits for the connections of viewers too.
     await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);

@@ -4,6 +4,7 @@ import type Koa from "koa";
 import koaWebsocket from "koa-websocket";
 import { Gauge, type Registry } from "prom-client";
 import type { WebSocket } from "ws";
+import type { PublicUrl } from "../app/identity/request-proof.ts";
 import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { AppContext } from "../app/context.ts";
@@ -29,6 +30,7 @@ export interface WebSocketEndpointOptions {
   /** The HTTP server whose upgrade requests the endpoint serves. */
   readonly server: Server;
   readonly registry: Registry;
+  readonly publicUrl: PublicUrl;
   /** Milliseconds between pings; default 30,000. A connection that has not answered the last ping is closed at the next. */
   readonly pingMs?: number;
   /** Milliseconds for which a viewer may read nothing while messages wait for it, until it is closed; default 30,000. */
@@ -90,7 +92,7 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
     handleProtocols: chooseProtocol,
     // The library accepts an upgrade on any path unless this function refuses it.
     verifyClient: ({ req }, verdict) => {
-      admit(context, req)
+      admit(context, options.publicUrl, req)
         .then((proof) => {
           limits.requireConnection(proof.caller);
           proofs.set(req, proof);

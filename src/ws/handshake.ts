@@ -1,6 +1,7 @@
 /** Who may open a WebSocket. This is checked before the upgrade, so that a refusal is an HTTP answer with the error envelope. */
 import type { IncomingMessage } from "node:http";
 import { authenticate } from "../app/identity/access.ts";
+import { isOwnOrigin, proveRequest, type PublicUrl } from "../app/identity/request-proof.ts";
 import type { AppContext } from "../app/context.ts";
 import type { Proof } from "../app/identity/sessions.ts";
 import { errorEnvelope, publicError } from "../app/envelope.ts";
@@ -15,11 +16,12 @@ const TOKEN_PREFIX = "bearer.";
  * The caller of an upgrade request, with its token. Throws `not_found` for another path, `forbidden` for a page from another origin,
  * `malformed_request` for a token that is offered without the sub-protocol `millrace.v1`, and `unauthenticated`.
  */
-export async function admit(context: AppContext, request: IncomingMessage): Promise<Proof> {
-  const { origin, host, authorization } = request.headers;
+export async function admit(context: AppContext, publicUrl: PublicUrl, request: IncomingMessage): Promise<Proof> {
+  const { headers } = request;
+  const { origin } = headers;
   if (pathOf(request) !== PATH) throw new MillraceError("not_found", `no WebSocket is at ${pathOf(request)}`);
   // Browsers name the origin of the page that connects. Pages of other origins are refused, as the HTTP API refuses them.
-  if (origin !== undefined && hostOf(origin) !== host) {
+  if (origin !== undefined && !isOwnOrigin(headers, publicUrl)) {
     throw new MillraceError("forbidden", `pages from ${origin} may not open a WebSocket here`);
   }
   const offered = offeredProtocols(request);
@@ -27,9 +29,12 @@ export async function admit(context: AppContext, request: IncomingMessage): Prom
   if (offeredToken !== undefined && !offered.includes(PROTOCOL)) {
     throw new MillraceError("malformed_request", `offer the sub-protocol ${PROTOCOL} beside ${TOKEN_PREFIX}<token>`);
   }
-  const headerToken = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-  const bearer = headerToken ?? offeredToken ?? "";
-  return { bearer, caller: await authenticate(context, bearer) };
+  if (headers.authorization === undefined && offeredToken !== undefined) {
+    return { bearer: offeredToken, caller: await authenticate(context, offeredToken) };
+  }
+  const ticket = new URLSearchParams((request.url ?? "").split("?")[1]).get("ticket") ?? undefined;
+  // A socket follows the rights of its caller for hours, so a page of another site must not open one.
+  return proveRequest(context, publicUrl, { headers, isSafe: false, ticket });
 }
 
 /** The sub-protocol that the server answers; false for none. */
@@ -52,8 +57,4 @@ function pathOf({ url }: IncomingMessage): string {
 
 function offeredProtocols(request: IncomingMessage): string[] {
   return (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

@@ -128,6 +128,16 @@ export function identityStoreContract(open: () => Stores): void {
       expect(await identity.countUse({ tokenId: newId("tok"), maxUses: null })).to.equal(false);
     });
 
+    it("notes the last use of a token, and no earlier one after it", async () => {
+      const { identity } = open();
+      const token = { secretHash: "h", name: "t", subject: newId("usr"), scopes: [], createdAt: 1, expiresAt: null };
+      const stored: Token = { ...token, tokenId: newId("tok"), kind: "personal", maxUses: null, uses: 0 };
+      await identity.createToken(stored);
+      for (const at of [50, 40]) await identity.noteTokenUse(stored.tokenId, at);
+      expect(await identity.findToken(stored.tokenId)).to.deep.equal({ ...stored, lastUsedAt: 50 });
+      await identity.noteTokenUse(newId("tok"), 60);
+    });
+
     it("reads tokens of versions that count no uses, and counts from 0", async () => {
       const old: StoredToken = {
         tokenId: newId("tok"),

@@ -27,6 +27,7 @@ import { largeAggregateContract } from "./large-aggregates.ts";
 import { endedAttemptsContract } from "./ended-attempts.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
+import { loginStoreContract } from "./login-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { pipelineDeletionStoreContract } from "./pipeline-deletion-store.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
@@ -49,6 +50,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
+  loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
   endedAttemptsContract(() => opened.stores);
@@ -137,6 +139,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
+  loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
   endedAttemptsContract(() => stores);

@@ -13,7 +13,23 @@ interface RouterMiddleware extends Koa.Middleware {
   readonly router?: { readonly stack: readonly { readonly methods: readonly string[]; readonly path: string }[] };
 }
 
-const WITHOUT_TOKEN = ["/healthz", "/readyz", "/api/v1/auth/login", "/api/v1/openapi.json", "/api/v1/docs"];
+const WITHOUT_TOKEN = [
+  "/healthz",
+  "/readyz",
+  "/login",
+  "/logout",
+  "/invitation",
+  "/reset",
+  "/device",
+  "/login/oidc/x",
+  "/login/oidc/x/callback",
+  "/api/v1/auth/login",
+  "/api/v1/auth/refresh",
+  "/api/v1/auth/device/code",
+  "/api/v1/auth/device/token",
+  "/api/v1/openapi.json",
+  "/api/v1/docs",
+];
 
 describe("a caller without a token", () => {
   let edge: TestEdge;

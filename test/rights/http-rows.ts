@@ -116,6 +116,20 @@ const onTeam = ({ tenantId, teamId }: World) => ({ tenantId, teamId });
 
 export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "POST /auth/login", operation: "open", body: () => ({ name: "unknown", password: "x" }) },
+  { route: "POST /auth/refresh", operation: "open", body: () => ({ refreshToken: "x" }) },
+  { route: "POST /auth/device/code", operation: "open", body: nothing },
+  { route: "POST /auth/device/token", operation: "open", body: nothing },
+  { route: "POST /auth/logout", operation: "readOwnAccount", body: nothing },
+  { route: "POST /auth/tickets", operation: "readOwnAccount", body: nothing },
+  { route: "GET /users/:userId/sessions", operation: "manageUsers", at: onUser },
+  {
+    route: "DELETE /users/:userId/sessions/:sessionId",
+    operation: "manageUsers",
+    at: (world) => ({ ...onUser(world), sessionId: "none" }),
+    kind: "absent",
+  },
+  { route: "POST /users/:userId/reset-link", operation: "manageUsers", at: onUser, body: nothing },
+  { route: "POST /invitations", operation: "manageUsers", body: () => ({ name: unique(), role: "viewer" }) },
   { route: "GET /openapi.json", operation: "open" },
   { route: "GET /docs", operation: "open" },
   { route: "GET /ws", operation: "anybody" },

@@ -46,7 +46,8 @@ export function problemOfAnswer(method: string, target: string, answer: CheckedA
   const path = target.split("?", 1)[0]!;
   const found = described.find(({ route, pattern }) => route.method === method && pattern.test(path));
   const what = `${method} ${path} answered ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 2_000)}`;
-  const problem = answer.status >= 400 ? problemOfError(found, answer) : problemOfSuccess(found, method, answer);
+  const isError = answer.status >= 400 && found?.route.statuses.includes(answer.status) !== true;
+  const problem = isError ? problemOfError(found, answer) : problemOfSuccess(found, method, answer);
   return problem === undefined ? undefined : `${problem}: ${what}`;
 }
 

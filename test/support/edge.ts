@@ -77,6 +77,7 @@ export async function openTestEdge(
     trustedProxies?: HttpServerOptions["trustedProxies"];
     rateLimits?: HttpServerOptions["rateLimits"];
     origins?: HttpServerOptions["origins"];
+    oidc?: HttpServerOptions["oidc"];
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
@@ -126,7 +127,7 @@ export async function openTestEdge(
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
   const { adminToken } = await ensureBootstrap(context);
-  const { server, app } = createHttpServer(context, {
+  const { server, app, publicUrl } = createHttpServer(context, {
     registry,
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     headWithinMs: limits.headWithinMs,
@@ -134,11 +135,12 @@ export async function openTestEdge(
     trustedProxies: limits.trustedProxies,
     rateLimits: limits.rateLimits,
     origins: limits.origins,
+    oidc: limits.oidc,
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },
   });
-  const webSockets = attachWebSocketEndpoint(context, { app, server, registry, ...limits });
+  const webSockets = attachWebSocketEndpoint(context, { app, server, publicUrl, registry, ...limits });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 /** The one place where callers are authenticated and authorised, for HTTP, WebSocket and gRPC. */
 import { MillraceError } from "../../domain/errors.ts";
-import { asId, type AgentId, type TokenId, type UserId } from "../../domain/ids.ts";
-import type { Token } from "../../stores/ports/identity.ts";
+import { asId, type AgentId, type SessionId, type TokenId, type UserId } from "../../domain/ids.ts";
+import type { FoundUser, Token } from "../../stores/ports/identity.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import {
   highestOf,
@@ -16,7 +16,9 @@ import { ACT_AS, isWideEnough, type OperationOf, USER_OPERATIONS, type UserOpera
 import { OPEN_AFTER_EXPIRY_SECONDS, verifyAccessToken } from "./access-tokens.ts";
 import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
 import type { IdentityContext } from "./context.ts";
-import { findProvenToken } from "./tokens.ts";
+import { isLive, noteBrowserUse, type Standing, withSession } from "./session-proof.ts";
+import { readBrowserSecret } from "./session-secrets.ts";
+import { findProvenToken, isCurrent, noteTokenUse } from "./tokens.ts";
 
 export { ACT_AS, OPERATIONS, operationsOf, SCOPES, type UserOperation, type Width } from "./operations.ts";
 
@@ -32,6 +34,8 @@ export interface UserCaller {
   /** What is bound to tenants and projects; absent for nothing. */
   readonly rights?: Rights;
   readonly scopes: readonly string[];
+  /** What the caller's proof stands on. */
+  readonly standing?: Standing;
 }
 
 /** A user who may call an operation. `role` is the highest role that the user has where the operation works. */
@@ -70,7 +74,16 @@ export function authenticate(context: IdentityContext, bearer: string): Promise<
  * so that a person can watch a long run.
  */
 export function reauthenticate(context: IdentityContext, bearer: string): Promise<Caller> {
+  const sessionId = readBrowserSecret(context, bearer);
+  if (sessionId !== undefined) return proveBrowser(context, sessionId);
   return prove(context, bearer, OPEN_AFTER_EXPIRY_SECONDS);
+}
+
+/** {@link authenticate} for the value of a browser's cookie, which is no bearer. */
+export async function authenticateCookie(context: IdentityContext, value: string): Promise<UserCaller> {
+  const sessionId = readBrowserSecret(context, value);
+  if (sessionId === undefined) throw new MillraceError("unauthenticated", "the cookie is wrong: log in again");
+  return proveBrowser(context, sessionId, noteBrowserUse);
 }
 
 async function prove(context: IdentityContext, bearer: string, lateSeconds: number): Promise<Caller> {
@@ -79,7 +92,7 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
   // Three parts with dots are a JWT. A token that an operator chose may look the same, so it is looked up below.
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)) {
     const verified = await verifyAccessToken(context, bearer, lateSeconds);
-    if ("userId" in verified) return loadUser(context, verified.userId, [], verified.issuedAt);
+    if ("userId" in verified) return loadLogin(context, verified, lateSeconds * 1_000);
     if (verified.refused === "expired") {
       throw new MillraceError("unauthenticated", "the access token has expired: log in again");
     }
@@ -91,6 +104,7 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
       "the token is unknown, wrong or expired: ask an administrator for a new one",
     );
   }
+  if (token.kind === "personal") noteTokenUse(context, token);
   return callerOf(context, token);
 }
 
@@ -207,7 +221,7 @@ export function claimedIdentity(caller: UserCaller, claimed: string | undefined,
 async function callerOf(context: IdentityContext, token: Token): Promise<Caller> {
   switch (token.kind) {
     case "personal":
-      return loadUser(context, asId<UserId>(token.subject), token.scopes);
+      return loadUser(context, asId<UserId>(token.subject), token.scopes, { token: token.tokenId });
     case "registration":
       return { kind: "registration", tokenId: token.tokenId };
     case "agent":
@@ -215,27 +229,65 @@ async function callerOf(context: IdentityContext, token: Token): Promise<Caller>
   }
 }
 
-/** `loggedInAt`: for an access token, when it was issued, Unix milliseconds. */
+/** The caller of an access token. The session or token that it stands on must still stand. */
+async function loadLogin(
+  context: IdentityContext,
+  { userId, standing }: { readonly userId: UserId; readonly standing: Standing },
+  lateMs: number,
+): Promise<Caller> {
+  if ("session" in standing) {
+    const { user } = await withSession(context, standing.session, lateMs, requireActive(context, userId));
+    return userCaller(user, [], standing);
+  }
+  if ("loggedInAt" in standing) return loadUser(context, userId, [], standing);
+  const token = await context.stores.identity.findToken(standing.token);
+  if (token?.subject !== userId || !isCurrent(context, token)) {
+    throw new MillraceError("unauthenticated", "the token behind the ticket was deleted or has expired");
+  }
+  return callerOf(context, token);
+}
+
+async function proveBrowser(
+  context: IdentityContext,
+  sessionId: SessionId,
+  note?: typeof noteBrowserUse,
+): Promise<UserCaller> {
+  const session = await context.stores.logins.findSession(sessionId);
+  if (session?.kind !== "browser") throw new MillraceError("unauthenticated", "the session has ended: log in again");
+  const user = await requireActive(context, session.userId);
+  if (!isLive(session, user, context.clock.now())) throw endedLogin();
+  note?.(context, session);
+  return userCaller(user, [], { session: sessionId });
+}
+
 async function loadUser(
   context: IdentityContext,
   userId: UserId,
   scopes: readonly string[],
-  loggedInAt?: number,
+  standing: Standing,
 ): Promise<UserCaller> {
+  const user = await requireActive(context, userId);
+  if ("loggedInAt" in standing && standing.loggedInAt < (user.loginsFrom ?? 0)) throw endedLogin();
+  return userCaller(user, scopes, standing);
+}
+
+function endedLogin(): MillraceError {
+  return new MillraceError("unauthenticated", "the login was ended: log in again");
+}
+
+async function requireActive(context: IdentityContext, userId: UserId): Promise<FoundUser> {
   const user = await context.stores.identity.findUser(userId);
   if (user === undefined || user.disabled) {
     throw new MillraceError("unauthenticated", "the token's user is disabled or gone: ask an administrator");
   }
-  if (loggedInAt !== undefined && loggedInAt < (user.loginsFrom ?? 0)) {
-    throw new MillraceError("unauthenticated", "the login was ended: log in again");
-  }
-  const rights = rightsFrom(user.bindings ?? []);
-  return {
-    kind: "user",
-    userId,
-    name: user.name,
-    role: user.role,
-    ...(rights === NO_RIGHTS ? {} : { rights }),
-    scopes,
-  };
+  return user;
+}
+
+function userCaller(
+  { userId, name, role, bindings = [] }: FoundUser,
+  scopes: readonly string[],
+  standing: Standing,
+): UserCaller {
+  const rights = rightsFrom(bindings);
+  return { kind: "user", userId, name, role, ...(rights === NO_RIGHTS ? {} : { rights }), scopes, standing };
 }

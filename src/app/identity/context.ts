@@ -2,4 +2,4 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of users and tokens work with. */
-export type IdentityContext = Pick<AppContext, "clock" | "signingKey"> & WithStores<"identity">;
+export type IdentityContext = Pick<AppContext, "clock" | "signingKey"> & WithStores<"identity" | "logins">;

@@ -8,15 +8,11 @@
  *   from an address of their own the user's first try always counts.
  */
 import { MillraceError } from "../../domain/errors.ts";
+import { Tries } from "./tries.ts";
 
 const ADDRESS = { tries: 20, perTryMs: 6_000 } as const;
 const NAME = { tries: 20, perTryMs: 30_000 } as const;
 const NAME_FROM_ADDRESS = { tries: 1, perTryMs: 60_000 } as const;
-/** Entries of each kind. A wrong try takes a hash of about 20 ms, so filling them takes minutes. */
-const MAX_ENTRIES = 10_000;
-/** Forgotten at once when there are too many: looking for the oldest entry is slow after each single removal. */
-const FORGOTTEN_ENTRIES = 1_000;
-
 export interface LoginTry {
   /** The password was right: gives the try back. Call one of the two, at most once. */
   giveBack(): void;
@@ -66,43 +62,4 @@ function tooMany(waitMs: number): MillraceError {
   return new MillraceError("too_many", `too many wrong logins: try again in ${retryAfterSeconds} s`, {
     retryAfterSeconds,
   });
-}
-
-/** Tries by key: so many at once, and then one each `perTryMs`. */
-class Tries {
-  readonly #tries: number;
-  readonly #perTryMs: number;
-  /** When all tries of the key are there again. In the order of use, so that the key that is unused the longest is forgotten first. */
-  readonly #fullAt = new Map<string, number>();
-
-  constructor({ tries, perTryMs }: { readonly tries: number; readonly perTryMs: number }) {
-    this.#tries = tries;
-    this.#perTryMs = perTryMs;
-  }
-
-  get size(): number {
-    return this.#fullAt.size;
-  }
-
-  /** Milliseconds until the key has a try; 0 when it has one. */
-  waitMs(key: string, now: number): number {
-    return Math.max(0, (this.#fullAt.get(key) ?? now) - now - (this.#tries - 1) * this.#perTryMs);
-  }
-
-  /** Takes a try; takes nothing when there is none. The answer gives it back. */
-  take(key: string, now: number): () => void {
-    if (this.waitMs(key, now) > 0) return () => {};
-    this.#move(key, Math.max(now, this.#fullAt.get(key) ?? now) + this.#perTryMs);
-    return () => {
-      const fullAt = this.#fullAt.get(key);
-      if (fullAt !== undefined) this.#move(key, fullAt - this.#perTryMs);
-    };
-  }
-
-  #move(key: string, fullAt: number): void {
-    this.#fullAt.delete(key);
-    this.#fullAt.set(key, fullAt);
-    if (this.#fullAt.size <= MAX_ENTRIES) return;
-    for (const oldest of [...this.#fullAt.keys()].slice(0, FORGOTTEN_ENTRIES)) this.#fullAt.delete(oldest);
-  }
 }

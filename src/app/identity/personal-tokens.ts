@@ -39,6 +39,8 @@ export const TokenShape = shape("Token", {
   scopes: listOf(z.string()),
   createdAt: time,
   expiresAt: time.nullable(),
+  /** To a minute; null for a token that was never used. */
+  lastUsedAt: time.nullable(),
 });
 
 /** The answer that shows `token`; no later answer does. */
@@ -103,6 +105,11 @@ export async function deletePersonalToken(
   }
 }
 
-export function tokenView({ tokenId, name, scopes, createdAt, expiresAt }: Token): TokenView {
-  return { tokenId, name, scopes, createdAt: rfc3339(createdAt), expiresAt: rfc3339(expiresAt) };
+export function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
+  const times = {
+    createdAt: rfc3339(createdAt),
+    expiresAt: rfc3339(expiresAt),
+    lastUsedAt: rfc3339(lastUsedAt ?? null),
+  };
+  return { tokenId, name, scopes, ...times };
 }

@@ -10,6 +10,9 @@ import type { IdentityContext } from "./context.ts";
 /** The word for the caller in place of a user id. */
 export const OWN = "me";
 
+/** For what users do with their own account, and administrators with those of others. */
+export const OWN_OR_MANAGED = { own: "manageOwnAccount", others: "manageUsers" } as const;
+
 export interface Reached {
   readonly caller: UserCaller;
   readonly user: FoundUser;

@@ -6,10 +6,12 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
+import type { WithStores } from "../context.ts";
 import type { Token, TokenKind } from "../../stores/ports/identity.ts";
 import type { IdentityContext } from "./context.ts";
+import { noteUse } from "./recent-uses.ts";
 
-type TokensContext = Omit<IdentityContext, "signingKey">;
+type TokensContext = Pick<IdentityContext, "clock"> & WithStores<"identity">;
 
 export interface TokenRequest {
   readonly kind: TokenKind;
@@ -53,7 +55,17 @@ export async function findProvenToken(context: TokensContext, text: string): Pro
   const { tokenId, secretHash } = parseToken(text);
   const token = await context.stores.identity.findToken(tokenId);
   if (token === undefined || !timingSafeEqual(Buffer.from(token.secretHash, "hex"), secretHash)) return undefined;
-  return token.expiresAt !== null && token.expiresAt <= context.clock.now() ? undefined : token;
+  return isCurrent(context, token) ? token : undefined;
+}
+
+export function isCurrent({ clock }: Pick<TokensContext, "clock">, { expiresAt }: Pick<Token, "expiresAt">): boolean {
+  return expiresAt === null || expiresAt > clock.now();
+}
+
+/** Notes that a token was used. The call does not wait for it. */
+export function noteTokenUse({ stores, clock }: TokensContext, { tokenId, lastUsedAt }: Token): void {
+  const at = clock.now();
+  noteUse(stores.identity, { id: tokenId, lastUsedAt, at }, () => stores.identity.noteTokenUse(tokenId, at));
 }
 
 /** The id within a token's text; the id is not secret. */

@@ -9,21 +9,22 @@ import { authoriseUser, type Caller, OPERATIONS, operationsOf, type UserCaller }
 import { operationsIn } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
-import { noUser, OWN, reachUser, requireRole, requireUser } from "./reaching-users.ts";
-import { password, userName, UserShape, type UserView, userView } from "./users.ts";
+import { dropLinks } from "./one-time-links.ts";
+import { noUser, OWN, OWN_OR_MANAGED, reachUser, requireRole, requireUser } from "./reaching-users.ts";
+import { type LoginOrigin, password, userEmail, userName, UserShape, type UserView, userView } from "./users.ts";
 
 export const changeUserBody = z
   .strictObject({
     name: userName.optional(),
     role: z.enum(ROLES).nullable().optional(),
     disabled: z.boolean().optional(),
+    email: userEmail.optional(),
   })
-  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, role and disabled");
+  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, role, disabled and email");
 /** `currentPassword` is needed by users who change their own password and have one. */
 export const setPasswordBody = z.strictObject({ password, currentPassword: z.string().max(1_000).optional() });
 
 const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
-const OWN_OR_MANAGED = { own: "manageOwnAccount", others: "manageUsers" } as const;
 
 export const WhoamiShape = shape("Whoami", {
   user: UserShape,
@@ -89,14 +90,18 @@ export async function changeUser(
   input: { readonly userId: string; readonly body: z.output<typeof changeUserBody> },
 ): Promise<UserView> {
   const { user, caller: maker } = await reachUser(context, caller, input.userId, MANAGED);
-  const { name, role, disabled } = input.body;
+  const { name, role, disabled, email } = input.body;
   if (role !== undefined) requireRole(maker, role);
   const change = {
     ...(name && { name }),
     ...(role !== undefined && { role }),
     ...(disabled !== undefined && { disabled }),
+    ...(email && { email }),
   };
-  return applyChange(context, user, change);
+  const view = await applyChange(context, user, change);
+  // A link of before the change was made for a user whom its maker reached then.
+  if (role !== undefined) await dropLinks(context, user.userId);
+  return view;
 }
 
 /**
@@ -116,12 +121,13 @@ export async function deleteUser(
 
 /**
  * Sets a password: one's own, or, by an administrator, that of a user with no higher role. Every login of the user ends;
- * personal tokens stay. Throws `forbidden` when the current password is missing or wrong.
+ * personal tokens stay. Throws `forbidden` when the current password is missing or wrong, and `too_many` as a login does.
  */
 export async function setPassword(
   context: IdentityContext,
   caller: Caller,
   input: { readonly userId: string; readonly body: z.output<typeof setPasswordBody> },
+  origin: Pick<LoginOrigin, "throttle" | "address">,
 ): Promise<void> {
   const { user, isOwn } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
   if (user.ownedBy !== undefined) {
@@ -129,12 +135,31 @@ export async function setPassword(
   }
   if (isOwn && user.passwordHash !== "") {
     const { currentPassword } = input.body;
-    if (currentPassword === undefined || !(await verifyPassword(user.passwordHash, currentPassword))) {
-      throw new MillraceError("forbidden", "currentPassword is missing or wrong");
-    }
+    const isRight = currentPassword !== undefined && (await isPassword(context, user, currentPassword, origin));
+    if (!isRight) throw new MillraceError("forbidden", "currentPassword is missing or wrong");
   }
   const passwordHash = await hashPassword(input.body.password);
   await applyChange(context, user, { passwordHash, loginsFrom: context.clock.now() });
+  await dropLinks(context, user.userId);
+  await context.stores.logins.endSessionsOf(user.userId);
+}
+
+/** Compares a password of the caller. A wrong one counts as a wrong login: a stolen token must not serve to guess it. */
+async function isPassword(
+  context: IdentityContext,
+  { name, passwordHash }: User,
+  guess: string,
+  { throttle, address }: Pick<LoginOrigin, "throttle" | "address">,
+): Promise<boolean> {
+  const attempt = throttle.take(address, name, context.clock.monotonic());
+  try {
+    const isRight = await verifyPassword(passwordHash, guess);
+    if (isRight) attempt.giveBack();
+    return isRight;
+  } catch (error) {
+    attempt.giveNameBack();
+    throw error;
+  }
 }
 
 /** Ends every login of a user, one's own or, by an administrator, that of a user with no higher role. */
@@ -144,7 +169,9 @@ export async function endLogins(
   input: { readonly userId: string },
 ): Promise<void> {
   const { user } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
+  // Sessions of before this moment count no more, even if the process ends before they are removed.
   await applyChange(context, user, { loginsFrom: context.clock.now() });
+  await context.stores.logins.endSessionsOf(user.userId);
 }
 
 async function applyChange(context: IdentityContext, user: User, change: UserChange): Promise<UserView> {

@@ -4,12 +4,13 @@ import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import { ROLES } from "../../domain/roles.ts";
-import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
+import { accessOf, beginSession, type LoginPlace } from "./login-sessions.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { requireRole } from "./reaching-users.ts";
+import { refreshTokenOf } from "./session-secrets.ts";
 import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -20,13 +21,22 @@ export const userName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "must have 1 to 128 letters, digits, ., _, @ or -");
 
+/** It counts as the user's own: who verifies it at a provider becomes this user. */
+export const userEmail = z.email("must be an e-mail address").max(254).toLowerCase();
+
 export const createUserBody = z.strictObject({
   name: userName,
   /** In the whole installation; null for a user who gets roles in tenants and projects only. */
   role: z.enum(ROLES).nullable(),
+  email: userEmail.optional(),
   password: password.optional(),
 });
-export const loginBody = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
+export const loginBody = z.strictObject({
+  name: z.string().max(200),
+  password: z.string().max(1_000),
+  /** True for an answer with a refresh token. */
+  refresh: z.boolean().default(false),
+});
 
 export const UserShape = shape("User", {
   userId: id<UserId>(),
@@ -36,6 +46,8 @@ export const UserShape = shape("User", {
   hasPassword: z.boolean(),
   disabled: z.boolean(),
   createdAt: time,
+  /** Absent without one. */
+  email: z.string().exactOptional(),
 });
 
 export const LoginShape = shape("Login", {
@@ -43,6 +55,8 @@ export const LoginShape = shape("Login", {
   /** Seconds. */
   expiresIn: wholeNumber,
   user: UserShape,
+  /** Only when it was asked for. */
+  refreshToken: z.string().exactOptional(),
 });
 
 export type UserView = z.infer<typeof UserShape>;
@@ -63,6 +77,7 @@ export async function createUser(
     passwordHash: input.password === undefined ? "" : await hashPassword(input.password),
     createdAt: context.clock.now(),
     disabled: false,
+    ...(input.email === undefined ? {} : { email: input.email }),
   };
   if ((await context.stores.identity.createUser(user)) === "nameTaken") {
     throw new MillraceError("already_exists", `there is a user named ${input.name} already`);
@@ -80,9 +95,8 @@ export async function listUsers(
 }
 
 /** Where logins come from, and how often each has tried. */
-export interface LoginOrigin {
+export interface LoginOrigin extends LoginPlace {
   readonly throttle: LoginThrottle;
-  readonly address: string;
 }
 
 /**
@@ -92,31 +106,47 @@ export interface LoginOrigin {
 export async function login(
   context: IdentityContext,
   input: z.output<typeof loginBody>,
-  { throttle, address }: LoginOrigin,
+  origin: LoginOrigin,
 ): Promise<LoginView> {
+  const user = await provePassword(context, input, origin);
+  const { address, userAgent } = origin;
+  const session = await beginSession(context, user, { kind: "api", isRenewed: input.refresh, address, userAgent });
+  const { sessionId, generation } = session;
+  return {
+    ...(await accessOf(context, session)),
+    user: userView(user),
+    ...(input.refresh ? { refreshToken: refreshTokenOf(context, sessionId, generation) } : {}),
+  };
+}
+
+/** The user whom name and password prove. Throws as {@link login} does. */
+export async function provePassword(
+  context: IdentityContext,
+  input: Pick<z.output<typeof loginBody>, "name" | "password">,
+  { throttle, address }: Pick<LoginOrigin, "throttle" | "address">,
+): Promise<User> {
   const attempt = throttle.take(address, input.name, context.clock.monotonic());
   try {
-    const view = await compare(context, input);
+    const user = await compare(context, input);
     attempt.giveBack();
-    return view;
+    return user;
   } catch (error) {
     if (!(error instanceof MillraceError && error.reason === "unauthenticated")) attempt.giveNameBack();
     throw error;
   }
 }
 
-async function compare(context: IdentityContext, input: z.output<typeof loginBody>): Promise<LoginView> {
+async function compare(
+  context: IdentityContext,
+  input: Pick<z.output<typeof loginBody>, "name" | "password">,
+): Promise<User> {
   const user = await context.stores.identity.findUserByName(input.name);
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
   // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names
   // exist.
   const isRight = await verifyPassword(known ? user.passwordHash : await decoyHash(), input.password);
   if (!known || !isRight) throw new MillraceError("unauthenticated", "the name or the password is wrong");
-  return {
-    accessToken: await signAccessToken(context, user.userId),
-    expiresIn: ACCESS_TOKEN_SECONDS,
-    user: userView(user),
-  };
+  return user;
 }
 
 let decoy: Promise<string> | undefined;
@@ -128,6 +158,7 @@ function decoyHash(): Promise<string> {
   return decoy;
 }
 
-export function userView({ userId, name, role, passwordHash, disabled, createdAt }: User): UserView {
-  return { userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) };
+export function userView({ userId, name, role, passwordHash, disabled, createdAt, email }: User): UserView {
+  const view = { userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) };
+  return email === undefined ? view : { ...view, email };
 }

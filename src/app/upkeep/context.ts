@@ -16,6 +16,7 @@ export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "sh
     | "secrets"
     | "identity"
     | "rights"
+    | "logins"
     | "idempotency"
     | "removeRun"
     | "removals"

@@ -4,6 +4,7 @@
  */
 import type { RootId, RunId } from "../../domain/ids.ts";
 import type { UpkeepContext } from "./context.ts";
+import { OPEN_AFTER_EXPIRY_SECONDS } from "../identity/access-tokens.ts";
 import { finishRemoval } from "../runs/remove-run.ts";
 
 /** Records of one call to the store. */
@@ -35,6 +36,8 @@ export async function* pruneRecords(context: UpkeepContext, keptMs: number): Asy
     () => stores.idempotency.forget(before, BATCH_SIZE),
     // After the request ids: a repeat of a request id must still find that its run was removed.
     () => stores.removals.forget(before, BATCH_SIZE),
+    () => stores.logins.forgetSessions(clock.now() - OPEN_AFTER_EXPIRY_SECONDS * 1_000, BATCH_SIZE),
+    () => stores.logins.forgetVouchers(clock.now(), BATCH_SIZE),
     () => stores.deadLetters.forget({ before, most: MAX_DEAD_MESSAGES, limit: BATCH_SIZE }),
   ];
   for (const forget of forgetting) {

@@ -3,6 +3,7 @@
  * in memory, and a refused call reaches no store.
  */
 import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Middleware } from "koa";
 import type { Clock } from "../../domain/clock.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -17,6 +18,9 @@ export interface RateLimits {
 }
 
 export const NO_RATE_LIMITS: RateLimits = { token: null, address: null };
+
+/** What a request shows for its caller, such as a bearer header or a session cookie; "" for nothing. */
+type ProofOf = (headers: IncomingHttpHeaders) => string;
 
 const WINDOW_MS = 60_000;
 /** Callers that are counted at a time. When there are more, those whose calls are longest ago start again. */
@@ -80,22 +84,23 @@ export function limitRates(
   clock: Pick<Clock, "monotonic">,
   { token, address }: RateLimits,
   addressOf: AddressOf,
+  proofOf: ProofOf = ({ authorization = "" }) => authorization,
 ): Middleware<RequestState> {
   const tokens = token === null ? null : new CallCounter(token);
   const addresses = address === null ? null : new CallCounter(address);
   return async (ctx, next) => {
-    const bearer = ctx.get("authorization");
+    const proof = proofOf(ctx.headers);
     const now = clock.monotonic();
-    if (bearer !== "") {
+    if (proof !== "") {
       // The digest, so that no token is kept longer than its call.
-      if (tokens !== null) announce(ctx, "token", token!, tokens.take(hash("sha1", bearer, "base64"), now));
+      if (tokens !== null) announce(ctx, "token", token!, tokens.take(hash("sha1", proof, "base64"), now));
     } else if (addresses !== null) {
       announce(ctx, "address", address!, addresses.take(addressOf(ctx.req), now));
     }
     try {
       await next();
     } catch (error) {
-      const isUnproven = error instanceof MillraceError && error.reason === "unauthenticated" && bearer !== "";
+      const isUnproven = error instanceof MillraceError && error.reason === "unauthenticated" && proof !== "";
       if (isUnproven && addresses !== null) {
         announce(ctx, "address", address!, addresses.take(addressOf(ctx.req), clock.monotonic()));
       }

@@ -141,7 +141,8 @@ function describe(route: RouteFacts, path: string, suffix: string, maker: Maker)
     ...(route.isOpen ? { security: [] as const } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: { ...successes(route, maker), ...failures(route, maker) },
+    // A status that the route declares has the meaning of the route: RFC 8628 has errors of its own.
+    responses: { ...failures(route, maker), ...successes(route, maker) },
   };
 }
 

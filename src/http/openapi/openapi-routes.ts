@@ -2,7 +2,7 @@
 import type { AppContext } from "../../app/context.ts";
 import { doInTurns } from "../../app/pieces.ts";
 import { HEALTH_ROUTES } from "../health.ts";
-import { LOGIN_ROUTES } from "../identity-routes.ts";
+import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "../login/login-routes.ts";
 import { type RouteFacts, routesFor } from "../route.ts";
 import { API_ROUTES } from "../routes.ts";
 import { describeApi, type DescribedRoutes, type OpenApiDocument } from "./document.ts";
@@ -44,7 +44,7 @@ export const OPENAPI_ROUTES = [
 
 export const DESCRIBED_ROUTES: DescribedRoutes = {
   root: HEALTH_ROUTES satisfies readonly RouteFacts[],
-  api: [...OPENAPI_ROUTES, ...LOGIN_ROUTES, ...API_ROUTES],
+  api: [...OPENAPI_ROUTES, ...OPEN_LOGIN_ROUTES, ...API_ROUTES, ...SESSION_ROUTES],
 };
 
 interface Description {

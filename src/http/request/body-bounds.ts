@@ -22,6 +22,11 @@ const SECRET: BodyBounds = {
   values: 100,
   why: "a value has up to 64 kB, and an escaped character is six times as long",
 };
+const DEVICE: BodyBounds = {
+  bytes: 16 * KB,
+  values: 100,
+  why: "a caller without a token may send it: the codes of a device",
+};
 const PIPELINE: BodyBounds = {
   bytes: 1 * MB,
   values: 10_000,
@@ -35,6 +40,13 @@ export const BODY_BOUNDS: Readonly<Record<string, BodyBounds>> = {
     values: 100,
     why: "a caller without a token may send it: a name and a password",
   },
+  "POST /auth/refresh": {
+    bytes: 16 * KB,
+    values: 100,
+    why: "a caller without a token may send it: a refresh token",
+  },
+  "POST /auth/device/code": DEVICE,
+  "POST /auth/device/token": DEVICE,
   "POST /pipelines": PIPELINE,
   "PUT /pipelines/:pipelineId": PIPELINE,
   "POST /pipelines/:pipelineId/spec/validate": DEFINITION,

@@ -32,7 +32,7 @@ export async function readJsonBody(ctx: ApiContext): Promise<unknown> {
 }
 
 /** Throws `malformed_request` when a small body does not arrive in time. The connection is closed behind the answer. */
-async function inTime(ctx: ApiContext, reading: Promise<Buffer>): Promise<Buffer> {
+export async function inTime(ctx: ApiContext, reading: Promise<Buffer>): Promise<Buffer> {
   const ms = ctx.state.smallBodyWithinMs;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -8,6 +8,7 @@ import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { inspectionStore } from "./inspection.ts";
+import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
 import { outputStore } from "./outputs.ts";
@@ -49,6 +50,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     pipelineDeletions: translated(pipelineDeletionStore(connection)),
     identity: translated(identityStore(connection)),
     rights: translated(rightsStore(connection)),
+    logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,

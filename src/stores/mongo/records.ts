@@ -225,6 +225,9 @@ export function identityStore(connection: Connection): IdentityStore {
       const unspent = maxUses === null ? {} : { "body.uses": { $lt: maxUses } };
       return (await tokens.updateOne({ _id: tokenId, ...unspent }, { $inc: { "body.uses": 1 } })).matchedCount > 0;
     },
+    async noteTokenUse(tokenId, at) {
+      await tokens.updateOne({ _id: tokenId }, { $max: { "body.lastUsedAt": at } });
+    },
     async forgetExpired(before) {
       await tokens.deleteMany({ "body.expiresAt": { $lt: before } });
     },

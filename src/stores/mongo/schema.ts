@@ -114,6 +114,20 @@ export const MIGRATIONS: readonly Migration[] = [
     await connection.collection("ended_attempts").createIndex({ rootId: 1, _id: 1 });
   },
   async (connection) => {
+    await connection
+      .collection("sessions")
+      .createIndexes([{ key: { userId: 1, createdAt: 1, _id: 1 } }, { key: { expiresAt: 1 } }]);
+    await connection
+      .collection("vouchers")
+      .createIndexes([
+        { key: { alias: 1 }, unique: true },
+        { key: { subject: 1, kind: 1 } },
+        { key: { expiresAt: 1 } },
+        { key: { kind: 1, expiresAt: 1 } },
+      ]);
+    await connection.collection("identities").createIndex({ userId: 1 });
+  },
+  async (connection) => {
     await connection.collection("tenants").createIndex({ "body.name": 1 }, { unique: true });
     await connection.collection("teams").createIndex({ tenantId: 1, name: 1 }, { unique: true });
     await connection.collection("team_members").createIndexes([{ key: { userId: 1 } }, { key: { teamId: 1 } }]);

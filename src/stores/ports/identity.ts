@@ -19,6 +19,8 @@ export interface User {
   readonly disabled: boolean;
   /** Access tokens of earlier logins are refused; absent while none is. Unix milliseconds. */
   readonly loginsFrom?: number;
+  /** Small letters; absent without one. It links the user to a provider's user who has verified the same address. */
+  readonly email?: string;
   /** The tenant or project that owns a service account; absent for a person. */
   readonly ownedBy?: Area;
 }
@@ -47,7 +49,7 @@ export interface FoundUser extends User {
 }
 
 /** New values of some fields of a user. */
-export type UserChange = Partial<Pick<User, "name" | "role" | "passwordHash" | "disabled" | "loginsFrom">>;
+export type UserChange = Partial<Pick<User, "name" | "role" | "passwordHash" | "disabled" | "loginsFrom" | "email">>;
 
 /** True for a user who counts as an owner: without one, no user could manage the owners. */
 export function isActiveOwner({ role, disabled }: Pick<User, "role" | "disabled">): boolean {
@@ -77,6 +79,8 @@ export interface Token {
   readonly maxUses: number | null;
   /** How many agents the token has registered. */
   readonly uses: number;
+  /** When a caller last used it, to a minute; absent for a token that no caller has used. Unix milliseconds. */
+  readonly lastUsedAt?: number;
   /** The trusted labels of agents that register with it; absent for none, and for the other kinds of token. */
   readonly labels?: Pairs<string>;
 }
@@ -122,7 +126,10 @@ export interface IdentityStore {
    * last two owners away, one gets this answer.
    */
   changeUser(userId: UserId, change: UserChange): Promise<"changed" | "missing" | "nameTaken" | "lastOwner">;
-  /** Removes a user with the user's personal tokens, memberships and bindings. `lastOwner` as for {@link changeUser}. */
+  /**
+   * Removes a user with personal tokens, sessions, vouchers, linked identities, memberships and bindings. `lastOwner` as for
+   * {@link changeUser}.
+   */
   deleteUser(userId: UserId): Promise<"deleted" | "missing" | "lastOwner">;
 
   /** Stores a new token. A repeat of the id changes nothing. */
@@ -134,6 +141,8 @@ export interface IdentityStore {
   listRegistrationTokens(): Promise<readonly Token[]>;
   /** Counts one use, atomically. False, and nothing is counted, when the token has reached `maxUses` or is missing. */
   countUse(token: Pick<Token, "tokenId" | "maxUses">): Promise<boolean>;
+  /** Notes a use, unless a later one is noted already. Changes nothing when the token is missing. */
+  noteTokenUse(tokenId: TokenId, at: number): Promise<void>;
   /** False when the token was missing. */
   deleteToken(tokenId: TokenId): Promise<boolean>;
   /** Removes all tokens that expired before `before`, Unix milliseconds. */

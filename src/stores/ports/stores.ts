@@ -10,6 +10,7 @@ import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { InboxStore } from "./inbox.ts";
 import type { InspectionStore } from "./inspection.ts";
+import type { LoginStore } from "./logins.ts";
 import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
 import type { PipelineDeletionStore } from "./pipeline-deletions.ts";
@@ -44,6 +45,7 @@ export interface Stores {
   readonly pipelineDeletions: PipelineDeletionStore;
   readonly identity: IdentityStore;
   readonly rights: RightsStore;
+  readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;

@@ -8,6 +8,7 @@ import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { inspectionStore } from "./inspection.ts";
+import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
 import { pipelineDeletionStore } from "./pipeline-deletions.ts";
@@ -52,6 +53,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     pipelineDeletions: pipelineDeletionStore(db),
     identity: identityStore(db),
     rights: rightsStore(db),
+    logins: loginStore(db),
     secrets: secretStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),

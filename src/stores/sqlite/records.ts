@@ -256,6 +256,14 @@ export function identityStore(db: Database): IdentityStore {
         tokenId,
         maxUses ?? Number.MAX_SAFE_INTEGER,
       )) > 0,
+    async noteTokenUse(tokenId, at) {
+      await db.run(
+        `UPDATE tokens SET body = json_set(body, '$.lastUsedAt', ?1)
+         WHERE token_id = ?2 AND coalesce(body ->> '$.lastUsedAt', 0) < ?1`,
+        at,
+        tokenId,
+      );
+    },
     async forgetExpired(before) {
       await db.run("DELETE FROM tokens WHERE json_extract(body, '$.expiresAt') < ?", before);
     },

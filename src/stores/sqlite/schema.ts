@@ -164,6 +164,26 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   `,
   `
+  CREATE TABLE sessions (
+    session_id TEXT PRIMARY KEY, user_id TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX sessions_by_user ON sessions (user_id, created_at, session_id);
+  CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+  CREATE TABLE vouchers (
+    voucher_hash TEXT PRIMARY KEY, alias TEXT UNIQUE, kind TEXT NOT NULL, subject TEXT NOT NULL, state TEXT NOT NULL,
+    expires_at INTEGER NOT NULL, facts TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX vouchers_by_subject ON vouchers (subject, kind);
+  CREATE INDEX vouchers_by_expiry ON vouchers (expires_at);
+  CREATE INDEX vouchers_by_kind ON vouchers (kind, expires_at);
+  CREATE TABLE identities (
+    issuer TEXT NOT NULL, subject TEXT NOT NULL, user_id TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (issuer, subject)
+  ) WITHOUT ROWID;
+  CREATE INDEX identities_by_user ON identities (user_id);
+  `,
+  `
   CREATE TABLE tenants (tenant_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, body TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE teams (
     team_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (tenant_id, name)

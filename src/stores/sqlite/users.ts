@@ -80,6 +80,8 @@ export function userStore(db: Database): UserStore {
         db.runNow("DELETE FROM tokens WHERE kind = 'personal' AND subject = ?", userId);
         db.runNow("DELETE FROM bindings WHERE subject_id = ?", userId);
         db.runNow("DELETE FROM team_members WHERE user_id = ?", userId);
+        for (const table of ["sessions", "identities"]) db.runNow(`DELETE FROM ${table} WHERE user_id = ?`, userId);
+        db.runNow("DELETE FROM vouchers WHERE subject = ?", userId);
         db.runNow("DELETE FROM users WHERE user_id = ?", userId);
         return "deleted";
       }),

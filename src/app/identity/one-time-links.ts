@@ -1,0 +1,129 @@
+/**
+ * Links with which a user sets a password, once: an invitation for a new user, a reset for one who has forgotten it. The
+ * link is shown to the administrator who asks for it, and the store keeps its hash alone.
+ */
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, type UserId } from "../../domain/ids.ts";
+import { ROLES } from "../../domain/roles.ts";
+import type { User } from "../../stores/ports/identity.ts";
+import type { Voucher } from "../../stores/ports/logins.ts";
+import { shape, time } from "../shapes.ts";
+import { rfc3339 } from "../times.ts";
+import type { Caller } from "./access.ts";
+import type { IdentityContext } from "./context.ts";
+import { hashOf } from "./one-time.ts";
+import { hashPassword } from "./passwords.ts";
+import { reachUser } from "./reaching-users.ts";
+import {
+  createUser,
+  password as passwordShape,
+  userEmail,
+  userName,
+  UserShape,
+  type UserView,
+  userView,
+} from "./users.ts";
+
+const DAY_MS = 86_400_000;
+const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
+
+export type LinkKind = "invitation" | "reset";
+
+export const inviteBody = z.strictObject({
+  name: userName,
+  role: z.enum(ROLES),
+  email: userEmail.optional(),
+  /** How long the link is good. */
+  days: z.int().min(1).max(30).default(7),
+});
+export const resetLinkBody = z.strictObject({ days: z.int().min(1).max(7).default(1) });
+
+/** The answer that shows the link; no later answer does. */
+export const LinkShape = shape("OneTimeLink", { user: UserShape, link: z.string(), expiresAt: time });
+
+type LinkView = z.infer<typeof LinkShape>;
+
+/**
+ * Creates a user without a password, and a link with which the user sets one. Throws `forbidden` for a role above the
+ * caller's own, and `already_exists` for a name that is taken.
+ */
+export async function invite(
+  context: IdentityContext,
+  caller: Caller,
+  { days, ...user }: z.output<typeof inviteBody>,
+  publicUrl: string,
+): Promise<LinkView> {
+  const view = await createUser(context, caller, user);
+  return makeLink(context, { kind: "invitation", user: view, days, publicUrl });
+}
+
+/**
+ * A link with which a user sets a new password; earlier links of the user are void. Throws `not_found`; and `forbidden`
+ * for a user with a higher role, and for the caller's own user, who would get around the current password.
+ */
+export async function createResetLink(
+  context: IdentityContext,
+  caller: Caller,
+  { userId, days }: z.output<typeof resetLinkBody> & { readonly userId: string },
+  publicUrl: string,
+): Promise<LinkView> {
+  const { user, isOwn } = await reachUser(context, caller, userId, MANAGED);
+  if (isOwn) throw new MillraceError("forbidden", "change your own password with PUT /users/me/password");
+  await dropLinks(context, user.userId);
+  return makeLink(context, { kind: "reset", user: userView(user), days, publicUrl });
+}
+
+/** Makes the links of a user void, because what they rest on has changed. */
+export async function dropLinks({ stores }: IdentityContext, userId: UserId): Promise<void> {
+  await stores.logins.dropVouchers(["invitation", "reset"], userId);
+}
+
+async function makeLink(
+  context: IdentityContext,
+  link: { readonly kind: LinkKind; readonly user: UserView; readonly days: number; readonly publicUrl: string },
+): Promise<LinkView> {
+  const { kind, user, days, publicUrl } = link;
+  const secret = `mrl_${randomBytes(32).toString("hex")}`;
+  const expiresAt = context.clock.now() + days * DAY_MS;
+  const voucher = { kind, alias: null, subject: user.userId, expiresAt, state: "", facts: {} };
+  await context.stores.logins.putVoucher({ hash: hashOf(secret), ...voucher });
+  return { user, link: `${publicUrl}/${kind}?token=${secret}`, expiresAt: rfc3339(expiresAt) };
+}
+
+/** The user whom a link concerns. Throws `not_found` for a link that is unknown, used or expired. */
+export async function userOfLink(context: IdentityContext, kind: LinkKind, secret: string): Promise<User> {
+  const voucher = await context.stores.logins.findVoucher(kind, hashOf(secret));
+  return requireUserOf(context, voucher);
+}
+
+/** Uses the link: sets the password and ends all logins. Of concurrent calls with one link, one succeeds. */
+export async function setPasswordByLink(
+  context: IdentityContext,
+  kind: LinkKind,
+  { secret, password }: { readonly secret: string; readonly password: string },
+): Promise<User> {
+  const shape = passwordShape.safeParse(password);
+  if (!shape.success) throw new MillraceError("malformed_request", `the password ${shape.error.issues[0]!.message}`);
+  // A hash is dear: it is made only for a link that is good.
+  await userOfLink(context, kind, secret);
+  const passwordHash = await hashPassword(password);
+  const user = await requireUserOf(context, await context.stores.logins.takeVoucher(kind, hashOf(secret), ""));
+  await context.stores.identity.changeUser(user.userId, { passwordHash, loginsFrom: context.clock.now() });
+  await dropLinks(context, user.userId);
+  await context.stores.logins.endSessionsOf(user.userId);
+  return user;
+}
+
+async function requireUserOf(context: IdentityContext, voucher: Voucher | undefined): Promise<User> {
+  const isGood = voucher !== undefined && voucher.expiresAt > context.clock.now();
+  const user = isGood ? await context.stores.identity.findUser(asId<UserId>(voucher.subject)) : undefined;
+  if (user === undefined || user.disabled) {
+    throw new MillraceError(
+      "not_found",
+      "the link is unknown, was used, or has expired: ask an administrator for a new one",
+    );
+  }
+  return user;
+}

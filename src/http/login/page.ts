@@ -1,0 +1,82 @@
+/** Pages without scripts: their frame, their style, and the headers that keep a browser from loading anything else. */
+import { createHash } from "node:crypto";
+import type { Middleware } from "koa";
+import type { AppContext } from "../../app/context.ts";
+import { errorEnvelope, publicError } from "../../app/envelope.ts";
+import type { ApiContext, RequestState } from "../request/state.ts";
+import { Html, html } from "./html.ts";
+
+const STYLE = [
+  "body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:4rem auto;padding:0 1rem;color:#1b1f24;background:#fff}",
+  "h1{font-size:1.4rem}label{display:block;margin:.8rem 0}input{display:block;width:100%;box-sizing:border-box;padding:.4rem;font:inherit}",
+  "button,.button{display:inline-block;margin:.6rem .6rem 0 0;padding:.4rem 1rem;font:inherit}",
+  "[role=alert]{border-left:4px solid #b42318;padding-left:.8rem}code{font-size:1.2rem;letter-spacing:.1em}",
+].join("");
+/** No character of it needs an escape, and the policy names the hash of all that is between the tags. */
+const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${STYLE_HASH}'`,
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join("; ");
+
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  /** Default 200. */
+  readonly status?: number;
+  /** Where the browser goes on by itself. */
+  readonly goOn?: string;
+}
+
+export function sendPage(ctx: ApiContext, { title, body, status = 200, goOn }: Page): void {
+  ctx.status = status;
+  ctx.set("Content-Security-Policy", POLICY);
+  // With `no-referrer` a browser would name no origin when it sends a form, and the form would be refused.
+  ctx.set("Referrer-Policy", "strict-origin");
+  ctx.type = "html";
+  const jump = goOn === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${goOn}" />`;
+  ctx.body = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        ${jump}
+        <title>${title} · millrace</title>
+        ${STYLE_ELEMENT}
+      </head>
+      <body>
+        <main>
+          <h1>${title}</h1>
+          ${body}
+        </main>
+      </body>
+    </html> `.text;
+}
+
+/** What a form shows above its fields when it was refused. */
+export function alert(message: string | undefined): Html | undefined {
+  return message === undefined ? undefined : html`<p role="alert">${message}</p>`;
+}
+
+/** Shows every error of a form as a page. Internal errors are logged, and the page names the id of the request. */
+export function showErrors(context: AppContext): Middleware<RequestState> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const { requestId } = ctx.state;
+      const error = publicError(thrown, `tell an administrator the request id ${requestId}`, (internal) =>
+        context.log.error({ requestId, path: ctx.path, error: String(internal) }, "a form failed"),
+      );
+      const { code } = errorEnvelope(error, ctx.path, context.clock.now());
+      if (code === 429 || code === 503) ctx.set("Retry-After", `${error.retryAfterSeconds}`);
+      const body = html`${alert(error.message)}
+        <p><a href="/login">To the login</a></p>`;
+      sendPage(ctx, { title: "That did not work", body, status: code });
+    }
+  };
+}
