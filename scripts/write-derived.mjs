@@ -7,6 +7,7 @@ import { deriveDiagnosticsPage } from "../test/support/diagnostics-page.ts";
 import { ImportPolicy } from "../test/support/import-policy.ts";
 import { deriveErrorsPage } from "../test/support/errors-page.ts";
 import { deriveOpenApi } from "../test/support/openapi-document.ts";
+import { deriveRolesPage } from "../test/support/roles-page.ts";
 import { deriveStatesPage } from "../test/support/states-page.ts";
 
 const at = (name) => new URL(`../${name}`, import.meta.url);
@@ -20,6 +21,7 @@ for (const [file, derive] of [
   ["docs/diagnostics.md", deriveDiagnosticsPage],
   ["docs/errors.md", deriveErrorsPage],
   ["docs/openapi.json", deriveOpenApi],
+  ["docs/roles.md", deriveRolesPage],
   ["docs/states.md", deriveStatesPage],
 ]) {
   writeFileSync(at(file), derive(readFileSync(at(file), "utf8")));

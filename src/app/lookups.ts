@@ -1,6 +1,6 @@
 /** Look-ups of projects, pipelines, runs and plans that throw `not_found` with a text for people. */
 import { MillraceError } from "../domain/errors.ts";
-import type { PipelineId, ProjectId, RunId } from "../domain/ids.ts";
+import type { PipelineId, ProjectId, RunId, TenantId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import type { AggregateHead } from "../stores/ports/aggregates.ts";
 import type { Pipeline, Project } from "../stores/ports/pipelines.ts";
@@ -14,6 +14,10 @@ export async function findProject(context: WithStores<"pipelines">, projectId: P
 
 export function noProject(projectId: ProjectId): MillraceError {
   return new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
+}
+
+export function noTenant(tenantId: TenantId): MillraceError {
+  return new MillraceError("not_found", `there is no tenant ${JSON.stringify(tenantId)}`);
 }
 
 export async function findPipeline(context: WithStores<"pipelines">, pipelineId: PipelineId): Promise<Pipeline> {

@@ -1,8 +1,8 @@
-/** What each trigger, and each step with secrets, has to know of its project. */
+/** What each trigger, each step with secrets, and the check of a caller's rights have to know of a project. */
 import type { Clock } from "../domain/clock.ts";
-import type { ProjectId } from "../domain/ids.ts";
+import { DEFAULT_TENANT, type ProjectId, type TenantId } from "../domain/ids.ts";
 import { NO_TRUST_DEMAND, type TrustDemand } from "../domain/labels.ts";
-import { isArchived, type PipelineStore } from "../stores/ports/pipelines.ts";
+import { isArchived, type PipelineStore, tenantOf } from "../stores/ports/pipelines.ts";
 import type { WithStores } from "./context.ts";
 
 /** How long the facts of a project are remembered. */
@@ -11,9 +11,11 @@ const REMEMBERED_MS = 2_000;
 const MAX_REMEMBERED = 1_000;
 
 export interface ProjectFacts {
+  /** The tenant that owns the project; null for an unknown project. */
+  readonly tenantId: TenantId | null;
   /** What the project demands of the agents of its jobs. */
   readonly trustDemand: TrustDemand;
-  /** True for a project that takes no new pipelines and runs. */
+  /** True for a project that takes no new pipelines and runs: it is archived, or its tenant is. */
   readonly archived: boolean;
 }
 
@@ -30,7 +32,7 @@ const memories = new WeakMap<PipelineStore, Map<ProjectId, Known>>();
  * cannot be read.
  */
 export async function projectFactsOf(
-  { clock, stores }: { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines">,
+  { clock, stores }: { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines" | "rights">,
   projectId: ProjectId,
 ): Promise<ProjectFacts> {
   const { pipelines } = stores;
@@ -39,9 +41,14 @@ export async function projectFactsOf(
   const known = memory.get(projectId);
   if (known !== undefined && clock.monotonic() - known.readAt < REMEMBERED_MS) return known.facts;
   const project = await pipelines.findProject(projectId);
+  const tenantId = project === undefined ? null : tenantOf(project);
+  // The default tenant cannot be archived, so that an installation without other tenants reads none.
+  const tenant =
+    tenantId === null || tenantId === DEFAULT_TENANT ? undefined : await stores.rights.findTenant(tenantId);
   const facts = {
+    tenantId,
     trustDemand: project?.trustDemand ?? NO_TRUST_DEMAND,
-    archived: project !== undefined && isArchived(project),
+    archived: project !== undefined && (isArchived(project) || (tenant?.archivedAt ?? null) !== null),
   };
   memory.delete(projectId);
   memory.set(projectId, { readAt: clock.monotonic(), facts });
@@ -52,4 +59,9 @@ export async function projectFactsOf(
 /** Makes the next call of {@link projectFactsOf} on this node read the store. */
 export function forgetProjectFacts({ stores }: WithStores<"pipelines">, projectId: ProjectId): void {
   memories.get(stores.pipelines)?.delete(projectId);
+}
+
+/** {@link forgetProjectFacts} for all projects. */
+export function forgetTenantFacts({ stores }: WithStores<"pipelines">): void {
+  memories.get(stores.pipelines)?.clear();
 }

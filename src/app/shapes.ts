@@ -1,5 +1,6 @@
 /** What the shapes of answers are made of. A shape gives a view its type, and the description of the API its schema. */
 import { z } from "zod";
+import type { ProjectId, TenantId } from "../domain/ids.ts";
 
 /**
  * The shape of an object with exactly these fields. The description of the API refers to it by its name, which no other
@@ -72,3 +73,6 @@ export function cursorPageOf<T extends z.ZodType>(item: T) {
 export function wholeListOf<T extends z.ZodType>(item: T) {
   return fields({ list: listOf(item), total: wholeNumber });
 }
+
+/** A tenant or a project, in which a role counts. */
+export const AreaShape = z.union([fields({ tenantId: id<TenantId>() }), fields({ projectId: id<ProjectId>() })]);

@@ -1,9 +1,10 @@
 /** Looks up a step run by the three ids that name it in the API: pipeline, job and step run. */
 import type { StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
-import { authoriseUser, type Caller, type UserOperation } from "./identity/access.ts";
+import { asId, type JobRunId, type PipelineId, type ProjectId, type RunId, type StepRunId } from "../domain/ids.ts";
+import type { Caller } from "./identity/access.ts";
 import type { WithStores } from "./context.ts";
+import { reach, type RightsContext } from "./reaching.ts";
 import { RecentlyRead } from "./recently-read.ts";
 
 export interface StepRunName {
@@ -23,6 +24,7 @@ export interface LocatedStepRun {
 /** What is known of a step run from its creation on, and never changes. */
 interface StepRunFacts extends LocatedStepRun {
   readonly pipelineId: PipelineId;
+  readonly projectId: ProjectId;
   readonly jobId: JobRunId;
 }
 
@@ -31,20 +33,25 @@ const REMEMBERED = 10_000;
 
 /** Finds step runs. What it has found it finds again without the store, also after the run was removed. */
 export class StepRunFinder {
+  readonly #context: RightsContext;
   readonly #facts: RecentlyRead<StepRunFacts>;
 
-  constructor(context: WithStores<"aggregates" | "plans">) {
+  constructor(context: RightsContext & WithStores<"aggregates" | "plans">) {
+    this.#context = context;
     this.#facts = new RecentlyRead(REMEMBERED, (id) => readFacts(context, asId<StepRunId>(id)));
   }
 
   /** Throws `forbidden`, and `not_found` when there is no such step run or the three ids do not belong together. */
   async locate(
     caller: Caller,
-    operation: UserOperation,
+    operation: "readLogs" | "readEvents",
     { pipelineId, jobId, stepRunId }: StepRunName,
   ): Promise<LocatedStepRun> {
-    authoriseUser(caller, operation);
-    const facts = await this.#facts.read(stepRunId);
+    const { found: facts } = await reach(this.#context, caller, operation, {
+      find: () => this.#facts.read(stepRunId),
+      projectOf: ({ projectId }) => projectId,
+      missing: () => noStepRun(stepRunId),
+    });
     if (facts.jobId !== jobId || facts.pipelineId !== pipelineId) {
       throw new MillraceError(
         "not_found",
@@ -64,8 +71,8 @@ async function readFacts({ stores }: WithStores<"aggregates" | "plans">, stepRun
   const step = location.actor.state as StepState;
   const job = await stores.plans.loadJob(runId, step.jobIndex);
   const uses = job?.steps[step.index]?.uses ?? "";
-  const { pipelineId } = head.summary;
-  return { runId, pipelineId, jobId, uses, logOf: step.reusedFrom ?? stepRunId };
+  const { pipelineId, projectId } = head.summary;
+  return { runId, pipelineId, projectId, jobId, uses, logOf: step.reusedFrom ?? stepRunId };
 }
 
 export function noStepRun(stepRunId: StepRunId, runId?: RunId): MillraceError {

@@ -15,6 +15,7 @@ export type StepRunId = Branded<"step">;
 export type PipelineId = Branded<"pipeline">;
 export type ProjectId = Branded<"project">;
 export type TenantId = Branded<"tenant">;
+export type TeamId = Branded<"team">;
 export type RevisionId = Branded<"revision">;
 export type AgentId = Branded<"agent">;
 export type UserId = Branded<"user">;
@@ -35,6 +36,8 @@ interface IdByPrefix {
   step: StepRunId;
   pl: PipelineId;
   prj: ProjectId;
+  tnt: TenantId;
+  team: TeamId;
   rev: RevisionId;
   agt: AgentId;
   usr: UserId;

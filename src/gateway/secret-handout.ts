@@ -6,9 +6,9 @@ import { demandTrust, failingClause, labelledAgent } from "../domain/labels.ts";
 import type { PlannedJob, StepSpec } from "../domain/plan.ts";
 
 export class SecretHandout {
-  readonly #context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines">;
+  readonly #context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines" | "rights">;
 
-  constructor(context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines">) {
+  constructor(context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines" | "rights">) {
     this.#context = context;
   }
 

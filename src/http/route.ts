@@ -16,6 +16,8 @@ import type {
   RunId,
   SessionId,
   StepRunId,
+  TeamId,
+  TenantId,
   TokenId,
 } from "../domain/ids.ts";
 import { hasCondition, requireMatch, sendTag, tagOf, tagOfJson } from "./manners/entity-tags.ts";
@@ -43,6 +45,8 @@ interface ParamTypes {
   readonly tokenId: TokenId;
   readonly sessionId: SessionId;
   readonly cacheId: CacheId;
+  readonly tenantId: TenantId;
+  readonly teamId: TeamId;
 }
 
 type ParamNames<P extends string> = P extends `${infer Head}/${infer Rest}`

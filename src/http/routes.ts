@@ -12,6 +12,7 @@ import { PLUGIN_ROUTES } from "./plugin-routes.ts";
 import { PROJECT_ROUTES } from "./project-routes.ts";
 import { RETENTION_ROUTES } from "./retention-routes.ts";
 import type { Route } from "./route.ts";
+import { RIGHTS_ROUTES } from "./rights-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
@@ -29,6 +30,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...PLUGIN_ROUTES,
   ...CLUSTER_ROUTES,
   ...PROJECT_ROUTES,
+  ...RIGHTS_ROUTES,
   ...RETENTION_ROUTES,
   ...LOG_LIMIT_ROUTES,
   ...TRUST_DEMAND_ROUTES,

@@ -33,6 +33,7 @@ import { pipelineDeletionStoreContract } from "./pipeline-deletion-store.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { reshardContract } from "./reshard.ts";
+import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
@@ -48,6 +49,7 @@ describe("the store on SQLite", () => {
   largeAggregateContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
+  rightsStoreContract(() => opened.stores);
   loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
@@ -136,6 +138,7 @@ describe("the store on MongoDB", function () {
   largeAggregateContract(() => stores);
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
+  rightsStoreContract(() => stores);
   loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);

@@ -3,6 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
+import { deriveRolesPage } from "../support/roles-page.ts";
 import { STATE_TABLES, deriveStatesPage } from "../support/states-page.ts";
 import { anchorsOf, blocksOf, exists, PAGES, proseOf, readPage, ROOT, under } from "../support/pages.ts";
 import { readTable } from "../support/markdown-table.ts";
@@ -96,6 +97,15 @@ describe("the page of states", () => {
     const tables = [...page.matchAll(/<!-- table: (\w+) -->/g)].map(([, name]) => name);
     expect(tables).to.deep.equal(Object.keys(STATE_TABLES));
     expect(deriveStatesPage(page)).to.equal(page);
+  });
+});
+
+describe("the page of roles", () => {
+  it("has the table of operations of the code (else run `npm run generate`)", () => {
+    const page = readPage("docs/roles.md");
+    const derived = deriveRolesPage(page);
+    expect(readTable(derived).length).to.be.above(35);
+    expect(readTable(page)).to.deep.equal(readTable(derived));
   });
 });
 

@@ -20,7 +20,7 @@ import { until } from "../support/until.ts";
 /** The collections that docs/operations.md tells operators to dump. */
 const DUMPED = (
   "aggregates ended_attempts inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs artifacts caches " +
-  "plans job_specs pipelines revisions plugins blobs.files blobs.chunks secrets projects tokens agents users " +
+  "plans job_specs pipelines revisions plugins blobs.files blobs.chunks secrets bindings team_members teams projects tenants tokens agents users " +
   "dead_letters shards settings removals pipeline_deletions"
 ).split(" ");
 const REBUILT = ["job_runs", "step_runs", "approvals", "user_counts"];

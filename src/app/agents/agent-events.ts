@@ -1,12 +1,12 @@
 /** Lists the events that agents reported about the steps of a run. */
 import { z } from "zod";
-import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { AgentEvent } from "../../stores/ports/agent-events.ts";
 import type { AgentsContext } from "./context.ts";
-import { authorise, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { listFields, listView, type ListView, pageRequest, sortField } from "../lists.ts";
 import { id, shape, time } from "../shapes.ts";
+import { reachRun } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
 
 export const listAgentEventsQuery = z.strictObject({
@@ -37,12 +37,8 @@ export async function listAgentEvents(
   caller: Caller,
   { runId, ...query }: z.output<typeof listAgentEventsQuery> & { readonly runId: RunId },
 ): Promise<ListView<AgentEventView>> {
-  authorise(caller, "readEvents");
-  const { aggregates, agentEvents } = context.stores;
-  if ((await aggregates.loadHead(runId)) === undefined) {
-    throw new MillraceError("not_found", `there is no run ${JSON.stringify(runId)}`);
-  }
-  return listView(await agentEvents.list(runId, pageRequest(query)), query, view);
+  await reachRun(context, caller, "readEvents", runId);
+  return listView(await context.stores.agentEvents.list(runId, pageRequest(query)), query, view);
 }
 
 function view({ eventId, agentId, stepRunId, type, subject, receivedAt, data, ...event }: AgentEvent): AgentEventView {

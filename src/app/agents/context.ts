@@ -2,5 +2,5 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the inventory of agents, their events and their removal work with. */
-export type AgentsContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "log"> &
-  WithStores<"aggregates" | "agentEvents" | "identity">;
+export type AgentsContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "clock" | "log"> &
+  WithStores<"aggregates" | "agentEvents" | "identity" | "pipelines" | "rights">;

@@ -39,10 +39,17 @@ export async function listAgents(
   caller: Caller,
 ): Promise<{ readonly list: readonly AgentView[]; readonly total: number }> {
   authoriseUser(caller, "readAgents");
+  const list = await readInventory(context);
+  return { list, total: list.length };
+}
+
+/** The agents as they are listed, for use cases that have authorised their callers. */
+export async function readInventory(
+  context: Pick<AgentsContext, "presence" | "log"> & WithStores<"identity">,
+): Promise<readonly AgentView[]> {
   const [agents, online] = await Promise.all([context.stores.identity.listAgents(), readOnline(context)]);
   const present = new Map(online?.map((record) => [record.agentId, record]));
-  const list = agents.map((agent) => agentView(agent, present.get(agent.agentId), online !== null));
-  return { list, total: list.length };
+  return agents.map((agent) => agentView(agent, present.get(agent.agentId), online !== null));
 }
 
 /** The agent as the inventory lists it. */

@@ -3,10 +3,11 @@ import { z } from "zod";
 import type { ProjectId } from "../../domain/ids.ts";
 import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/labels.ts";
 import type { AppContext, WithStores } from "../context.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
-import { findProject, noProject } from "../lookups.ts";
 import { id, shape } from "../shapes.ts";
+import { noProject } from "../lookups.ts";
+import { reachProject } from "../reaching.ts";
 
 /** What is absent is not demanded. */
 export const trustDemandBody = z.strictObject({
@@ -14,7 +15,7 @@ export const trustDemandBody = z.strictObject({
   protectedTargets: z.boolean().default(false),
 });
 
-type DemandContext = Pick<AppContext, "log"> & WithStores<"pipelines">;
+type DemandContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "rights">;
 
 export const TrustDemandShape = shape("TrustDemand", {
   projectId: id<ProjectId>(),
@@ -32,8 +33,7 @@ export async function getTrustDemand(
   caller: Caller,
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<TrustDemandView> {
-  authoriseUser(caller, "readTrustDemand");
-  const project = await findProject(context, projectId);
+  const { found: project } = await reachProject(context, caller, "readTrustDemand", projectId);
   return { projectId, ...NO_TRUST_DEMAND, ...project.trustDemand };
 }
 
@@ -46,7 +46,7 @@ export async function setTrustDemand(
   caller: Caller,
   { projectId, demand }: { readonly projectId: ProjectId; readonly demand: TrustDemand },
 ): Promise<TrustDemandView> {
-  const user = authoriseUser(caller, "writeTrustDemand");
+  const { user } = await reachProject(context, caller, "writeTrustDemand", projectId);
   if (!(await context.stores.pipelines.setTrustDemand(projectId, demand))) throw noProject(projectId);
   forgetProjectFacts(context, projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, demand }, "the trust demand of a project was set");

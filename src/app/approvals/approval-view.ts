@@ -9,7 +9,7 @@ import {
 } from "../../../actors/approval/state.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
-import type { UserCaller } from "../identity/access.ts";
+import type { ActingUser } from "../identity/access.ts";
 import { type VotingRule, whyNotVote } from "../identity/voting-rights.ts";
 import { rfc3339 } from "../times.ts";
 import type { ApprovalForCallerShape, ApprovalShape } from "./approval-shape.ts";
@@ -49,7 +49,7 @@ export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stage
   };
 }
 
-export function approvalForCaller(source: ApprovalSource, caller: UserCaller): ApprovalForCaller {
+export function approvalForCaller(source: ApprovalSource, caller: ActingUser): ApprovalForCaller {
   const { approval, plan } = source;
   const whyNot =
     approval.state === "pending" ? whyNotVote(caller, "approve", votingRule(source)) : `it is ${approval.state}`;

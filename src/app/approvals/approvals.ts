@@ -3,12 +3,13 @@ import { z } from "zod";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { APPROVAL_STATUSES } from "../../domain/status.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
 import { fields, id, listOf } from "../shapes.ts";
 import { ApprovalForCallerShape } from "./approval-shape.ts";
+import type { Caller } from "../identity/access.ts";
 import { type ApprovalForCaller, approvalForCaller, approvalsOf } from "./approval-view.ts";
 import type { ApprovalsContext } from "./context.ts";
 import { findPlan, findRunHead, noRun } from "../lookups.ts";
+import { actingIn, projectIdsFor, reach } from "../reaching.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 
 const idText = z.string().min(1).max(64);
@@ -27,10 +28,11 @@ export async function listApprovals(
   caller: Caller,
   input: z.output<typeof listApprovalsQuery>,
 ): Promise<ListView<ApprovalForCaller>> {
-  const user = authoriseUser(caller, "readApprovals");
+  const { user, projectIds } = await projectIdsFor(context, caller, "readApprovals");
   const { status, projectId, pipelineId } = input;
   const filter = {
     status,
+    ...(projectIds === undefined ? {} : { projectIds }),
     ...(projectId === undefined ? {} : { projectId: asId<ProjectId>(projectId) }),
     ...(pipelineId === undefined ? {} : { pipelineId: asId<PipelineId>(pipelineId) }),
   };
@@ -39,7 +41,10 @@ export async function listApprovals(
   // One after the other: a plan may have megabytes, and only one is in memory at a time.
   for (const { runId, actor } of found.list) {
     const [plan, { origin }] = await Promise.all([findPlan(context, runId), findRunHead(context, runId)]);
-    views.push(approvalForCaller({ approval: actor.state as ApprovalState, plan, origin }, user));
+    const approval = actor.state as ApprovalState;
+    const acting = await actingIn(context, user, approval.projectId);
+    // Without rights: the caller has lost them since the page was read.
+    if (acting !== undefined) views.push(approvalForCaller({ approval, plan, origin }, acting));
   }
   return listView({ list: views, total: found.total }, input, (view) => view);
 }
@@ -52,9 +57,15 @@ export async function listRunApprovals(
   caller: Caller,
   { runId }: { readonly runId: RunId },
 ): Promise<z.infer<typeof RunApprovalsShape>> {
-  const user = authoriseUser(caller, "readApprovals");
-  const aggregate = await context.stores.aggregates.load(runId);
-  if (aggregate === undefined) throw noRun(runId, undefined);
+  const { user, found: aggregate } = await reach(context, caller, "readApprovals", {
+    find: async () => {
+      const loaded = await context.stores.aggregates.load(runId);
+      if (loaded === undefined) throw noRun(runId, undefined);
+      return loaded;
+    },
+    projectOf: ({ head }) => head.summary.projectId,
+    missing: () => noRun(runId, undefined),
+  });
   const plan = await findPlan(context, runId);
   const { origin } = aggregate.head;
   return {

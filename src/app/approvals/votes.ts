@@ -4,7 +4,7 @@ import { gateName } from "../../../actors/approval/state.ts";
 import type { VoteCommand } from "../../domain/commands.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { type ApprovalId, newId, type PipelineId, type RunId } from "../../domain/ids.ts";
-import { authoriseUser, authoriseVote, type Caller, type UserCaller } from "../identity/access.ts";
+import { authoriseVote, type Caller, type UserCaller } from "../identity/access.ts";
 import type { Vote } from "../identity/voting-rights.ts";
 import {
   type ApprovalForCaller,
@@ -16,6 +16,7 @@ import {
 import { verdictOn } from "../commands/commands.ts";
 import type { ApprovalsContext } from "./context.ts";
 import { isOfPipeline, findPlan, noRun } from "../lookups.ts";
+import { reach } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 
 export const voteBody = z.strictObject({
@@ -52,8 +53,11 @@ async function vote(
   kind: Vote,
   input: VoteRequest,
 ): Promise<ApprovalForCaller> {
-  const user = authoriseUser(caller, "decideApprovals");
-  const source = await findApproval(context, input);
+  const { user, found: source } = await reach(context, caller, "decideApprovals", {
+    find: () => findApproval(context, input),
+    projectOf: ({ approval }) => approval.projectId,
+    missing: () => noRun(input.runId, input.pipelineId),
+  });
   authoriseVote(user, kind, votingRule(source));
   const { id, repeated } = await claimRequest(context, {
     caller: user,

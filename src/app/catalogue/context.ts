@@ -9,6 +9,7 @@ export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | 
     | "blobs"
     | "plugins"
     | "pipelines"
+    | "rights"
     | "pipelineDeletions"
     | "secrets"
     | "snapshotBytes"

@@ -7,13 +7,14 @@ import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
 import type { Revision } from "../../stores/ports/pipelines.ts";
-import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import { type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { DiagnosticShape } from "./diagnostic-shape.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
+import { reachPipeline } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { requireKnown } from "./required-definition.ts";
 import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
@@ -80,13 +81,13 @@ export async function getSpec(
   caller: Caller,
   input: { readonly pipelineId: PipelineId },
 ): Promise<SpecView> {
-  const { userId } = authoriseUser(caller, "readPipelines");
-  const { headRevisionId } = await findPipeline(context, input.pipelineId);
+  const { user, found } = await reachPipeline(context, caller, "readPipelines", input.pipelineId);
+  const { headRevisionId } = found;
   const revision = headRevisionId === null ? undefined : await context.stores.pipelines.findRevision(headRevisionId);
   if (revision === undefined) {
     throw new MillraceError("not_found", "the pipeline has no definition yet: save one with POST .../spec/save");
   }
-  const asking = askingFor(context, userId);
+  const asking = askingFor(context, user.userId);
   return {
     pipelineId: input.pipelineId,
     spec: await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
@@ -108,8 +109,9 @@ export async function validateSpec(
   caller: Caller,
   input: z.output<typeof validateBody> & { readonly pipelineId: PipelineId },
 ): Promise<ValidationView> {
-  const asking = askingFor(context, authoriseUser(caller, "validateDefinition").userId);
-  const { text } = await draftOn(context, asking, await findPipeline(context, input.pipelineId), input);
+  const { user, found: pipeline } = await reachPipeline(context, caller, "validateDefinition", input.pipelineId);
+  const asking = askingFor(context, user.userId);
+  const { text } = await draftOn(context, asking, pipeline, input);
   const { size, diagnostics } = await checkWithPlugins(context.stores, asking, text, input.format);
   return { valid: size !== null, diagnostics, jobsCount: size?.jobsCount ?? 0, stepsCount: size?.stepsCount ?? 0 };
 }
@@ -127,12 +129,12 @@ export async function saveSpec(
   caller: Caller,
   input: z.output<typeof saveBody> & { readonly pipelineId: PipelineId },
 ): Promise<SaveView> {
-  const user = authoriseUser(caller, "writeDefinitions");
-  const editor = claimedIdentity(user, input.editor, "editor");
   const { pipelineId } = input;
+  const { user, found: pipeline } = await reachPipeline(context, caller, "writeDefinitions", pipelineId);
+  const editor = claimedIdentity(user, input.editor, "editor");
   const expected = input.expectedHeadCommitSha ?? "";
   const asking = askingFor(context, user.userId);
-  const draft = await draftOn(context, asking, await findPipeline(context, pipelineId), input);
+  const draft = await draftOn(context, asking, pipeline, input);
   const definition = requireKnown(await checkWithPlugins(context.stores, asking, draft.text, input.format));
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 

@@ -5,11 +5,13 @@
  */
 import { MillraceError } from "../../domain/errors.ts";
 import { commandIdOf, type PipelineId, type RunId } from "../../domain/ids.ts";
-import type { Pipeline } from "../../stores/ports/pipelines.ts";
+import type { Pipeline, PipelineToRun } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { storeCommand } from "../commands/commands.ts";
 import { noPipeline } from "../lookups.ts";
+import type { ActingUser, Caller } from "../identity/access.ts";
 import { projectFactsOf } from "../project-facts.ts";
+import { reach } from "../reaching.ts";
 import { projectArchived } from "./projects.ts";
 
 /** Live runs that one call stops, at most; the workers stop the others. */
@@ -49,15 +51,38 @@ export async function carryOutDeletion(context: DeletionContext, pipelineId: Pip
  * The pipeline of a new run. Throws `not_found`, and `conflict` while the pipeline is being deleted or its project is
  * archived.
  */
-export async function findPipelineToRun(
-  context: Pick<AppContext, "clock"> & WithStores<"pipelines">,
+export async function findPipelineToRun(context: ToRunContext, pipelineId: PipelineId): Promise<Pipeline> {
+  return requireRunnable(context, await findToRun(context, pipelineId));
+}
+
+/** {@link findPipelineToRun} for a caller who may call the operation on the pipeline. */
+export async function reachPipelineToRun(
+  context: ToRunContext,
+  caller: Caller,
+  operation: "triggerRun" | "runAdHocSteps",
   pipelineId: PipelineId,
-): Promise<Pipeline> {
-  const found = await context.stores.pipelines.findToRun(pipelineId);
+): Promise<{ readonly user: ActingUser; readonly pipeline: Pipeline }> {
+  const { user, found } = await reach(context, caller, operation, {
+    find: () => findToRun(context, pipelineId),
+    projectOf: ({ pipeline }) => pipeline.projectId,
+    missing: () => noPipeline(pipelineId),
+  });
+  return { user, pipeline: await requireRunnable(context, found) };
+}
+
+type ToRunContext = Pick<AppContext, "clock"> & WithStores<"pipelines" | "rights">;
+
+async function findToRun({ stores }: ToRunContext, pipelineId: PipelineId): Promise<PipelineToRun> {
+  const found = await stores.pipelines.findToRun(pipelineId);
   if (found === undefined) throw noPipeline(pipelineId);
+  return found;
+}
+
+async function requireRunnable(context: ToRunContext, found: PipelineToRun): Promise<Pipeline> {
   const { pipeline, isBeingDeleted } = found;
+  const { pipelineId, projectId } = pipeline;
   if (isBeingDeleted) throw beingDeleted(pipelineId);
-  if ((await projectFactsOf(context, pipeline.projectId)).archived) throw projectArchived(pipeline.projectId);
+  if ((await projectFactsOf(context, projectId)).archived) throw projectArchived(projectId);
   return pipeline;
 }
 

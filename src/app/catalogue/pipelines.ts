@@ -5,13 +5,15 @@ import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId, type Run
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import { isArchived, type Pipeline } from "../../stores/ports/pipelines.ts";
-import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import { isArchived, type Pipeline, type Project } from "../../stores/ports/pipelines.ts";
+import { type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { findPipeline, noPipeline } from "../lookups.ts";
+import { noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
+import { projectFactsOf } from "../project-facts.ts";
+import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { fields, id, keyOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
@@ -84,7 +86,16 @@ export async function createPipeline(
   caller: Caller,
   { requestId, ...input }: z.output<typeof createPipelineBody> & WithRequestId,
 ): Promise<PipelineView> {
-  const user = authoriseUser(caller, "writePipelines");
+  const projectId = input.projectId ? asId<ProjectId>(input.projectId) : DEFAULT_PROJECT;
+  const { user, found: project } = await reach(context, caller, "writePipelines", {
+    find: async () => {
+      const found = await context.stores.pipelines.findProject(projectId);
+      if (found === undefined) throw unknownProject(projectId);
+      return found;
+    },
+    projectOf: () => projectId,
+    missing: () => unknownProject(projectId),
+  });
   const createdBy = claimedIdentity(user, input.createdBy, "createdBy");
   return createOnce(context, {
     caller: user,
@@ -96,20 +107,20 @@ export async function createPipeline(
       const found = await context.stores.pipelines.find(pipelineId);
       return found && viewWithNewestRun(context, found);
     },
-    create: (pipelineId) => createAs(context, pipelineId, input, { createdBy, actor: user.name }),
+    create: (pipelineId) => createAs(context, { pipelineId, project }, input, { createdBy, actor: user.name }),
   });
 }
 
 async function createAs(
   context: CatalogueContext,
-  pipelineId: PipelineId,
+  { pipelineId, project }: { readonly pipelineId: PipelineId; readonly project: Project },
   input: z.output<typeof createPipelineBody>,
   by: Pick<Pipeline, "createdBy" | "actor">,
 ): Promise<PipelineView> {
   const now = context.clock.now();
   const pipeline: Pipeline = {
     pipelineId,
-    projectId: input.projectId ? asId<ProjectId>(input.projectId) : DEFAULT_PROJECT,
+    projectId: project.projectId,
     name: input.name,
     description: input.description ?? "",
     repoUrl: input.repoUrl ?? "",
@@ -124,11 +135,9 @@ async function createAs(
     headRevisionId: null,
   };
   refuseGit(pipeline);
-  const project = await context.stores.pipelines.findProject(pipeline.projectId);
-  if (project === undefined) {
-    throw malformed("/projectId", `there is no project ${JSON.stringify(pipeline.projectId)}`);
+  if (isArchived(project) || (await projectFactsOf(context, project.projectId)).archived) {
+    throw projectArchived(project.projectId);
   }
-  if (isArchived(project)) throw projectArchived(project.projectId);
   const outcome = await context.stores.pipelines.create(pipeline);
   if (outcome === "nameTaken") throw nameTaken(pipeline);
   return pipelineView(pipeline, undefined);
@@ -143,9 +152,8 @@ export async function updatePipeline(
   caller: Caller,
   input: { readonly pipelineId: PipelineId; readonly body: z.output<typeof updatePipelineBody> },
 ): Promise<PipelineView> {
-  authoriseUser(caller, "writePipelines");
   const { pipelineId, body } = input;
-  const stored = await findPipeline(context, pipelineId);
+  const { found: stored } = await reachPipeline(context, caller, "writePipelines", pipelineId);
   for (const field of ["projectId", "createdBy"] as const) {
     if ((body[field] ?? "") !== "" && body[field] !== stored[field]) {
       throw malformed(`/${field}`, `${field} cannot change: it is ${JSON.stringify(stored[field])}`);
@@ -175,8 +183,8 @@ export async function getPipeline(
   caller: Caller,
   input: { readonly pipelineId: PipelineId },
 ): Promise<PipelineView> {
-  authoriseUser(caller, "readPipelines");
-  return viewWithNewestRun(context, await findPipeline(context, input.pipelineId));
+  const { found } = await reachPipeline(context, caller, "readPipelines", input.pipelineId);
+  return viewWithNewestRun(context, found);
 }
 
 export async function listPipelines(
@@ -184,8 +192,9 @@ export async function listPipelines(
   caller: Caller,
   input: z.output<typeof listPipelinesQuery>,
 ): Promise<ListView<PipelineView>> {
-  authoriseUser(caller, "readPipelines");
+  const { projectIds } = await projectIdsFor(context, caller, "readPipelines");
   const filter = {
+    ...(projectIds === undefined ? {} : { projectIds }),
     ...(input.projectId === undefined ? {} : { projectId: asId<ProjectId>(input.projectId) }),
     ...(input.name === undefined ? {} : { name: input.name }),
   };
@@ -219,14 +228,13 @@ export async function listPipelines(
  * finish what this call leaves undone.
  */
 export async function deletePipeline(
-  context: DeletionContext,
+  context: DeletionContext & RightsContext,
   caller: Caller,
   input: { readonly pipelineId: PipelineId; readonly force: boolean },
 ): Promise<void> {
-  const user = authoriseUser(caller, "writePipelines");
   const { pipelineId, force } = input;
   const { aggregates, pipelineDeletions } = context.stores;
-  await findPipeline(context, pipelineId);
+  const { user } = await reachPipeline(context, caller, "writePipelines", pipelineId);
   // Before the live runs are read: a run that is stored after that read finds the note.
   await pipelineDeletions.note({ pipelineId, at: context.clock.now(), by: user.name, decided: force });
   if (!force) {
@@ -282,6 +290,10 @@ function refuseGit({ repoUrl, saveMode }: Pipeline): void {
 function malformed(pointer: string, message: string): MillraceError {
   const problems: Problem[] = [{ code: "invalid", pointer, message }];
   return new MillraceError("malformed_request", message, { problems });
+}
+
+function unknownProject(projectId: ProjectId): MillraceError {
+  return malformed("/projectId", `there is no project ${JSON.stringify(projectId)}`);
 }
 
 function nameTaken({ projectId, name }: Pipeline): MillraceError {

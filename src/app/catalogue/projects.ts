@@ -1,29 +1,37 @@
 /** Projects: administrators make, rename and archive them; everything that runs belongs to one. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
-import { DEFAULT_PROJECT, newId, type ProjectId } from "../../domain/ids.ts";
+import { asId, DEFAULT_PROJECT, DEFAULT_TENANT, newId, type ProjectId, type TenantId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
-import { isArchived, type Project, type ProjectChange } from "../../stores/ports/pipelines.ts";
+import { isArchived, type Project, type ProjectChange, tenantOf } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
-import { findProject, noProject } from "../lookups.ts";
+import type { Caller } from "../identity/access.ts";
+import { noProject } from "../lookups.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { id, shape, time } from "../shapes.ts";
+import { projectsFor, reachProject, reachTenant } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
 
 const projectName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100);
 const description = z.string().max(10_000);
 
-export const createProjectBody = z.strictObject({ name: projectName, description: description.default("") });
+export const createProjectBody = z.strictObject({
+  name: projectName,
+  description: description.default(""),
+  /** The owner, which never changes. */
+  tenantId: z.string().max(64).optional(),
+});
 export const changeProjectBody = z
   .strictObject({ name: projectName.optional(), description: description.optional(), archived: z.boolean().optional() })
   .refine((body) => Object.keys(body).length > 0, "must name at least one of name, description and archived");
 
-type ProjectContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "idempotency">;
+type ProjectContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "rights" | "idempotency">;
 
 export const ProjectShape = shape("Project", {
   projectId: id<ProjectId>(),
+  /** The owner. */
+  tenantId: id<TenantId>(),
   name: z.string(),
   description: z.string(),
   archived: z.boolean(),
@@ -32,13 +40,18 @@ export const ProjectShape = shape("Project", {
 
 type ProjectView = z.infer<typeof ProjectShape>;
 
-/** Throws `already_exists` for a name that is taken. */
+/**
+ * Throws `already_exists` for a name that is taken in the tenant, `malformed_request` for an unknown tenant, and
+ * `conflict` for one that is archived.
+ */
 export async function createProject(
   context: ProjectContext,
   caller: Caller,
   { requestId, ...input }: z.output<typeof createProjectBody> & WithRequestId,
 ): Promise<ProjectView> {
-  const user = authoriseUser(caller, "manageProjects");
+  const tenantId = asId<TenantId>(input.tenantId ?? DEFAULT_TENANT);
+  const missing = () => unknownTenant(tenantId);
+  const { user, found: tenant } = await reachTenant(context, caller, "createProjects", tenantId, missing);
   const { pipelines } = context.stores;
   return createOnce(context, {
     caller: user,
@@ -51,7 +64,8 @@ export async function createProject(
       return found && projectView(found);
     },
     create: async (projectId) => {
-      const project: Project = { ...input, projectId, createdAt: context.clock.now() };
+      if (tenant.archivedAt !== null) throw tenantArchived(tenantId);
+      const project: Project = { ...input, projectId, tenantId, createdAt: context.clock.now() };
       if ((await pipelines.createProject(project)) === "nameTaken") throw nameTaken(project.name);
       context.log.info({ projectId, by: user.name, userId: user.userId }, "a project was created");
       return projectView(project);
@@ -59,13 +73,13 @@ export async function createProject(
   });
 }
 
-/** All projects, by their ids, archived ones too. */
+/** The projects that the caller may see, by their ids, archived ones too. */
 export async function listProjects(
   context: ProjectContext,
   caller: Caller,
 ): Promise<{ readonly list: readonly ProjectView[]; readonly total: number }> {
-  authoriseUser(caller, "readProjects");
-  const list = (await context.stores.pipelines.listProjects()).map(projectView);
+  const { projects } = await projectsFor(context, caller, "readProjects");
+  const list = (projects === "all" ? await context.stores.pipelines.listProjects() : projects).map(projectView);
   return { list, total: list.length };
 }
 
@@ -75,8 +89,7 @@ export async function getProject(
   caller: Caller,
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<ProjectView> {
-  authoriseUser(caller, "readProjects");
-  return projectView(await findProject(context, projectId));
+  return projectView((await reachProject(context, caller, "readProjects", projectId)).found);
 }
 
 /**
@@ -89,8 +102,7 @@ export async function changeProject(
   caller: Caller,
   { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof changeProjectBody> },
 ): Promise<ProjectView> {
-  const user = authoriseUser(caller, "manageProjects");
-  const stored = await findProject(context, projectId);
+  const { user, found: stored } = await reachProject(context, caller, "manageProjects", projectId);
   const { archived = isArchived(stored), ...fields } = body;
   if (archived && projectId === DEFAULT_PROJECT) {
     throw new MillraceError(
@@ -117,9 +129,30 @@ export function projectArchived(projectId: ProjectId): MillraceError {
   );
 }
 
+/** The refusal of what would be new in an archived tenant. */
+export function tenantArchived(tenantId: TenantId): MillraceError {
+  return new MillraceError(
+    "conflict",
+    `the tenant ${JSON.stringify(tenantId)} is archived: it takes no new projects, pipelines and runs until an administrator sets archived to false`,
+  );
+}
+
+function unknownTenant(tenantId: TenantId): MillraceError {
+  const message = `there is no tenant ${JSON.stringify(tenantId)}`;
+  const problems = [{ code: "invalid", pointer: "/tenantId", message }];
+  return new MillraceError("malformed_request", message, { problems });
+}
+
 function projectView(project: Project): ProjectView {
   const { projectId, name, description: text = "", createdAt } = project;
-  return { projectId, name, description: text, archived: isArchived(project), createdAt: rfc3339(createdAt) };
+  return {
+    projectId,
+    tenantId: tenantOf(project),
+    name,
+    description: text,
+    archived: isArchived(project),
+    createdAt: rfc3339(createdAt),
+  };
 }
 
 function nameTaken(name: string): MillraceError {

@@ -4,11 +4,11 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
 import type { SealedSecret, SecretKey, SecretScope } from "../../stores/ports/secrets.ts";
-import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
+import type { Caller, UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { findPipeline, findProject } from "../lookups.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { id, shape, time, wholeNumber } from "../shapes.ts";
+import { reachPipeline, reachProject } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
 
 const { bytes, leastChars } = SECRET_BOUNDS;
@@ -86,8 +86,7 @@ export async function listSecrets(
   caller: Caller,
   input: z.output<typeof listSecretsQuery> & { readonly owner: SecretOwner },
 ): Promise<ListView<SecretView>> {
-  authoriseUser(caller, "manageSecrets");
-  const scope = await scopeOf(context, input.owner);
+  const { scope } = await reachOwner(context, caller, input.owner);
   return listView(await context.stores.secrets.list(scope, input), { ...input, sort: "name" }, secretView);
 }
 
@@ -107,18 +106,22 @@ async function reachSecret(
   caller: Caller,
   { owner, name }: { readonly owner: SecretOwner; readonly name: string },
 ): Promise<{ readonly user: UserCaller; readonly key: SecretKey }> {
-  const user = authoriseUser(caller, "manageSecrets");
-  return { user, key: { ...(await scopeOf(context, owner)), name } };
+  const { user, scope } = await reachOwner(context, caller, owner);
+  return { user, key: { ...scope, name } };
 }
 
-async function scopeOf(context: CatalogueContext, owner: SecretOwner): Promise<SecretScope> {
+async function reachOwner(
+  context: CatalogueContext,
+  caller: Caller,
+  owner: SecretOwner,
+): Promise<{ readonly user: UserCaller; readonly scope: SecretScope }> {
   if ("pipelineId" in owner) {
-    const { projectId, pipelineId } = await findPipeline(context, owner.pipelineId);
-    return { projectId, pipelineId };
+    const { user, found } = await reachPipeline(context, caller, "manageSecrets", owner.pipelineId);
+    return { user, scope: { projectId: found.projectId, pipelineId: found.pipelineId } };
   }
   const { projectId } = owner;
-  await findProject(context, projectId);
-  return { projectId, pipelineId: null };
+  const { user } = await reachProject(context, caller, "manageSecrets", projectId);
+  return { user, scope: { projectId, pipelineId: null } };
 }
 
 function logChange(context: CatalogueContext, user: UserCaller, secret: SealedSecret, message: string): SecretView {

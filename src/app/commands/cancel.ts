@@ -10,10 +10,11 @@ import {
   STEP_STATUS_CODES,
   type StepStatus,
 } from "../../domain/status.ts";
-import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
+import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import { verdictOn } from "./commands.ts";
 import type { CommandsContext } from "./context.ts";
 import { findRunHead } from "../lookups.ts";
+import { reachJob, reachStep } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { id, keyOf, shape, wholeNumber } from "../shapes.ts";
 import { commandBody } from "./run-commands.ts";
@@ -58,11 +59,11 @@ export async function cancelStep(
   caller: Caller,
   input: CancelRequest & { readonly stepRunId: StepRunId },
 ): Promise<CancelledStep> {
-  const user = authoriseUser(caller, "controlRun");
   const { stepRunId } = input;
-  const located = await context.stores.aggregates.findStep(stepRunId);
-  if (located === undefined || !isOfRun(located, input)) throw noStepRun(stepRunId, input.runId);
-  const { runId, jobId } = located;
+  const missing = () => noStepRun(stepRunId, input.runId);
+  const { user, found } = await reachStep(context, caller, "controlRun", stepRunId, missing);
+  if (!isOfRun(found, input)) throw missing();
+  const { runId, jobId } = found;
   const status = (await decideCancel(context, user, input, {
     kind: "cancelStep",
     runId,
@@ -81,14 +82,12 @@ export async function cancelJob(
   caller: Caller,
   input: CancelRequest & { readonly jobId: JobRunId },
 ): Promise<CancelledJob> {
-  const user = authoriseUser(caller, "controlRun");
   const { jobId } = input;
-  const located = await context.stores.aggregates.findJob(jobId);
-  if (located === undefined || !isOfRun(located, input)) {
-    const where = input.runId === undefined ? "" : ` in run ${JSON.stringify(input.runId)}`;
-    throw new MillraceError("not_found", `there is no job ${JSON.stringify(jobId)}${where}`);
-  }
-  const { runId } = located;
+  const where = input.runId === undefined ? "" : ` in run ${JSON.stringify(input.runId)}`;
+  const missing = () => new MillraceError("not_found", `there is no job ${JSON.stringify(jobId)}${where}`);
+  const { user, found } = await reachJob(context, caller, "controlRun", jobId, missing);
+  if (!isOfRun(found, input)) throw missing();
+  const { runId } = found;
   const status = (await decideCancel(context, user, input, { kind: "cancelJob", runId, jobId })) as JobStatus;
   return { jobId, runId, status, statusCode: JOB_STATUS_CODES[status] };
 }

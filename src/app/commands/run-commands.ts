@@ -6,10 +6,10 @@ import type { Verdict } from "../../domain/effects.ts";
 import { newId, type PipelineId, type RunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import { type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CommandsContext } from "./context.ts";
-import { findRunHead } from "../lookups.ts";
 import { type NewCommand, storeCommand, verdictOn } from "./commands.ts";
+import { reachRun } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { id, keyOf, shape, wholeNumber } from "../shapes.ts";
 
@@ -69,9 +69,8 @@ async function admit(
   kind: CommandKind,
   input: RunCommand,
 ): Promise<AdmittedCommand> {
-  const user = authoriseUser(caller, "controlRun");
+  const { user, found: head } = await reachRun(context, caller, "controlRun", input.runId, input.pipelineId);
   const operator = claimedIdentity(user, input.operator, "operator");
-  const head = await findRunHead(context, input.runId, input.pipelineId);
   const { id: commandId, repeated } = await claimRequest(context, {
     caller: user,
     scope: `${kind}/${input.runId}`,

@@ -4,11 +4,12 @@ import { type ArtifactFile, offsetOfFile } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ArtifactId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { deleteArtifactNow } from "./artifact-pruner.ts";
 import type { ContentContext } from "./context.ts";
 import { listFields, type ListView } from "../lists.ts";
 import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";
+import { authoriseOnRun, reachStep } from "../reaching.ts";
 import { noStepRun } from "../step-runs.ts";
 import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
@@ -49,7 +50,7 @@ export async function listArtifacts(
   caller: Caller,
   { runId, page, pageSize, name }: z.output<typeof listArtifactsQuery> & { readonly runId: RunId },
 ): Promise<ListView<ArtifactView>> {
-  authoriseUser(caller, "readArtifacts");
+  await authoriseOnRun(context, caller, "readArtifacts", runId);
   const now = context.clock.now();
   const kept = (await artifactsOfRun(context, runId)).filter(
     ({ artifact }) => isKept(artifact, now) && (name === undefined || artifact.name === name),
@@ -64,7 +65,7 @@ export async function getArtifact(
   caller: Caller,
   { runId, artifactId }: { readonly runId: RunId; readonly artifactId: ArtifactId },
 ): Promise<ArtifactDetails> {
-  authoriseUser(caller, "readArtifacts");
+  await authoriseOnRun(context, caller, "readArtifacts", runId);
   const [all, record] = await Promise.all([artifactsOfRun(context, runId), context.stores.artifacts.find(artifactId)]);
   const found = all.find(({ artifact }) => artifact.artifactId === artifactId);
   if (found === undefined || record === undefined || !isKept(record, context.clock.now())) {
@@ -89,7 +90,7 @@ export async function openArtifactFile(
   caller: Caller,
   { runId, artifactId, path }: { readonly runId: RunId; readonly artifactId: ArtifactId; readonly path?: string },
 ): Promise<ArtifactContent> {
-  authoriseUser(caller, "readArtifacts");
+  await authoriseOnRun(context, caller, "readArtifacts", runId);
   const record = await findInRun(context, runId, artifactId);
   const { files, name } = record;
   if (path === undefined && files.length > 1) {
@@ -114,7 +115,7 @@ export async function deleteArtifact(
   caller: Caller,
   { runId, artifactId }: { readonly runId: RunId; readonly artifactId: ArtifactId },
 ): Promise<void> {
-  const user = authoriseUser(caller, "deleteArtifacts");
+  const user = await authoriseOnRun(context, caller, "deleteArtifacts", runId);
   const { name } = await findInRun(context, runId, artifactId);
   await deleteArtifactNow(context.stores, artifactId);
   context.log.info({ artifactId, runId, artifact: name, by: user.name }, "an artifact is deleted");
@@ -139,11 +140,10 @@ export async function listStepRunArtifacts(
   caller: Caller,
   request: { readonly stepRunId: StepRunId; readonly page: number; readonly pageSize: number },
 ): Promise<{ readonly list: readonly StepRunFile[]; readonly total: number }> {
-  authoriseUser(caller, "readArtifacts");
   const { stepRunId, page, pageSize } = request;
-  const { aggregates, artifacts } = context.stores;
-  const location = await aggregates.findStep(stepRunId);
-  if (location === undefined) throw noStepRun(stepRunId);
+  const { artifacts } = context.stores;
+  const missing = () => noStepRun(stepRunId);
+  const { found: location } = await reachStep(context, caller, "readArtifacts", stepRunId, missing);
   const { reusedFrom } = location.actor.state as { readonly reusedFrom: StepRunId | null };
   const now = context.clock.now();
   const kept = (await artifacts.ofSteps([reusedFrom ?? stepRunId])).filter((artifact) => isKept(artifact, now));

@@ -4,13 +4,13 @@ import { CACHE_KEY_LENGTH } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { CacheRecord } from "../../stores/ports/caches.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { deleteCacheNow } from "./cache-pruner.ts";
 import type { ContentContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { fields, id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
-import { findProject } from "../lookups.ts";
+import { reach, reachProject } from "../reaching.ts";
 
 const prefix = z.string().min(1).max(CACHE_KEY_LENGTH);
 
@@ -43,9 +43,8 @@ export async function listCaches(
   caller: Caller,
   request: z.output<typeof listCachesQuery> & { readonly projectId: ProjectId },
 ): Promise<ListView<CacheView>> {
-  authoriseUser(caller, "readCaches");
   const { projectId, prefix: keyPrefix = "" } = request;
-  await findProject(context, projectId);
+  await reachProject(context, caller, "readCaches", projectId);
   const found = await context.stores.caches.list(projectId, keyPrefix, request);
   return listView(found, { ...request, sort: "-lastUsedAt" }, cacheView);
 }
@@ -56,14 +55,22 @@ export async function deleteCache(
   caller: Caller,
   { projectId, cacheId }: { readonly projectId: ProjectId; readonly cacheId: CacheId },
 ): Promise<void> {
-  const { name } = authoriseUser(caller, "deleteCaches");
-  const entry = await context.stores.caches.find(cacheId);
-  if (entry === undefined || entry.projectId !== projectId || entry.state !== "stored") {
-    const text = `project ${projectId} has no cache entry ${JSON.stringify(cacheId)}: it may have been deleted`;
-    throw new MillraceError("not_found", text);
-  }
+  const missing = () =>
+    new MillraceError(
+      "not_found",
+      `project ${projectId} has no cache entry ${JSON.stringify(cacheId)}: it may have been deleted`,
+    );
+  const { user, found: entry } = await reach(context, caller, "deleteCaches", {
+    find: async () => {
+      const stored = await context.stores.caches.find(cacheId);
+      if (stored === undefined || stored.projectId !== projectId || stored.state !== "stored") throw missing();
+      return stored;
+    },
+    projectOf: () => projectId,
+    missing,
+  });
   await deleteCacheNow(context.stores, entry);
-  context.log.info({ projectId, key: entry.key, by: name }, "a cache entry was deleted");
+  context.log.info({ projectId, key: entry.key, by: user.name }, "a cache entry was deleted");
 }
 
 /**
@@ -74,9 +81,8 @@ export async function deleteCaches(
   caller: Caller,
   request: z.output<typeof deleteCachesQuery> & { readonly projectId: ProjectId },
 ): Promise<z.infer<typeof DeletedCachesShape>> {
-  const { name } = authoriseUser(caller, "deleteCaches");
   const { projectId } = request;
-  await findProject(context, projectId);
+  const { user } = await reachProject(context, caller, "deleteCaches", projectId);
   let deleted = 0;
   for (;;) {
     const { list } = await context.stores.caches.list(projectId, request.prefix, { page: 1, pageSize: 100 });
@@ -84,7 +90,7 @@ export async function deleteCaches(
     for (const entry of list) await deleteCacheNow(context.stores, entry);
     deleted += list.length;
   }
-  context.log.info({ projectId, prefix: request.prefix, deleted, by: name }, "cache entries were deleted");
+  context.log.info({ projectId, prefix: request.prefix, deleted, by: user.name }, "cache entries were deleted");
   return { deleted };
 }
 

@@ -1,9 +1,9 @@
 /** The events of a run as programs follow them. */
 import type { EventObject, RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { FollowingContext } from "./context.ts";
-import { findRunHead } from "../lookups.ts";
+import { reachRun } from "../reaching.ts";
 import { requireKnownNumber } from "./object-updates.ts";
 import type { RunEventFeed } from "./run-event-feed.ts";
 
@@ -26,8 +26,8 @@ export async function* followEvents(
   caller: Caller,
   { objects, ...request }: RunEventsRequest,
 ): AsyncGenerator<RunEvent, void, void> {
-  authoriseUser(caller, "readEvents");
-  requireKnownNumber(await findRunHead(context, request.runId), request.after);
+  const { found } = await reachRun(context, caller, "readEvents", request.runId);
+  requireKnownNumber(found, request.after);
   for await (const events of runEvents.follow(request)) {
     for (const event of events) if (objects.length === 0 || objects.includes(event.object)) yield event;
   }

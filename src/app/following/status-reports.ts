@@ -5,11 +5,12 @@ import type { StepState } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import { type JobRunId, jobRunId, type PipelineId, type RunId, type StepRunId, stepRunId } from "../../domain/ids.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { FollowingContext } from "./context.ts";
 import { findRunHead } from "../lookups.ts";
 import { type FollowedObject, followObject, type ObjectUpdate } from "./object-updates.ts";
 import type { RunEventFeed } from "./run-event-feed.ts";
+import { reachJob, reachRun, reachStep } from "../reaching.ts";
 import { noStepRun } from "../step-runs.ts";
 import { findRerun } from "../runs/succession.ts";
 
@@ -36,9 +37,7 @@ export async function reportedStep(
   caller: Caller,
   id: StepRunId,
 ): Promise<ReportedObject & { readonly jobId: JobRunId }> {
-  authoriseUser(caller, "readEvents");
-  const found = await context.stores.aggregates.findStep(id);
-  if (found === undefined) throw noStepRun(id);
+  const { found } = await reachStep(context, caller, "readEvents", id, () => noStepRun(id));
   const { runId, jobId } = found;
   const { index, attempt } = found.actor.state as StepState;
   const next = stepRunId(runId, jobId, index, attempt + 1);
@@ -47,9 +46,8 @@ export async function reportedStep(
 
 /** Throws `not_found`. */
 export async function reportedJob(context: FollowingContext, caller: Caller, id: JobRunId): Promise<ReportedObject> {
-  authoriseUser(caller, "readEvents");
-  const found = await context.stores.aggregates.findJob(id);
-  if (found === undefined) throw new MillraceError("not_found", `there is no job run ${JSON.stringify(id)}`);
+  const missing = () => new MillraceError("not_found", `there is no job run ${JSON.stringify(id)}`);
+  const { found } = await reachJob(context, caller, "readEvents", id, missing);
   const { runId } = found;
   const { index, attempt, cell } = found.actor.state as JobState;
   const next = jobRunId(runId, index, attempt + 1, cell);
@@ -62,8 +60,8 @@ export async function reportedRun(
   caller: Caller,
   id: RunId,
 ): Promise<ReportedObject & { readonly pipelineId: PipelineId }> {
-  authoriseUser(caller, "readEvents");
-  const { pipelineId } = (await findRunHead(context, id)).summary;
+  const { found } = await reachRun(context, caller, "readEvents", id);
+  const { pipelineId } = found.summary;
   const findRetry = async () => (await findRerun(context, await findRunHead(context, id))) ?? "";
   return { runId: id, kind: "run", id, pipelineId, findRetry };
 }

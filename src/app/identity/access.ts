@@ -1,15 +1,26 @@
 /** The one place where callers are authenticated and authorised, for HTTP, WebSocket and gRPC. */
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type AgentId, type SessionId, type TokenId, type UserId } from "../../domain/ids.ts";
-import type { Token, User } from "../../stores/ports/identity.ts";
+import type { FoundUser, Token } from "../../stores/ports/identity.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
-import { type Role, ROLES } from "../../domain/roles.ts";
+import {
+  highestOf,
+  highestRole,
+  NO_RIGHTS,
+  type Rights,
+  rightsFrom,
+  type Role,
+  roleReaches,
+} from "../../domain/roles.ts";
+import { ACT_AS, isWideEnough, type OperationOf, USER_OPERATIONS, type UserOperation, widthOf } from "./operations.ts";
 import { OPEN_AFTER_EXPIRY_SECONDS, verifyAccessToken } from "./access-tokens.ts";
 import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
 import type { IdentityContext } from "./context.ts";
 import { isLive, noteBrowserUse, type Standing, withSession } from "./session-proof.ts";
 import { readBrowserSecret } from "./session-secrets.ts";
 import { findProvenToken, isCurrent, noteTokenUse } from "./tokens.ts";
+
+export { ACT_AS, OPERATIONS, operationsOf, SCOPES, type UserOperation, type Width } from "./operations.ts";
 
 /** An authenticated caller. Callers with an agent or registration token may only call the agent operations of gRPC. */
 export type Caller = UserCaller | AgentCaller | RegistrationCaller;
@@ -18,10 +29,18 @@ export interface UserCaller {
   readonly kind: "user";
   readonly userId: UserId;
   readonly name: string;
-  readonly role: Role;
+  /** In the whole installation. */
+  readonly role: Role | null;
+  /** What is bound to tenants and projects; absent for nothing. */
+  readonly rights?: Rights;
   readonly scopes: readonly string[];
   /** What the caller's proof stands on. */
   readonly standing?: Standing;
+}
+
+/** A user who may call an operation. `role` is the highest role that the user has where the operation works. */
+export interface ActingUser extends UserCaller {
+  readonly role: Role;
 }
 
 export interface AgentCaller {
@@ -35,90 +54,14 @@ export interface RegistrationCaller {
   readonly tokenId: TokenId;
 }
 
-/** The scope that lets a caller name another user in `createdBy`, `editor`, `triggeredBy` and `operator`. */
-export const ACT_AS = "act-as";
-/**
- * What a token may be narrowed to, the widest first; each contains the ones behind it. A token without one of these is
- * as powerful as its user's role.
- */
-export const WIDTHS = ["admin", "write", "trigger", "read"] as const;
-export type Width = (typeof WIDTHS)[number];
-export const SCOPES = [ACT_AS, ...WIDTHS] as const;
-
-/** Operations of users, each with the lowest role that may call it. */
-const USER_OPERATIONS = {
-  readPipelines: "viewer",
-  validateDefinition: "viewer",
-  readRuns: "viewer",
-  readLogs: "viewer",
-  readArtifacts: "viewer",
-  readCaches: "viewer",
-  readEvents: "viewer",
-  readApprovals: "viewer",
-  readPlugins: "viewer",
-  readAgents: "viewer",
-  readProjects: "viewer",
-  manageOwnTokens: "viewer",
-  readOwnAccount: "viewer",
-  /** The caller's own password and logins. */
-  manageOwnAccount: "viewer",
-  /** Each approval bounds further who may decide it: {@link authoriseVote}. */
-  decideApprovals: "viewer",
-  triggerRun: "operator",
-  controlRun: "operator",
-  /** An ad-hoc step runs what no definition says, so it needs the role that saves definitions. */
-  runAdHocSteps: "maintainer",
-  deleteArtifacts: "maintainer",
-  deleteCaches: "maintainer",
-  writePipelines: "maintainer",
-  writeDefinitions: "maintainer",
-  manageSecrets: "maintainer",
-  managePlugins: "admin",
-  manageUsers: "admin",
-  manageOthersTokens: "admin",
-  manageAgents: "admin",
-  manageProjects: "admin",
-  readCluster: "admin",
-  readRetention: "admin",
-  writeRetention: "admin",
-  readLogLimit: "admin",
-  writeLogLimit: "admin",
-  readTrustDemand: "admin",
-  writeTrustDemand: "admin",
-  redriveDeadLetters: "admin",
-} as const satisfies Record<string, Role>;
-
-/** The scope that a narrowed token needs, where it does not follow from the operation's role. */
-const OTHER_WIDTHS: Partial<Record<UserOperation, Width>> = {
-  validateDefinition: "read",
-  decideApprovals: "trigger",
-  readCluster: "read",
-  readRetention: "read",
-  readLogLimit: "read",
-  readTrustDemand: "read",
-  // A narrowed token that could make tokens could make wider ones.
-  manageOwnTokens: "admin",
-  manageOwnAccount: "admin",
-  manageSecrets: "admin",
-};
-const WIDTH_OF_ROLE: Readonly<Record<Role, Width>> = {
-  viewer: "read",
-  operator: "trigger",
-  maintainer: "write",
-  admin: "admin",
-  owner: "admin",
-};
-
 /** Operations of agents, each with the kind of token that may call it. */
 const AGENT_OPERATIONS = { registerAgent: "registration", workAsAgent: "agent" } as const;
 
-export type UserOperation = keyof typeof USER_OPERATIONS;
-export const OPERATIONS = Object.keys(USER_OPERATIONS) as readonly UserOperation[];
 export type AgentOperation = keyof typeof AGENT_OPERATIONS;
 
 /**
  * The caller that a bearer token proves; the token is an access token or an opaque token. Throws `unauthenticated` for
- * a token that is unknown, wrong, expired or revoked, or whose user is disabled or deleted. Roles and tokens are read
+ * a token that is unknown, wrong, expired or revoked, or whose user is disabled or deleted. Roles, bound rights and tokens are read
  * on each call, so a change counts from the next call on.
  */
 export function authenticate(context: IdentityContext, bearer: string): Promise<Caller> {
@@ -168,7 +111,7 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
 /** Throws `forbidden`, which names the missing role or kind of token, unless the caller may call the operation. */
 export function authorise(caller: Caller, operation: UserOperation | AgentOperation): void {
   if (!(operation in AGENT_OPERATIONS)) {
-    authoriseUser(caller, operation as UserOperation);
+    authoriseBy(caller, operation as UserOperation);
     return;
   }
   const needed = AGENT_OPERATIONS[operation as AgentOperation];
@@ -177,50 +120,82 @@ export function authorise(caller: Caller, operation: UserOperation | AgentOperat
   }
 }
 
-/** {@link authorise} for an operation of users. Answers the caller as a user. */
-export function authoriseUser(caller: Caller, operation: UserOperation): UserCaller {
-  const needed = USER_OPERATIONS[operation];
-  if (caller.kind !== "user") {
-    throw new MillraceError("forbidden", `this operation is for users; this is a ${caller.kind} token`);
-  }
-  if (!roleReaches(caller.role, needed)) {
-    throw new MillraceError(
-      "forbidden",
-      `this operation needs the role ${needed}; ${caller.name} has the role ${caller.role}`,
-    );
-  }
+/**
+ * {@link authorise} for an operation of users on what no project and no tenant owns: the caller's own account, the
+ * installation, and what everybody with a role anywhere may see. Answers the caller as a user.
+ */
+export function authoriseUser(caller: Caller, operation: OperationOf<"own" | "anywhere" | "installation">): UserCaller {
+  return authoriseBy(caller, operation);
+}
+
+function authoriseBy(caller: Caller, operation: UserOperation): UserCaller {
+  const user = requireUser(caller);
+  const { reach } = USER_OPERATIONS[operation];
+  if (reach !== "own") requireRoleFor(user, operation, reach === "anywhere" ? bestRole(user) : user.role);
+  requireWidth(user, operation);
+  return user;
+}
+
+/**
+ * The first half of the authorisation on an object that a project or a tenant owns, before the object is looked up. Throws
+ * `forbidden` for what the caller may do nowhere. A caller without a role in the installation is told nothing here: what
+ * such a caller may not see is answered as missing, in the second half, {@link authoriseAs}.
+ */
+export function authoriseLookUp(caller: Caller, operation: UserOperation): UserCaller {
+  const user = requireUser(caller);
+  if (user.role === null) return user;
+  requireRoleFor(user, operation, bestRole(user));
+  requireWidth(user, operation);
+  return user;
+}
+
+/** True when the role in the installation alone lets the user call the operation on every object. */
+export function mayEverywhere(user: UserCaller, operation: UserOperation): boolean {
+  return roleReaches(user.role, USER_OPERATIONS[operation].role);
+}
+
+/**
+ * The second half: `role` is the highest role that the user has where the object is. Throws `missing` without a role, and
+ * `forbidden` for a role that is too low.
+ */
+export function authoriseAs(
+  user: UserCaller,
+  operation: UserOperation,
+  role: Role | null,
+  missing: () => MillraceError,
+): ActingUser {
+  if (role === null) throw missing();
+  requireRoleFor(user, operation, role);
+  requireWidth(user, operation);
+  return { ...user, role };
+}
+
+function requireUser(caller: Caller): UserCaller {
+  if (caller.kind === "user") return caller;
+  throw new MillraceError("forbidden", `this operation is for users; this is a ${caller.kind} token`);
+}
+
+function bestRole({ role, rights = NO_RIGHTS }: UserCaller): Role | null {
+  return highestRole(role, highestOf(rights));
+}
+
+function requireRoleFor({ name }: UserCaller, operation: UserOperation, role: Role | null): void {
+  const needed = USER_OPERATIONS[operation].role;
+  if (roleReaches(role, needed)) return;
+  const has = role === null ? "has no role here" : `has the role ${role}`;
+  throw new MillraceError("forbidden", `this operation needs the role ${needed}; ${name} ${has}`);
+}
+
+function requireWidth({ scopes }: UserCaller, operation: UserOperation): void {
   const width = widthOf(operation);
-  if (!isWideEnough(caller.scopes, width)) {
-    throw new MillraceError("forbidden", `this operation needs a token with the scope ${width} or a wider one`);
-  }
-  return caller;
-}
-
-/** The operations that a caller with this role and these scopes may call, in the order of the table. */
-export function operationsOf({ role, scopes }: Pick<UserCaller, "role" | "scopes">): readonly UserOperation[] {
-  return OPERATIONS.filter((one) => roleReaches(role, USER_OPERATIONS[one]) && isWideEnough(scopes, widthOf(one)));
-}
-
-/** The narrowest scope with which a token may call the operation. */
-export function widthOf(operation: UserOperation): Width {
-  return OTHER_WIDTHS[operation] ?? WIDTH_OF_ROLE[USER_OPERATIONS[operation]];
-}
-
-/** True when a token with `scopes` may do what needs `width`: without a width among them it may do everything. */
-function isWideEnough(scopes: readonly string[], width: Width): boolean {
-  const found = WIDTHS.findIndex((one) => scopes.includes(one));
-  return found <= WIDTHS.indexOf(width);
+  if (isWideEnough(scopes, width)) return;
+  throw new MillraceError("forbidden", `this operation needs a token with the scope ${width} or a wider one`);
 }
 
 /** Throws `forbidden`, which names who may vote, unless the approval lets the user vote this way. */
-export function authoriseVote(user: UserCaller, vote: Vote, rule: VotingRule): void {
+export function authoriseVote(user: ActingUser, vote: Vote, rule: VotingRule): void {
   const refusal = whyNotVote(user, vote, rule);
   if (refusal !== null) throw new MillraceError("forbidden", refusal);
-}
-
-/** True when `role` has every right that `needed` has. */
-export function roleReaches(role: Role, needed: Role): boolean {
-  return ROLES.indexOf(role) <= ROLES.indexOf(needed);
 }
 
 /**
@@ -300,7 +275,7 @@ function endedLogin(): MillraceError {
   return new MillraceError("unauthenticated", "the login was ended: log in again");
 }
 
-async function requireActive(context: IdentityContext, userId: UserId): Promise<User> {
+async function requireActive(context: IdentityContext, userId: UserId): Promise<FoundUser> {
   const user = await context.stores.identity.findUser(userId);
   if (user === undefined || user.disabled) {
     throw new MillraceError("unauthenticated", "the token's user is disabled or gone: ask an administrator");
@@ -308,6 +283,11 @@ async function requireActive(context: IdentityContext, userId: UserId): Promise<
   return user;
 }
 
-function userCaller({ userId, name, role }: User, scopes: readonly string[], standing: Standing): UserCaller {
-  return { kind: "user", userId, name, role, scopes, standing };
+function userCaller(
+  { userId, name, role, bindings = [] }: FoundUser,
+  scopes: readonly string[],
+  standing: Standing,
+): UserCaller {
+  const rights = rightsFrom(bindings);
+  return { kind: "user", userId, name, role, ...(rights === NO_RIGHTS ? {} : { rights }), scopes, standing };
 }

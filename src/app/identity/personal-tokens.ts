@@ -2,10 +2,11 @@
 import { z } from "zod";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { TokenId } from "../../domain/ids.ts";
+import { roleReaches } from "../../domain/roles.ts";
+import type { TokenId, UserId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token } from "../../stores/ports/identity.ts";
-import { ACT_AS, type Caller, roleReaches, SCOPES } from "./access.ts";
+import { ACT_AS, type Caller, SCOPES } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { id, listOf, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
@@ -50,8 +51,8 @@ export const NewTokenShape = shape("NewToken", {
   scopes: listOf(z.string()),
 });
 
-type TokenView = z.infer<typeof TokenShape>;
-type NewTokenView = z.infer<typeof NewTokenShape>;
+export type TokenView = z.infer<typeof TokenShape>;
+export type NewTokenView = z.infer<typeof NewTokenShape>;
 
 /**
  * Throws `forbidden` when the caller is no administrator and asks for the scope `act-as` or for a token of another
@@ -66,9 +67,17 @@ export async function createPersonalToken(
   if (input.scopes.includes(ACT_AS) && !roleReaches(maker.role, "admin")) {
     throw new MillraceError("forbidden", `only administrators make tokens with the scope ${ACT_AS}`);
   }
-  const { name, scopes, expiresIn } = input;
+  return issuePersonalToken(context, user.userId, input);
+}
+
+/** Makes a token for a caller who was authorised already. */
+export async function issuePersonalToken(
+  context: Pick<IdentityContext, "clock" | "stores">,
+  subject: UserId,
+  { name, scopes, expiresIn }: z.output<typeof createTokenBody>,
+): Promise<NewTokenView> {
   const expiry = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
-  const token = await issueToken(context, { kind: "personal", subject: user.userId, name, scopes, ...expiry });
+  const token = await issueToken(context, { kind: "personal", subject, name, scopes, ...expiry });
   return { tokenId: tokenIdOf(token), token, name, scopes };
 }
 
@@ -96,7 +105,7 @@ export async function deletePersonalToken(
   }
 }
 
-function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
+export function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
   const times = {
     createdAt: rfc3339(createdAt),
     expiresAt: rfc3339(expiresAt),

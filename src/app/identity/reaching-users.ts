@@ -1,9 +1,10 @@
 /** Which users a caller reaches: the caller's own user, and, with the right operation, those with no higher role. */
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
-import type { Role } from "../../domain/roles.ts";
-import type { User } from "../../stores/ports/identity.ts";
-import { authoriseUser, type Caller, roleReaches, type UserCaller, type UserOperation } from "./access.ts";
+import { highestRole, type Role, roleReaches } from "../../domain/roles.ts";
+import type { FoundUser } from "../../stores/ports/identity.ts";
+import { authoriseUser, type Caller, type UserCaller } from "./access.ts";
+import type { OperationOf } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
 
 /** The word for the caller in place of a user id. */
@@ -14,7 +15,7 @@ export const OWN_OR_MANAGED = { own: "manageOwnAccount", others: "manageUsers" }
 
 export interface Reached {
   readonly caller: UserCaller;
-  readonly user: User;
+  readonly user: FoundUser;
   readonly isOwn: boolean;
 }
 
@@ -26,27 +27,28 @@ export async function reachUser(
   context: IdentityContext,
   caller: Caller,
   userId: string,
-  operations: { readonly own: UserOperation; readonly others: UserOperation },
+  operations: { readonly own: OperationOf<"own" | "installation">; readonly others: OperationOf<"installation"> },
 ): Promise<Reached> {
   const own = authoriseUser(caller, operations.own);
   const isOwn = userId === OWN || userId === own.userId;
   if (!isOwn) authoriseUser(caller, operations.others);
   const user = await requireUser(context, isOwn ? own.userId : asId<UserId>(userId));
-  if (!roleReaches(own.role, user.role)) {
-    throw new MillraceError("forbidden", `${user.name} has the role ${user.role}, above your own, ${own.role}`);
+  const highest = highestRole(user.role, ...(user.bindings ?? []).map(({ role }) => role));
+  if (!isOwn && highest !== null && !roleReaches(own.role, highest)) {
+    throw new MillraceError("forbidden", `${user.name} has the role ${highest}, above your own, ${own.role}`);
   }
   return { caller: own, user, isOwn };
 }
 
 /** Throws `forbidden` for a role above the caller's own, which no caller may give. */
-export function requireRole(caller: UserCaller, role: Role): void {
-  if (!roleReaches(caller.role, role)) {
+export function requireRole(caller: UserCaller, role: Role | null): void {
+  if (role !== null && !roleReaches(caller.role, role)) {
     throw new MillraceError("forbidden", `the role ${role} is above your own, ${caller.role}`);
   }
 }
 
 /** Throws `not_found`. */
-export async function requireUser(context: IdentityContext, userId: UserId): Promise<User> {
+export async function requireUser(context: IdentityContext, userId: UserId): Promise<FoundUser> {
   const user = await context.stores.identity.findUser(userId);
   if (user === undefined) throw noUser(userId);
   return user;

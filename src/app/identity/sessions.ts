@@ -5,8 +5,9 @@
  * lower role, a missing scope.
  */
 import { MillraceError } from "../../domain/errors.ts";
+import { highestRole, NO_RIGHTS, type Role, roleReaches } from "../../domain/roles.ts";
 import type { AppContext } from "../context.ts";
-import { type Caller, reauthenticate, roleReaches } from "./access.ts";
+import { type Caller, reauthenticate, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 
 /** Between two checks. A check may fail twice, because the store cannot be reached, before 60 s have passed. */
@@ -97,7 +98,18 @@ export class OpenSessions {
 
 function provesLess(now: Caller, before: Caller): boolean {
   if (now.kind !== "user" || before.kind !== "user") return now.kind !== before.kind;
-  return !roleReaches(now.role, before.role) || before.scopes.some((scope) => !now.scopes.includes(scope));
+  return hasLess(now, before) || before.scopes.some((scope) => !now.scopes.includes(scope));
+}
+
+/** True when a role that counted before, anywhere, does not count any more. */
+function hasLess(now: UserCaller, before: UserCaller): boolean {
+  const [rights, earlier] = [now.rights ?? NO_RIGHTS, before.rights ?? NO_RIGHTS];
+  const lost = (role: Role, left: Role | undefined): boolean => !roleReaches(highestRole(now.role, left), role);
+  return (
+    (before.role !== null && lost(before.role, undefined)) ||
+    [...earlier.tenants].some(([id, role]) => lost(role, rights.tenants.get(id))) ||
+    [...earlier.projects].some(([id, role]) => lost(role, rights.projects.get(id)))
+  );
 }
 
 function rightsReduced(): MillraceError {

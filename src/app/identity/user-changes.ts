@@ -2,10 +2,11 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
-import { ROLES } from "../../domain/roles.ts";
+import { NO_RIGHTS, ROLES } from "../../domain/roles.ts";
 import type { User, UserChange } from "../../stores/ports/identity.ts";
-import { listOf, shape } from "../shapes.ts";
-import { authoriseUser, type Caller, OPERATIONS, operationsOf } from "./access.ts";
+import { AreaShape, fields, listOf, shape } from "../shapes.ts";
+import { authoriseUser, type Caller, OPERATIONS, operationsOf, type UserCaller } from "./access.ts";
+import { operationsIn } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { dropLinks } from "./one-time-links.ts";
@@ -15,7 +16,7 @@ import { type LoginOrigin, password, userEmail, userName, UserShape, type UserVi
 export const changeUserBody = z
   .strictObject({
     name: userName.optional(),
-    role: z.enum(ROLES).optional(),
+    role: z.enum(ROLES).nullable().optional(),
     disabled: z.boolean().optional(),
     email: userEmail.optional(),
   })
@@ -29,8 +30,10 @@ export const WhoamiShape = shape("Whoami", {
   user: UserShape,
   /** Those of the token; empty for a token that is not narrowed, and after a login. */
   scopes: listOf(z.string()),
-  /** What the role and the token permit. */
+  /** What the role in the installation and the token permit everywhere. */
   operations: listOf(z.enum(OPERATIONS)),
+  /** Roles in tenants and projects, directly and through teams, the highest of each. */
+  bound: listOf(fields({ area: AreaShape, role: z.enum(ROLES), operations: listOf(z.enum(OPERATIONS)) })),
 });
 
 export const RoleShape = shape("Role", {
@@ -45,7 +48,16 @@ type RoleView = z.infer<typeof RoleShape>;
 export async function whoami(context: IdentityContext, caller: Caller): Promise<WhoamiView> {
   const user = authoriseUser(caller, "readOwnAccount");
   const stored = await requireUser(context, user.userId);
-  return { user: userView(stored), scopes: user.scopes, operations: operationsOf(user) };
+  return { user: userView(stored), scopes: user.scopes, operations: operationsOf(user), bound: boundTo(user) };
+}
+
+function boundTo({ rights = NO_RIGHTS, scopes }: UserCaller): WhoamiView["bound"] {
+  const tenants = [...rights.tenants].map(([tenantId, role]) => ({ area: { tenantId }, role }));
+  const projects = [...rights.projects].map(([projectId, role]) => ({ area: { projectId }, role }));
+  return [
+    ...tenants.map((one) => ({ ...one, operations: operationsIn(["tenant", "project"], { ...one, scopes }) })),
+    ...projects.map((one) => ({ ...one, operations: operationsIn(["project"], { ...one, scopes }) })),
+  ];
 }
 
 /** The roles, the most powerful first, with what each may do. */
@@ -82,7 +94,7 @@ export async function changeUser(
   if (role !== undefined) requireRole(maker, role);
   const change = {
     ...(name && { name }),
-    ...(role && { role }),
+    ...(role !== undefined && { role }),
     ...(disabled !== undefined && { disabled }),
     ...(email && { email }),
   };
@@ -118,6 +130,9 @@ export async function setPassword(
   origin: Pick<LoginOrigin, "throttle" | "address">,
 ): Promise<void> {
   const { user, isOwn } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
+  if (user.ownedBy !== undefined) {
+    throw new MillraceError("conflict", `${user.name} is a service account, which has no password: give it a token`);
+  }
   if (isOwn && user.passwordHash !== "") {
     const { currentPassword } = input.body;
     const isRight = currentPassword !== undefined && (await isPassword(context, user, currentPassword, origin));

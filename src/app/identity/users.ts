@@ -26,7 +26,8 @@ export const userEmail = z.email("must be an e-mail address").max(254).toLowerCa
 
 export const createUserBody = z.strictObject({
   name: userName,
-  role: z.enum(ROLES),
+  /** In the whole installation; null for a user who gets roles in tenants and projects only. */
+  role: z.enum(ROLES).nullable(),
   email: userEmail.optional(),
   password: password.optional(),
 });
@@ -40,7 +41,8 @@ export const loginBody = z.strictObject({
 export const UserShape = shape("User", {
   userId: id<UserId>(),
   name: z.string(),
-  role: z.enum(ROLES),
+  /** In the whole installation. */
+  role: z.enum(ROLES).nullable(),
   hasPassword: z.boolean(),
   disabled: z.boolean(),
   createdAt: time,

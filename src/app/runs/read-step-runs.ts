@@ -4,10 +4,10 @@ import { stepStatus } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import { STEP_STATUS_CODES, type StepStatus } from "../../domain/status.ts";
-import type { StepLocation } from "../../stores/ports/aggregates.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
+import { authoriseOnRun, reachStep } from "../reaching.ts";
 import { noStepRun } from "../step-runs.ts";
 import { type LoadContext, type LoadedRun, readLoaded } from "./loaded-run.ts";
 import { type StepRunView, viewStepRun, viewStepRuns } from "./step-run-view.ts";
@@ -26,9 +26,8 @@ export async function getStepRun(
   caller: Caller,
   { stepRunId }: { readonly stepRunId: StepRunId },
 ): Promise<StepRunView> {
-  authoriseUser(caller, "readRuns");
-  const { runId } = await find(context, stepRunId);
-  return showStepRun(context, caller, runId, stepRunId);
+  const { found } = await reachStep(context, caller, "readRuns", stepRunId, () => noStepRun(stepRunId));
+  return showStepRun(context, caller, found.runId, stepRunId);
 }
 
 /** One step run of a run that the caller may read. Throws `not_found`. */
@@ -55,8 +54,8 @@ export async function listStepRuns(
     readonly allAttempts: boolean;
   },
 ): Promise<ListView<StepRunView>> {
-  authoriseUser(caller, "readRuns");
   const { runId, jobId, status, allAttempts } = input;
+  await authoriseOnRun(context, caller, "readRuns", runId);
   const { page: at, pageSize: size } = input;
   return readLoaded(context, caller, runId, {
     view: ["steps", jobId, status, allAttempts, at, size].join(" "),
@@ -83,17 +82,10 @@ export async function refuseUpdate(
   caller: Caller,
   { stepRunId }: { readonly stepRunId: StepRunId },
 ): Promise<never> {
-  authoriseUser(caller, "runAdHocSteps");
-  const { actor } = await find(context, stepRunId);
+  const { found } = await reachStep(context, caller, "runAdHocSteps", stepRunId, () => noStepRun(stepRunId));
   throw new MillraceError(
     "conflict",
-    `step run ${stepRunId} is ${actor.index.status}, and what it does was fixed when its run was planned: ` +
+    `step run ${stepRunId} is ${found.actor.index.status}, and what it does was fixed when its run was planned: ` +
       "cancel it and create another one, or save the definition and trigger a new run",
   );
-}
-
-async function find({ stores }: RunsContext, stepRunId: StepRunId): Promise<StepLocation> {
-  const located = await stores.aggregates.findStep(stepRunId);
-  if (located === undefined) throw noStepRun(stepRunId);
-  return located;
 }

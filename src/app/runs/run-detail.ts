@@ -4,9 +4,10 @@
  */
 import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { isOfPipeline, noRun } from "../lookups.ts";
 import { doInTurns, type Pieces } from "../pieces.ts";
+import { authoriseOnRun } from "../reaching.ts";
 import type { RunsContext } from "./context.ts";
 import { choiceText, type JobChoice, jobChoice, mostJobs } from "./job-choice.ts";
 import { type LoadedRun, loadRun, readLoaded } from "./loaded-run.ts";
@@ -46,7 +47,7 @@ export interface RunFormat {
  * the run does not have.
  */
 export async function getRun(context: RunsContext, caller: Caller, request: RunRequest): Promise<RunDetail> {
-  authoriseUser(caller, "readRuns");
+  await authoriseOnRun(context, caller, "readRuns", request.runId, request.pipelineId);
   const { run, jobs } = await doInTurns(
     runParts(await detailSource(context, request, await loadRun(context, request.runId, false))),
   );
@@ -63,8 +64,8 @@ export async function renderRun(
   request: RunRequest,
   { format, over }: { readonly format: RunFormat; readonly over: AbortSignal },
 ): Promise<Buffer> {
-  authoriseUser(caller, "readRuns");
   const { runId, pipelineId, allAttempts, jobs } = request;
+  await authoriseOnRun(context, caller, "readRuns", runId, pipelineId);
   const view = [format.name, pipelineId ?? "", allAttempts, jobs === undefined ? "" : choiceText(jobs)].join(" ");
   const isSmall = jobs !== undefined && mostJobs(jobs) <= FEW_JOBS;
   const render = async (loaded: LoadedRun): Promise<Buffer> =>

@@ -7,10 +7,11 @@ import type { JobRunId, RunId } from "../../domain/ids.ts";
 import { JOB_STATUS_CODES } from "../../domain/status.ts";
 import { MAX_TURN_WORK, WorkBudget, WorkUsedUp } from "../../domain/work-budget.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { noRun } from "../lookups.ts";
 import { fields, id, keyOf, listOf, mapOf, shape } from "../shapes.ts";
+import { authoriseOnRun } from "../reaching.ts";
 
 const MAX_CHARS = 4_194_304;
 
@@ -38,7 +39,7 @@ export async function readRunOutputs(
   caller: Caller,
   { runId }: { readonly runId: RunId },
 ): Promise<RunOutputs> {
-  authoriseUser(caller, "readRuns");
+  await authoriseOnRun(context, caller, "readRuns", runId);
   const { aggregates, plans, outputs } = context.stores;
   const [aggregate, plan] = await Promise.all([aggregates.load(runId), plans.loadPlan(runId)]);
   if (aggregate === undefined || plan === undefined) throw noRun(runId, undefined);

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import type { PipelineId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
-import { findPipeline } from "../lookups.ts";
+import { reachPipeline } from "../reaching.ts";
 import { readAgents } from "../agents/inventory.ts";
 import { afterField, cursorOf, listFields, listView, pageRequest, sortField } from "../lists.ts";
 import { cursorPageOf } from "../shapes.ts";
@@ -29,9 +29,8 @@ export async function listRuns(
   caller: Caller,
   input: z.output<typeof listRunsQuery> & { readonly pipelineId: PipelineId },
 ): Promise<z.infer<typeof RunPageShape>> {
-  authoriseUser(caller, "readRuns");
   const { pipelineId, status, after } = input;
-  await findPipeline(context, pipelineId);
+  await reachPipeline(context, caller, "readRuns", pipelineId);
   const filter = status === undefined ? { pipelineId } : { pipelineId, status };
   const found = await context.stores.aggregates.listRuns(filter, { ...pageRequest(input), after });
   const now = context.clock.now();

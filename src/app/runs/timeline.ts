@@ -4,11 +4,12 @@ import { EVENT_OBJECTS, LIFECYCLES, type RunEvent } from "../../domain/events.ts
 import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { requireKeptEvents } from "./kept-parts.ts";
 import { noRun } from "../lookups.ts";
 import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
+import { authoriseOnRun } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
 
 const MAX_LIMIT = 1_000;
@@ -57,8 +58,8 @@ export async function readTimeline(
   caller: Caller,
   input: z.output<typeof timelineQuery> & { readonly runId: RunId },
 ): Promise<TimelineView> {
-  authoriseUser(caller, "readRuns");
   const { runId, after, limit } = input;
+  await authoriseOnRun(context, caller, "readRuns", runId);
   const { stores } = context;
   const [head, plan, events] = await Promise.all([
     stores.aggregates.loadHead(runId),

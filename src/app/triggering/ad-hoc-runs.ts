@@ -14,14 +14,15 @@ import {
   stepRunId,
 } from "../../domain/ids.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import { authoriseLookUp, type Caller, claimedIdentity, mayEverywhere } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { planKnownRun, storeNewRun } from "./create-run.ts";
 import { findDeletion, recordDeletion } from "./deleted-runs.ts";
-import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
+import { reachPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { finishRemoval, isRunRemoved, removeRun } from "../runs/remove-run.ts";
 import { askingFor, checkWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
+import { reach } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { noStepRun } from "../step-runs.ts";
 import { showStepRun } from "../runs/read-step-runs.ts";
@@ -55,10 +56,9 @@ export async function createStepRun(
 ): Promise<StepRunView> {
   // The id holds the time of the call, so it is made before the first await.
   const freshRunId = newId("run");
-  const user = authoriseUser(caller, "runAdHocSteps");
-  const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
   const { pipelineId, step, agentSelector } = input;
-  const pipeline = await findPipelineToRun(context, pipelineId);
+  const { user, pipeline } = await reachPipelineToRun(context, caller, "runAdHocSteps", pipelineId);
+  const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
   const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
   const asking = askingFor(context, user.userId);
   const text = await asking.work.draft(asking.caller, { head: null, spec: { jobs: [job] }, format: "json" });
@@ -129,11 +129,20 @@ export async function deleteStepRun(
   caller: Caller,
   { stepRunId: id }: { readonly stepRunId: StepRunId },
 ): Promise<void> {
-  const user = authoriseUser(caller, "runAdHocSteps");
   const { stores, log } = context;
+  const looking = authoriseLookUp(caller, "runAdHocSteps");
   const located = await stores.aggregates.findStep(id);
   const aggregate = located && (await stores.aggregates.load(located.runId));
-  if (aggregate === undefined) return finishDeletion(context, id);
+  if (aggregate === undefined) {
+    // Nothing says any more which project the run was of. The worker that removes runs finishes the deletion as well.
+    if (!mayEverywhere(looking, "runAdHocSteps")) throw noStepRun(id);
+    return finishDeletion(context, id);
+  }
+  const { user } = await reach(context, caller, "runAdHocSteps", {
+    find: () => Promise.resolve(aggregate.head),
+    projectOf: ({ summary }) => summary.projectId,
+    missing: () => noStepRun(id),
+  });
   await refuseDeletion(context, id, aggregate.head);
   await recordDeletion(context, aggregate);
   await removeRun(context, aggregate);

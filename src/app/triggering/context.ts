@@ -15,6 +15,7 @@ export type TriggeringContext = Pick<
     | "blobs"
     | "plugins"
     | "pipelines"
+    | "rights"
     | "pipelineDeletions"
     | "identity"
     | "secrets"

@@ -7,13 +7,14 @@ import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId } from "../../domain/ids.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { validateBody } from "../catalogue/definitions.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
 import { draftOn } from "../catalogue/draft.ts";
-import { findPipeline, noPipeline } from "../lookups.ts";
-import { listAgents } from "../agents/inventory.ts";
+import { noPipeline } from "../lookups.ts";
+import { reachPipeline } from "../reaching.ts";
+import { readInventory } from "../agents/inventory.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
@@ -50,11 +51,11 @@ export async function planPipeline(
   caller: Caller,
   input: z.output<typeof planBody> & { readonly pipelineId: PipelineId },
 ): Promise<PlanView> {
-  const asking = askingFor(context, authoriseUser(caller, "validateDefinition").userId);
+  const { user, found: pipeline } = await reachPipeline(context, caller, "validateDefinition", input.pipelineId);
+  const asking = askingFor(context, user.userId);
   const { kind, ref, payload } = input.trigger;
   limitTriggerInput("variables", input.variables);
   limitTriggerInput("payload", payload);
-  const pipeline = await findPipeline(context, input.pipelineId);
   const variables = Object.entries(input.variables);
   const definition = await requestedDefinition(context, asking, pipeline, input);
   const outcome = await asking.work.dryRun(asking.caller, definition, {
@@ -71,7 +72,7 @@ export async function planPipeline(
     },
   });
   if (!outcome.ok) throw planRefused(outcome);
-  const { list: agents } = await listAgents(context, caller);
+  const agents = await readInventory(context);
   const isKnown = agents.every(({ online }) => online !== null);
   const secrets = await context.stores.secrets.find(pipeline, outcome.plan.secrets);
   const view = viewPlan(

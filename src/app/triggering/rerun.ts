@@ -6,13 +6,14 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type PipelineId, type RevisionId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import { type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { type PlannedRun, planKnownRun, storeNewRun } from "./create-run.ts";
 import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
-import { findRunHead, noPlan, noRun } from "../lookups.ts";
+import { noPlan, noRun } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor, type Asking, pluginsForRerun } from "../catalogue/plugin-lookup.ts";
+import { reachRun } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import { reserveGroupPlace } from "./group-place.ts";
@@ -52,9 +53,8 @@ export async function rerunRun(
 ): Promise<RerunView> {
   // The id holds the time of the call, so it is made before the first await.
   const freshRunId = newId("run");
-  const user = authoriseUser(caller, "triggerRun");
+  const { user, found: head } = await reachRun(context, caller, "triggerRun", input.runId, input.pipelineId);
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
-  const head = await findRunHead(context, input.runId, input.pipelineId);
   if (!head.final) throw notEnded(head);
   const { id: runId } = await claimRequest(context, {
     caller: user,

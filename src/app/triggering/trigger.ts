@@ -3,10 +3,10 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId, type RunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
-import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import { type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { planKnownRun, storeNewRun } from "./create-run.ts";
-import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
+import { reachPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { noPipeline } from "../lookups.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor, pluginsForRun } from "../catalogue/plugin-lookup.ts";
@@ -48,10 +48,9 @@ export async function triggerRun(
 ): Promise<TriggerView> {
   // The id holds the time of the trigger, so it is made before the first await.
   const freshRunId = newId("run");
-  const user = authoriseUser(caller, "triggerRun");
+  const { user, pipeline } = await reachPipelineToRun(context, caller, "triggerRun", input.pipelineId);
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
   limitTriggerInput("variables", input.variables);
-  const pipeline = await findPipelineToRun(context, input.pipelineId);
   const head = pipeline.headRevisionId;
   if (head === null) {
     throw new MillraceError("conflict", "the pipeline has no definition: save one with POST .../spec/save first");

@@ -1,9 +1,9 @@
-/** Creates what an installation needs at its first start: the default project, the administrator, and tokens. */
+/** Creates what an installation needs at its first start: the default tenant and project, the administrator, and tokens. */
 import { newId } from "../../domain/ids.ts";
 import { isActiveOwner, type User } from "../../stores/ports/identity.ts";
 import { ACT_AS } from "../identity/access.ts";
 import type { UpkeepContext } from "./context.ts";
-import { DEFAULT_PROJECT } from "../../domain/ids.ts";
+import { DEFAULT_PROJECT, DEFAULT_TENANT } from "../../domain/ids.ts";
 import { adoptToken, issueToken } from "../identity/tokens.ts";
 
 /** Name of the first user. */
@@ -17,7 +17,7 @@ export interface BootstrapOptions {
 }
 
 /**
- * Ensures that the project `default` exists, and an owner with a token, at first the user `admin`. Answers the token
+ * Ensures that the tenant and the project `default` exist, and an owner with a token, at first the user `admin`. Answers the token
  * when a new one was made; it cannot be read again later. Idempotent. Several nodes may call it at once: at worst each
  * node makes and shows a token of its own. When the owner whom {@link ensureAdministrator} finds has no password and no
  * token any more, a new token is made, so that operators are never locked out.
@@ -26,9 +26,16 @@ export async function ensureBootstrap(
   context: UpkeepContext,
   { token, registrationToken }: BootstrapOptions = {},
 ): Promise<{ readonly adminToken: string | null }> {
-  const { identity, pipelines } = context.stores;
+  const { identity, pipelines, rights } = context.stores;
+  await rights.createTenant({
+    tenantId: DEFAULT_TENANT,
+    name: DEFAULT_TENANT,
+    createdAt: context.clock.now(),
+    archivedAt: null,
+  });
   await pipelines.createProject({
     projectId: DEFAULT_PROJECT,
+    tenantId: DEFAULT_TENANT,
     name: DEFAULT_PROJECT,
     createdAt: context.clock.now(),
   });

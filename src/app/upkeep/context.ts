@@ -15,6 +15,7 @@ export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "sh
     | "pipelineDeletions"
     | "secrets"
     | "identity"
+    | "rights"
     | "logins"
     | "idempotency"
     | "removeRun"

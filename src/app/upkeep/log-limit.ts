@@ -3,9 +3,10 @@ import { z } from "zod";
 import type { ProjectId } from "../../domain/ids.ts";
 import { MAX_LOG_LINES } from "../../domain/retention.ts";
 import type { AppContext, WithStores } from "../context.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
-import { findProject, noProject } from "../lookups.ts";
 import { id, listOf, shape, wholeNumber } from "../shapes.ts";
+import type { Caller } from "../identity/access.ts";
+import { noProject } from "../lookups.ts";
+import { reachProject } from "../reaching.ts";
 
 const BOUNDS = ["lines", "bytes"] as const;
 /** A limit below this would not even hold one long line. */
@@ -17,7 +18,7 @@ export const logLimitBody = z.strictObject({
   bytes: z.number().int().min(LEAST_BYTES).optional(),
 });
 
-type LimitContext = Pick<AppContext, "log" | "logLimit"> & WithStores<"pipelines">;
+type LimitContext = Pick<AppContext, "clock" | "log" | "logLimit"> & WithStores<"pipelines" | "rights">;
 
 export const LogLimitShape = shape("LogLimit", {
   projectId: id<ProjectId>(),
@@ -36,8 +37,7 @@ export async function getLogLimit(
   caller: Caller,
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<LogLimitView> {
-  authoriseUser(caller, "readLogLimit");
-  const project = await findProject(context, projectId);
+  const { found: project } = await reachProject(context, caller, "readLogLimit", projectId);
   const own = project.logLimit ?? {};
   return { projectId, ...context.logLimit, ...own, own: BOUNDS.filter((bound) => own[bound] !== undefined) };
 }
@@ -48,7 +48,7 @@ export async function setLogLimit(
   caller: Caller,
   { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof logLimitBody> },
 ): Promise<LogLimitView> {
-  const user = authoriseUser(caller, "writeLogLimit");
+  const { user } = await reachProject(context, caller, "writeLogLimit", projectId);
   const own = Object.fromEntries(BOUNDS.flatMap((bound) => (body[bound] === undefined ? [] : [[bound, body[bound]]])));
   if (!(await context.stores.pipelines.setLogLimit(projectId, own))) throw noProject(projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the log limit of a project was set");

@@ -4,11 +4,12 @@ import type { ProjectId } from "../../domain/ids.ts";
 import { type Bound, KEPT_PARTS, type KeptPart, type RetentionRules } from "../../domain/retention.ts";
 import { formatAge, MAX_KEPT_RUNS, parseAge } from "../../domain/retention-text.ts";
 import type { Project } from "../../stores/ports/pipelines.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { ClusterContext } from "./cluster.ts";
-import { findProject, noProject } from "../lookups.ts";
 import { id, listOf, shape, wholeNumber } from "../shapes.ts";
+import { noProject } from "../lookups.ts";
+import { reachProject } from "../reaching.ts";
 
 const age = z.string().transform((text, check): number => {
   const ms = parseAge(text);
@@ -54,7 +55,7 @@ export const RetentionShape = shape("Retention", {
 type BoundView = z.infer<typeof BoundShape>;
 type RetentionView = z.infer<typeof RetentionShape>;
 
-type RulesContext = Pick<ClusterContext, "log" | "retention"> & WithStores<"pipelines">;
+type RulesContext = Pick<ClusterContext, "clock" | "log" | "retention"> & WithStores<"pipelines" | "rights">;
 
 /** The bounds that apply to the project. Throws `not_found`. */
 export async function getRetention(
@@ -62,8 +63,7 @@ export async function getRetention(
   caller: Caller,
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<RetentionView> {
-  authoriseUser(caller, "readRetention");
-  const project = await findProject(context, projectId);
+  const { found: project } = await reachProject(context, caller, "readRetention", projectId);
   return view(context, project);
 }
 
@@ -73,7 +73,7 @@ export async function setRetention(
   caller: Caller,
   { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof retentionBody> },
 ): Promise<RetentionView> {
-  const user = authoriseUser(caller, "writeRetention");
+  const { user } = await reachProject(context, caller, "writeRetention", projectId);
   const own = Object.fromEntries(KEPT_PARTS.flatMap((part) => (body[part] === undefined ? [] : [[part, body[part]]])));
   if (!(await context.stores.pipelines.setRetention(projectId, own))) throw noProject(projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the retention of a project was set");

@@ -16,6 +16,7 @@ import type { RotateKeyOptions } from "./secrets.ts";
 import type { RunOptions } from "./run.ts";
 import type { ServeOptions } from "./serve.ts";
 import type { SetShardsOptions } from "./shards.ts";
+import type { MakeOwnerOptions } from "./users.ts";
 import type { StartOptions } from "./start.ts";
 import type { ValidateOptions } from "./validate.ts";
 import type { VerifyCommandOptions } from "./verify.ts";
@@ -249,6 +250,18 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
     .action(async (n: string, options: SetShardsOptions) =>
       setStatus(await runCommand(async () => (await import("./shards.ts")).setShards(n, options))),
+    );
+
+  program
+    .command("users")
+    .description("manage the users of an installation on its machine")
+    .command("make-owner")
+    .description("make a user an owner again when no owner can log in any more, also while the installation runs")
+    .argument("<name>", "the user")
+    .option("--reset", "forget the password, end the logins, and print a token for one hour")
+    .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
+    .action(async (name: string, options: MakeOwnerOptions) =>
+      setStatus(await runCommand(async () => (await import("./users.ts")).makeOwner(name, options))),
     );
 
   program

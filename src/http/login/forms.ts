@@ -190,7 +190,8 @@ function loginPage(
 }
 
 function loggedIn({ name, role }: UserCaller): Html {
-  return html`<p>You are logged in as <strong>${name}</strong> with the role ${role}.</p>
+  const as = role === null ? "" : ` with the role ${role}`;
+  return html`<p>You are logged in as <strong>${name}</strong>${as}.</p>
     <p><a href="/device">Log a device in</a></p>
     <form method="post" action="/logout"><button>Log out</button></form>`;
 }

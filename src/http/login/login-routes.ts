@@ -118,7 +118,7 @@ export const SESSION_ROUTES = [
     about: "Sets a password, and ends every login of the user.",
     body: setPasswordBody,
     answer: null,
-    errors: ["not_found", "too_many"],
+    errors: ["not_found", "too_many", "conflict"],
     handle({ context, addressOf, throttle }, { caller, params, body, ctx }) {
       return setPassword(context, caller, { ...params, body }, { throttle, address: addressOf(ctx.req) });
     },

@@ -308,6 +308,7 @@ export class MongoAggregateStore implements AggregateStore {
     // A filter by pipeline leaves groups out by itself: their pipeline is empty.
     const query: Filter<AggregateDocument> = { "summary.pipelineId": filter.pipelineId ?? { $ne: NO_PIPELINE } };
     if (filter.projectId !== undefined) query["summary.projectId"] = filter.projectId;
+    if (filter.projectIds !== undefined) query.$and = [{ "summary.projectId": { $in: [...filter.projectIds] } }];
     if (filter.status !== undefined) query["summary.status"] = filter.status;
     const direction = descending ? -1 : 1;
     const [found, list] = await Promise.all([

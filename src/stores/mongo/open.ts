@@ -18,6 +18,7 @@ import { identityStore, MongoPipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
 import { reshard } from "./reshard.ts";
 import { retentionStore } from "./retention.ts";
+import { rightsStore } from "./rights.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
@@ -48,6 +49,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     pipelines: translated(new MongoPipelineStore(connection)),
     pipelineDeletions: translated(pipelineDeletionStore(connection)),
     identity: translated(identityStore(connection)),
+    rights: translated(rightsStore(connection)),
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),

@@ -102,12 +102,13 @@ export class ReadModels {
   }
 
   async listApprovals(
-    { status, pipelineId, projectId }: ApprovalFilter,
+    { status, pipelineId, projectId, projectIds }: ApprovalFilter,
     { page, pageSize, descending }: PageRequest,
   ): Promise<Page<ApprovalLocation>> {
     const query: Filter<Row> = { status };
     if (pipelineId !== undefined) query["approval.pipelineId"] = pipelineId;
     if (projectId !== undefined) query["approval.projectId"] = projectId;
+    if (projectIds !== undefined) query.$and = [{ "approval.projectId": { $in: [...projectIds] } }];
     const direction = descending ? -1 : 1;
     const [total, list] = await Promise.all([
       this.#approvals.countDocuments(query),

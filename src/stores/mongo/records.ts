@@ -1,11 +1,19 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in MongoDB. */
 import type { Collection, Filter } from "mongodb";
-import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
+import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
-import type { Pipeline, PipelineFilter, PipelineStore, Project, ProjectChange, Revision } from "../ports/pipelines.ts";
+import {
+  type Pipeline,
+  type PipelineFilter,
+  type PipelineStore,
+  type Project,
+  type ProjectChange,
+  type ProjectFilter,
+  type Revision,
+} from "../ports/pipelines.ts";
 import type { PipelineDeletionStore } from "../ports/pipeline-deletions.ts";
 import { pipelineDeletionStore } from "./pipeline-deletions.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
@@ -67,8 +75,16 @@ export class MongoPipelineStore implements PipelineStore {
     return bodyOf(await this.#projects.findOne({ _id: projectId }));
   }
 
-  async listProjects(): Promise<readonly Project[]> {
-    return bodiesOf(await this.#projects.find().sort({ _id: 1 }).toArray());
+  async listProjects(only?: ProjectFilter): Promise<readonly Project[]> {
+    // Without the field, a project is of the tenant `default`.
+    const tenantIds = only?.tenantIds.flatMap((one) => (one === DEFAULT_TENANT ? [one, null] : [one]));
+    const named = only && { $or: [{ _id: { $in: [...only.projectIds] } }, { "body.tenantId": { $in: tenantIds } }] };
+    return bodiesOf(
+      await this.#projects
+        .find(named ?? {})
+        .sort({ _id: 1 })
+        .toArray(),
+    );
   }
 
   async setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
@@ -132,7 +148,7 @@ export class MongoPipelineStore implements PipelineStore {
     { page, pageSize, descending, sort }: PageRequest & { readonly sort: "createdAt" | "name" },
   ): Promise<Page<Pipeline>> {
     const query: Filter<PipelineDocument> = {
-      ...(filter.projectId === undefined ? {} : { projectId: filter.projectId }),
+      ...projectsOf(filter),
       ...(filter.name === undefined ? {} : { searchName: { $regex: escapeRegex(filter.name.toLowerCase()) } }),
     };
     const direction = descending ? -1 : 1;
@@ -252,6 +268,11 @@ function toAgent(document: Keyed | null): Agent | undefined {
 
 function toPipeline({ body, headRevisionId }: Pick<PipelineDocument, "body" | "headRevisionId">): Pipeline {
   return { ...body, headRevisionId };
+}
+
+function projectsOf({ projectId, projectIds }: PipelineFilter): Filter<PipelineDocument> {
+  if (projectIds === undefined) return projectId === undefined ? {} : { projectId };
+  return { projectId: { $in: projectIds.filter((one) => projectId === undefined || one === projectId) } };
 }
 
 function escapeRegex(text: string): string {

@@ -3,8 +3,11 @@
  * the previous version may use the database meanwhile, so a migration only adds what does not disturb them:
  * collections, indexes and fields that they ignore. What only the previous version uses is removed by a later version.
  */
-import type { IndexDescription } from "mongodb";
+import { type IndexDescription, MongoServerError } from "mongodb";
 import type { Connection } from "./connection.ts";
+
+/** Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
+const INDEX_NOT_FOUND = 27;
 
 /** Must be idempotent: it runs again when a node is killed during it, or when two nodes start at once. */
 export type Migration = (connection: Connection) => Promise<void>;
@@ -129,4 +132,24 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("aggregates")
       .createIndex({ "summary.pipelineId": 1, "summary.status": 1, "summary.createdAt": 1, _id: 1 });
   },
+  async (connection) => {
+    await connection.collection("tenants").createIndex({ "body.name": 1 }, { unique: true });
+    await connection.collection("teams").createIndex({ tenantId: 1, name: 1 }, { unique: true });
+    await connection.collection("team_members").createIndexes([{ key: { userId: 1 } }, { key: { teamId: 1 } }]);
+    await connection
+      .collection("bindings")
+      .createIndexes([{ key: { subjectId: 1 } }, { key: { area: 1, areaId: 1, subjectId: 1 } }]);
+    await connection.collection("users").createIndex({ "body.ownedBy": 1, createdAt: 1 });
+    // The names of projects are unique in their tenant, and no longer in the installation.
+    const projects = connection.collection("projects");
+    await projects.updateMany({ "body.tenantId": { $exists: false } }, { $set: { "body.tenantId": "default" } });
+    await projects.createIndex({ "body.tenantId": 1, "body.name": 1 }, { unique: true });
+    const names = (await projects.indexes()).filter(({ key }) => JSON.stringify(key) === '{"body.name":1}');
+    for (const { name } of names) if (name !== undefined) await projects.dropIndex(name).catch(ignoreMissing);
+  },
 ];
+
+/** Another node that starts at the same time may have dropped the index first. */
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof MongoServerError && error.code === INDEX_NOT_FOUND)) throw error;
+}

@@ -7,13 +7,21 @@
  */
 import type { Collection } from "mongodb";
 import type { UserId } from "../../domain/ids.ts";
-import { type IdentityStore, isActiveOwner, type User, type UserChange } from "../ports/identity.ts";
+import type { RoleInArea } from "../../domain/roles.ts";
+import {
+  type IdentityStore,
+  isActiveOwner,
+  storedUser,
+  type StoredUser,
+  type User,
+  userOf,
+} from "../ports/identity.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
-import { type Connection, insertIfAbsent, isDuplicateKey } from "./connection.ts";
+import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 
 export type UserStore = Pick<
   IdentityStore,
-  "createUser" | "findUser" | "findUserByName" | "listUsers" | "changeUser" | "deleteUser"
+  "createUser" | "findUser" | "findUserByName" | "listUsers" | "listOwnedBy" | "changeUser" | "deleteUser"
 >;
 
 /** The collection of the document that counts the active owners. Without it, they are counted from the users. */
@@ -27,14 +35,17 @@ interface OwnersDocument {
 export function userStore(connection: Connection): UserStore {
   const users = connection.collection("users");
   const tokens = connection.collection("tokens");
-  const find = async (userId: UserId): Promise<User | undefined> => bodyOf<User>(await users.findOne({ _id: userId }));
-  const listUsers = async (): Promise<readonly User[]> =>
-    bodiesOf<User>(await users.find().sort({ createdAt: 1, _id: 1 }).toArray());
+  const members = connection.collection("team_members");
+  const bindings = connection.collection("bindings");
+  const find = async (userId: UserId): Promise<User | undefined> => toUser(await users.findOne({ _id: userId }));
+  const list = async (filter: object): Promise<readonly User[]> =>
+    bodiesOf<StoredUser>(await users.find(filter).sort({ createdAt: 1, _id: 1 }).toArray()).map(userOf);
+  const listUsers = (): Promise<readonly User[]> => list({});
   const owners = new Owners(connection, find, listUsers);
 
-  async function update(filter: object, change: UserChange): Promise<"changed" | "raced" | "nameTaken"> {
+  async function update(filter: object, stored: User, user: User): Promise<"changed" | "raced" | "nameTaken"> {
     try {
-      return (await users.updateOne(filter, { $set: fieldsOf(change) })).matchedCount > 0 ? "changed" : "raced";
+      return (await users.updateOne(filter, changes(stored, user))).matchedCount > 0 ? "changed" : "raced";
     } catch (error) {
       if (isDuplicateKey(error)) return "nameTaken";
       throw error;
@@ -44,27 +55,45 @@ export function userStore(connection: Connection): UserStore {
   return {
     async createUser(user) {
       const { userId, name, createdAt } = user;
-      const inserted = await insertIfAbsent(users, { _id: userId, name, createdAt, body: user });
+      const inserted = await insertIfAbsent(users, { _id: userId, name, createdAt, body: storedUser(user) });
       if (!inserted && (await users.findOne({ _id: userId })) === null) return "nameTaken";
       if (isActiveOwner(user)) await owners.recount(userId);
       return "created";
     },
-    findUser: find,
-    findUserByName: async (name) => bodyOf<User>(await users.findOne({ name })),
+    async findUser(userId) {
+      const [user, own, teams] = await Promise.all([
+        find(userId),
+        bindings.find({ subjectId: userId }).toArray(),
+        members.find({ userId }).toArray(),
+      ]);
+      const teamIds = teams.map(({ teamId }) => teamId as string);
+      const ofTeams = teamIds.length === 0 ? [] : await bindings.find({ subjectId: { $in: teamIds } }).toArray();
+      const all = bodiesOf<RoleInArea>([...own, ...ofTeams]);
+      return user && all.length > 0 ? { ...user, bindings: all } : user;
+    },
+    findUserByName: async (name) => toUser(await users.findOne({ name })),
     listUsers,
+    listOwnedBy: (area) => list({ "body.ownedBy": area }),
 
     async changeUser(userId, change) {
       for (;;) {
         const stored = await find(userId);
         if (stored === undefined) return "missing";
-        const ceases = isActiveOwner(stored) && !isActiveOwner({ ...stored, ...change });
+        const user = { ...stored, ...change };
+        const ceases = isActiveOwner(stored) && !isActiveOwner(user);
         if (ceases && !(await owners.remove(userId))) return "lastOwner";
         // Another call may have made the user an owner, or no owner, since the user was read.
-        const unchanged = { _id: userId, "body.role": stored.role, "body.disabled": stored.disabled };
-        const outcome = await update(unchanged, change);
+        const { role, disabled, withoutRole = null } = storedUser(stored);
+        const unchanged = {
+          _id: userId,
+          "body.role": role,
+          "body.disabled": disabled,
+          "body.withoutRole": withoutRole,
+        };
+        const outcome = await update(unchanged, stored, user);
         if (ceases && outcome !== "changed") await owners.recount(userId);
         if (outcome === "raced") continue;
-        if (outcome === "changed" && isActiveOwner({ ...stored, ...change })) await owners.recount(userId);
+        if (outcome === "changed" && isActiveOwner(user)) await owners.recount(userId);
         return outcome;
       }
     },
@@ -73,6 +102,8 @@ export function userStore(connection: Connection): UserStore {
       if (stored === undefined) return "missing";
       if (isActiveOwner(stored) && !(await owners.remove(userId))) return "lastOwner";
       await tokens.deleteMany({ kind: "personal", subject: userId });
+      await bindings.deleteMany({ subjectId: userId });
+      await members.deleteMany({ userId });
       for (const name of ["sessions", "identities"]) await connection.collection(name).deleteMany({ userId });
       await connection.collection("vouchers").deleteMany({ subject: userId });
       await users.deleteOne({ _id: userId });
@@ -81,9 +112,20 @@ export function userStore(connection: Connection): UserStore {
   };
 }
 
-function fieldsOf(change: UserChange): Readonly<Record<string, unknown>> {
-  const body = Object.entries(change).map(([field, value]) => [`body.${field}`, value] as const);
-  return { ...Object.fromEntries(body), ...(change.name === undefined ? {} : { name: change.name }) };
+function toUser(document: Keyed | null): User | undefined {
+  const stored = bodyOf<StoredUser>(document);
+  return stored && userOf(stored);
+}
+
+/** The fields that differ: another call may change the other ones at the same time. */
+function changes(before: User, after: User): object {
+  const [old, fresh] = [storedUser(before), storedUser(after)];
+  const differing = Object.entries(fresh).filter(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(old[field as keyof StoredUser]),
+  );
+  const set = Object.fromEntries(differing.map(([field, value]) => [`body.${field}`, value]));
+  const isGone = old.withoutRole !== undefined && fresh.withoutRole === undefined;
+  return { $set: { name: fresh.name, ...set }, ...(isGone ? { $unset: { "body.withoutRole": "" } } : {}) };
 }
 
 class Owners {

@@ -168,6 +168,8 @@ export interface StoredBeside {
 export interface RunFilter {
   readonly pipelineId?: PipelineId;
   readonly projectId?: ProjectId;
+  /** Only runs of these projects; absent for all. */
+  readonly projectIds?: readonly ProjectId[];
   readonly status?: RunStatus;
 }
 
@@ -175,6 +177,8 @@ export interface ApprovalFilter {
   readonly status: ApprovalStatus;
   readonly pipelineId?: PipelineId;
   readonly projectId?: ProjectId;
+  /** Only approvals of these projects; absent for all. */
+  readonly projectIds?: readonly ProjectId[];
 }
 
 export interface Page<T> {

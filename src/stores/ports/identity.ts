@@ -5,13 +5,14 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
 import type { Pairs } from "../../domain/plan.ts";
-import type { Role } from "../../domain/roles.ts";
+import type { Area, Role, RoleInArea } from "../../domain/roles.ts";
 
 export interface User {
   readonly userId: UserId;
   /** Unique. */
   readonly name: string;
-  readonly role: Role;
+  /** The role in the whole installation; null for a user who has only what bindings give. */
+  readonly role: Role | null;
   /** argon2id hash, or empty when the user has no password. */
   readonly passwordHash: string;
   readonly createdAt: number;
@@ -20,6 +21,31 @@ export interface User {
   readonly loginsFrom?: number;
   /** Small letters; absent without one. It links the user to a provider's user who has verified the same address. */
   readonly email?: string;
+  /** The tenant or project that owns a service account; absent for a person. */
+  readonly ownedBy?: Area;
+}
+
+/**
+ * A user as it is stored. Nodes of versions without bound rights would take a user without a role for an almighty one,
+ * so they are shown a disabled viewer, whom they refuse.
+ */
+export type StoredUser = Omit<User, "role"> & {
+  readonly role: Role;
+  readonly withoutRole?: { readonly disabled: boolean };
+};
+
+export function storedUser({ role, ...user }: User): StoredUser {
+  if (role !== null) return { ...user, role };
+  return { ...user, role: "viewer", disabled: true, withoutRole: { disabled: user.disabled } };
+}
+
+export function userOf({ withoutRole, ...user }: StoredUser): User {
+  return withoutRole === undefined ? user : { ...user, role: null, disabled: withoutRole.disabled };
+}
+
+/** A user, with every role that is bound to the user or to one of the user's teams; absent without one. */
+export interface FoundUser extends User {
+  readonly bindings?: readonly RoleInArea[];
 }
 
 /** New values of some fields of a user. */
@@ -89,15 +115,21 @@ export interface Agent {
 export interface IdentityStore {
   /** `nameTaken` when another user has the name. A repeat of the id answers `created` and changes nothing. */
   createUser(user: User): Promise<"created" | "nameTaken">;
-  findUser(userId: UserId): Promise<User | undefined>;
+  /** The user with the bound roles: one read where the engine can, since every call makes it. */
+  findUser(userId: UserId): Promise<FoundUser | undefined>;
   findUserByName(name: string): Promise<User | undefined>;
   listUsers(): Promise<readonly User[]>;
+  /** The service accounts of a tenant or project, oldest first. */
+  listOwnedBy(area: Area): Promise<readonly User[]>;
   /**
    * Replaces the fields that are given. `lastOwner` when no active owner would be left; of concurrent calls that take the
    * last two owners away, one gets this answer.
    */
   changeUser(userId: UserId, change: UserChange): Promise<"changed" | "missing" | "nameTaken" | "lastOwner">;
-  /** Removes a user with personal tokens, sessions, vouchers and linked identities. `lastOwner` as for {@link changeUser}. */
+  /**
+   * Removes a user with personal tokens, sessions, vouchers, linked identities, memberships and bindings. `lastOwner` as for
+   * {@link changeUser}.
+   */
   deleteUser(userId: UserId): Promise<"deleted" | "missing" | "lastOwner">;
 
   /** Stores a new token. A repeat of the id changes nothing. */

@@ -1,5 +1,5 @@
 /** The port of projects, pipelines and the revisions of their definitions. Times are Unix milliseconds. */
-import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
+import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId, type TenantId } from "../../domain/ids.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
@@ -7,7 +7,9 @@ import type { Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {
   readonly projectId: ProjectId;
-  /** Unique. */
+  /** Never changes. Absent in projects of versions without tenants; means the tenant `default`. */
+  readonly tenantId?: TenantId;
+  /** Unique in its tenant. */
   readonly name: string;
   readonly createdAt: number;
   /** Absent in projects of versions without descriptions; means "". */
@@ -27,6 +29,10 @@ export interface Project {
 
 /** New values of some fields of a project. */
 export type ProjectChange = Partial<Pick<Project, "name" | "description" | "archivedAt">>;
+
+export function tenantOf({ tenantId = DEFAULT_TENANT }: Pick<Project, "tenantId">): TenantId {
+  return tenantId;
+}
 
 export function isArchived({ archivedAt = null }: Pick<Project, "archivedAt">): boolean {
   return archivedAt !== null;
@@ -65,19 +71,33 @@ export interface Revision {
   readonly createdAt: number;
 }
 
+/** Projects with these ids, and those of these tenants. */
+export interface ProjectFilter {
+  readonly projectIds: readonly ProjectId[];
+  readonly tenantIds: readonly TenantId[];
+}
+
 export interface PipelineFilter {
   readonly projectId?: ProjectId;
+  /** Only pipelines of these projects; absent for all. */
+  readonly projectIds?: readonly ProjectId[];
   /** A part of the name; upper and lower case do not matter. */
   readonly name?: string;
 }
 
+export interface PipelineToRun {
+  readonly pipeline: Pipeline;
+  readonly isBeingDeleted: boolean;
+}
+
 export interface PipelineStore {
-  /** `nameTaken` when another project has the name. A repeat of the id answers `created` and changes nothing. */
+  /** `nameTaken` when another project of the tenant has the name. A repeat of the id answers `created` and changes nothing. */
   createProject(project: Project): Promise<"created" | "nameTaken">;
   /** Replaces the fields that are given. */
   changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken">;
   findProject(projectId: ProjectId): Promise<Project | undefined>;
-  listProjects(): Promise<readonly Project[]>;
+  /** By their ids; all of them, or those that `only` names. */
+  listProjects(only?: ProjectFilter): Promise<readonly Project[]>;
   /** Replaces the retention bounds of a project. False when there is no such project. */
   setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
   /** Replaces the project's own bounds on the log of a step. False when there is no such project. */
@@ -94,9 +114,7 @@ export interface PipelineStore {
   update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken">;
   find(pipelineId: PipelineId): Promise<Pipeline | undefined>;
   /** The pipeline, and whether its deletion is decided (pipeline-deletions.ts). */
-  findToRun(
-    pipelineId: PipelineId,
-  ): Promise<{ readonly pipeline: Pipeline; readonly isBeingDeleted: boolean } | undefined>;
+  findToRun(pipelineId: PipelineId): Promise<PipelineToRun | undefined>;
   list(filter: PipelineFilter, page: PageRequest & { readonly sort: "createdAt" | "name" }): Promise<Page<Pipeline>>;
   /** Removes the pipeline and its revisions. False when there was no such pipeline. */
   delete(pipelineId: PipelineId): Promise<boolean>;

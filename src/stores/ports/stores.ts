@@ -19,6 +19,7 @@ import type { PlanStore } from "./plans.ts";
 import type { PluginStore } from "./plugins.ts";
 import type { RemovalStore } from "./removals.ts";
 import type { Reshard } from "./reshard.ts";
+import type { RightsStore } from "./rights.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./run-removal.ts";
 import type { SecretStore } from "./secrets.ts";
@@ -43,6 +44,7 @@ export interface Stores {
   readonly pipelines: PipelineStore;
   readonly pipelineDeletions: PipelineDeletionStore;
   readonly identity: IdentityStore;
+  readonly rights: RightsStore;
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;

@@ -1,14 +1,8 @@
 /** Lists of runs in the embedded store. No list holds the event loop for long, however many runs there are. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  type ApprovalFilter,
-  type ListKey,
-  MAX_COUNTED,
-  type RunFilter,
-  type RunPage,
-  type RunPageRequest,
-} from "../ports/aggregates.ts";
+import { type ListKey, MAX_COUNTED, type RunFilter, type RunPage, type RunPageRequest } from "../ports/aggregates.ts";
 import type { Database, Row } from "./database.ts";
+import { whereOf } from "./filters.ts";
 
 /** The columns of a head without what it owes: a new run owes several kilobytes, and no list shows them. */
 export const LISTED = `root_id, shard, schema, version, final, settled, 0 AS owes, bound, event_number, next_due_at, pipeline_id,
@@ -56,16 +50,4 @@ export async function listRuns(db: Database, filter: RunFilter, request: RunPage
   const [from, bound] = key === undefined ? [where, []] : [behind, [key.at, key.id]];
   const rows = await db.all(`SELECT ${LISTED} FROM aggregates ${from} ${sorted}`, ...values, ...bound, pageSize, skip);
   return { rows, ...totals };
-}
-
-/** The conditions of a filter, with the values of their parameters. */
-export function whereOf(
-  clauses: readonly string[],
-  { pipelineId, projectId, status }: RunFilter | ApprovalFilter,
-): { readonly where: string; readonly values: readonly string[] } {
-  const filters = Object.entries({ pipeline_id: pipelineId, project_id: projectId, status }).flatMap(
-    ([column, value]) => (value === undefined ? [] : [[`${column} = ?`, value] as const]),
-  );
-  const all = [...clauses, ...filters.map(([clause]) => clause)];
-  return { where: `WHERE ${all.join(" AND ")}`, values: filters.map(([, value]) => value) };
 }

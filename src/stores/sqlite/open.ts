@@ -17,6 +17,7 @@ import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
 import { reshard } from "./reshard.ts";
 import { retentionStore } from "./retention.ts";
+import { rightsStore } from "./rights.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { secretStore } from "./secrets.ts";
@@ -51,6 +52,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     pipelines: new SqlitePipelineStore(db),
     pipelineDeletions: pipelineDeletionStore(db),
     identity: identityStore(db),
+    rights: rightsStore(db),
     logins: loginStore(db),
     secrets: secretStore(db),
     idempotency: idempotencyStore(db),

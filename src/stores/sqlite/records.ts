@@ -4,10 +4,22 @@ import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
-import type { Pipeline, PipelineFilter, PipelineStore, Project, ProjectChange, Revision } from "../ports/pipelines.ts";
+import {
+  type Pipeline,
+  type PipelineFilter,
+  type PipelineStore,
+  type Project,
+  type ProjectChange,
+  type ProjectFilter,
+  type Revision,
+  tenantOf,
+} from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import { userStore } from "./users.ts";
+
+/** As the index has it. */
+const TENANT = "coalesce(json_extract(body, '$.tenantId'), 'default')";
 
 export class SqlitePipelineStore implements PipelineStore {
   readonly #db: Database;
@@ -36,17 +48,21 @@ export class SqlitePipelineStore implements PipelineStore {
     });
   }
 
-  #isProjectNameTaken({ projectId, name }: Pick<Project, "projectId" | "name">): boolean {
-    const sql = "SELECT 1 AS taken FROM projects WHERE json_extract(body, '$.name') = ? AND project_id <> ?";
-    return this.#db.getNow(sql, name, projectId) !== undefined;
+  #isProjectNameTaken(project: Pick<Project, "projectId" | "tenantId" | "name">): boolean {
+    const sql = `SELECT 1 AS taken FROM projects
+      WHERE ${TENANT} = ? AND json_extract(body, '$.name') = ? AND project_id <> ?`;
+    return this.#db.getNow(sql, tenantOf(project), project.name, project.projectId) !== undefined;
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {
     return bodyOf(await this.#db.get("SELECT body FROM projects WHERE project_id = ?", projectId));
   }
 
-  async listProjects(): Promise<readonly Project[]> {
-    return bodiesOf(await this.#db.all("SELECT body FROM projects ORDER BY project_id"));
+  async listProjects(only?: ProjectFilter): Promise<readonly Project[]> {
+    if (only === undefined) return bodiesOf(await this.#db.all("SELECT body FROM projects ORDER BY project_id"));
+    const sql = `SELECT body FROM projects WHERE project_id IN (SELECT value FROM json_each(?))
+      OR ${TENANT} IN (SELECT value FROM json_each(?)) ORDER BY project_id`;
+    return bodiesOf(await this.#db.all(sql, JSON.stringify(only.projectIds), JSON.stringify(only.tenantIds)));
   }
 
   setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
@@ -129,6 +145,10 @@ export class SqlitePipelineStore implements PipelineStore {
     if (filter.projectId !== undefined) {
       clauses.push("project_id = ?");
       values.push(filter.projectId);
+    }
+    if (filter.projectIds !== undefined) {
+      clauses.push("project_id IN (SELECT value FROM json_each(?))");
+      values.push(JSON.stringify(filter.projectIds));
     }
     if (filter.name !== undefined) {
       clauses.push("instr(search_name, ?) > 0");

@@ -187,4 +187,20 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX aggregates_by_status ON aggregates (pipeline_id, status, created_at, root_id);
   `,
+  `
+  CREATE TABLE tenants (tenant_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE teams (
+    team_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (tenant_id, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE team_members (user_id TEXT NOT NULL, team_id TEXT NOT NULL, PRIMARY KEY (user_id, team_id)) WITHOUT ROWID;
+  CREATE INDEX team_members_by_team ON team_members (team_id, user_id);
+  CREATE TABLE bindings (
+    subject_id TEXT NOT NULL, area TEXT NOT NULL, area_id TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (subject_id, area, area_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX bindings_by_area ON bindings (area, area_id, subject_id);
+  UPDATE projects SET body = json_set(body, '$.tenantId', 'default') WHERE body ->> '$.tenantId' IS NULL;
+  CREATE INDEX projects_by_tenant ON projects (coalesce(json_extract(body, '$.tenantId'), 'default'), project_id);
+  CREATE INDEX users_by_area ON users (json_extract(body, '$.ownedBy'), created_at) WHERE json_extract(body, '$.ownedBy') IS NOT NULL;
+  `,
 ];

@@ -1,20 +1,33 @@
 /** The users of the identity store in SQLite. */
 import type { UserId } from "../../domain/ids.ts";
-import { type IdentityStore, isActiveOwner, type User } from "../ports/identity.ts";
+import type { RoleInArea } from "../../domain/roles.ts";
+import {
+  type IdentityStore,
+  isActiveOwner,
+  storedUser,
+  type StoredUser,
+  type User,
+  userOf,
+} from "../ports/identity.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 
 export type UserStore = Pick<
   IdentityStore,
-  "createUser" | "findUser" | "findUserByName" | "listUsers" | "changeUser" | "deleteUser"
+  "createUser" | "findUser" | "findUserByName" | "listUsers" | "listOwnedBy" | "changeUser" | "deleteUser"
 >;
 
 const OTHER_OWNER = `SELECT 1 AS found FROM users WHERE user_id <> ?
   AND json_extract(body, '$.role') = 'owner' AND NOT json_extract(body, '$.disabled') LIMIT 1`;
 
+const WITH_RIGHTS = `SELECT body, (
+    SELECT json_group_array(json(bindings.body)) FROM bindings
+    WHERE subject_id IN (SELECT ?1 UNION ALL SELECT team_id FROM team_members WHERE user_id = ?1)
+  ) AS bindings FROM users WHERE user_id = ?1`;
+
 export function userStore(db: Database): UserStore {
   const find = (userId: UserId): User | undefined =>
-    bodyOf<User>(db.getNow("SELECT body FROM users WHERE user_id = ?", userId));
+    toUser(db.getNow("SELECT body FROM users WHERE user_id = ?", userId));
   const isNameTaken = ({ userId, name }: Pick<User, "userId" | "name">): boolean =>
     db.getNow("SELECT 1 AS taken FROM users WHERE name = ? AND user_id <> ?", name, userId) !== undefined;
   const isLastOwner = (user: User): boolean => isActiveOwner(user) && db.getNow(OTHER_OWNER, user.userId) === undefined;
@@ -28,13 +41,25 @@ export function userStore(db: Database): UserStore {
           user.userId,
           user.name,
           user.createdAt,
-          JSON.stringify(user),
+          JSON.stringify(storedUser(user)),
         );
         return "created";
       }),
-    findUser: async (userId) => bodyOf<User>(await db.get("SELECT body FROM users WHERE user_id = ?", userId)),
-    findUserByName: async (name) => bodyOf<User>(await db.get("SELECT body FROM users WHERE name = ?", name)),
-    listUsers: async () => bodiesOf<User>(await db.all("SELECT body FROM users ORDER BY created_at, user_id")),
+    async findUser(userId) {
+      const row = await db.get(WITH_RIGHTS, userId);
+      const user = toUser(row);
+      const bindings = JSON.parse((row?.["bindings"] as string | undefined) ?? "[]") as readonly RoleInArea[];
+      return user && bindings.length > 0 ? { ...user, bindings } : user;
+    },
+    findUserByName: async (name) => toUser(await db.get("SELECT body FROM users WHERE name = ?", name)),
+    listUsers: async () => toUsers(await db.all("SELECT body FROM users ORDER BY created_at, user_id")),
+    listOwnedBy: async (area) =>
+      toUsers(
+        await db.all(
+          "SELECT body FROM users WHERE json_extract(body, '$.ownedBy') = ? ORDER BY created_at, user_id",
+          JSON.stringify(area),
+        ),
+      ),
 
     changeUser: (userId, change) =>
       db.transaction(() => {
@@ -43,7 +68,8 @@ export function userStore(db: Database): UserStore {
         const user: User = { ...stored, ...change };
         if (isNameTaken(user)) return "nameTaken";
         if (!isActiveOwner(user) && isLastOwner(stored)) return "lastOwner";
-        db.runNow("UPDATE users SET name = ?, body = ? WHERE user_id = ?", user.name, JSON.stringify(user), userId);
+        const body = JSON.stringify(storedUser(user));
+        db.runNow("UPDATE users SET name = ?, body = ? WHERE user_id = ?", user.name, body, userId);
         return "changed";
       }),
     deleteUser: (userId) =>
@@ -52,10 +78,21 @@ export function userStore(db: Database): UserStore {
         if (stored === undefined) return "missing";
         if (isLastOwner(stored)) return "lastOwner";
         db.runNow("DELETE FROM tokens WHERE kind = 'personal' AND subject = ?", userId);
+        db.runNow("DELETE FROM bindings WHERE subject_id = ?", userId);
+        db.runNow("DELETE FROM team_members WHERE user_id = ?", userId);
         for (const table of ["sessions", "identities"]) db.runNow(`DELETE FROM ${table} WHERE user_id = ?`, userId);
         db.runNow("DELETE FROM vouchers WHERE subject = ?", userId);
         db.runNow("DELETE FROM users WHERE user_id = ?", userId);
         return "deleted";
       }),
   };
+}
+
+function toUser(row: Row | undefined): User | undefined {
+  const stored = bodyOf<StoredUser>(row);
+  return stored && userOf(stored);
+}
+
+function toUsers(rows: readonly Row[]): readonly User[] {
+  return bodiesOf<StoredUser>(rows).map(userOf);
 }

@@ -208,6 +208,14 @@ describe("access", () => {
       manageUsers: "admin",
       manageOthersTokens: "admin",
       manageAgents: "admin",
+      createTenants: "admin",
+      readTenants: "viewer",
+      manageTenants: "admin",
+      deleteTenants: "owner",
+      manageTenantMembers: "admin",
+      manageProjectMembers: "admin",
+      manageTeams: "admin",
+      createProjects: "admin",
       manageProjects: "admin",
       readCluster: "admin",
       readRetention: "admin",
@@ -235,13 +243,14 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects",
+        "readTrustDemand", "readProjects", "readTenants",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun"],
       write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
-        "manageAgents", "manageProjects", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
+        "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",
+        "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
       ],
     };
 

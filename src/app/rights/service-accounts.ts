@@ -1,0 +1,138 @@
+/**
+ * Service accounts: users for programs, without password and login. A tenant or a project owns them, and its
+ * administrators make them, give them roles as to any member, and make their tokens.
+ */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import { newId, type TokenId, type UserId } from "../../domain/ids.ts";
+import { type Area, isSameArea } from "../../domain/roles.ts";
+import type { FoundUser, User } from "../../stores/ports/identity.ts";
+import { ACT_AS, type ActingUser, type Caller } from "../identity/access.ts";
+import {
+  createTokenBody,
+  issuePersonalToken,
+  type NewTokenView,
+  type TokenView,
+  tokenView,
+} from "../identity/personal-tokens.ts";
+import { noUser } from "../identity/reaching-users.ts";
+import { userName, type UserView, userView } from "../identity/users.ts";
+import { reachArea, requireRoles } from "./areas.ts";
+import type { RightsUseContext } from "./context.ts";
+
+export const serviceAccountBody = z.strictObject({ name: userName });
+export const serviceTokenBody = createTokenBody;
+
+const MANAGE = { tenant: "manageTenantMembers", project: "manageProjectMembers" } as const;
+
+interface AtAccount {
+  readonly area: Area;
+  readonly userId: UserId;
+}
+
+/** The account has no role yet: it gets roles as a member. Throws `not_found`, and `already_exists` for a taken name. */
+export async function createServiceAccount(
+  context: RightsUseContext,
+  caller: Caller,
+  { area, name }: z.output<typeof serviceAccountBody> & { readonly area: Area },
+): Promise<UserView> {
+  const { user } = await reachArea(context, caller, area, MANAGE);
+  const account: User = {
+    userId: newId("usr"),
+    name,
+    role: null,
+    passwordHash: "",
+    createdAt: context.clock.now(),
+    disabled: false,
+    ownedBy: area,
+  };
+  if ((await context.stores.identity.createUser(account)) === "nameTaken") {
+    throw new MillraceError("already_exists", `there is a user named ${name} already`);
+  }
+  context.log.info(
+    { account: account.userId, ...area, by: user.name, userId: user.userId },
+    "a service account was made",
+  );
+  return userView(account);
+}
+
+/** Oldest first. Throws `not_found` for an unknown area. */
+export async function listServiceAccounts(
+  context: RightsUseContext,
+  caller: Caller,
+  { area }: { readonly area: Area },
+): Promise<{ readonly list: readonly UserView[]; readonly total: number }> {
+  await reachArea(context, caller, area, MANAGE);
+  const list = (await context.stores.identity.listOwnedBy(area)).map(userView);
+  return { list, total: list.length };
+}
+
+/** Deletes an account with its tokens and roles. What it did keeps its name. Throws `not_found`. */
+export async function deleteServiceAccount(context: RightsUseContext, caller: Caller, at: AtAccount): Promise<void> {
+  const { user } = await reachAccount(context, caller, at);
+  await context.stores.identity.deleteUser(at.userId);
+  context.log.info({ account: at.userId, by: user.name, userId: user.userId }, "a service account was deleted");
+}
+
+/**
+ * The answer is the only one that shows the token. Throws `not_found`, and `forbidden` when a role of the account is
+ * above the caller's own, and for the scope `act-as`, which only administrators of the installation give.
+ */
+export async function createServiceToken(
+  context: RightsUseContext,
+  caller: Caller,
+  { body, ...at }: AtAccount & { readonly body: z.output<typeof serviceTokenBody> },
+): Promise<NewTokenView> {
+  const { account } = await reachAccount(context, caller, at);
+  if (body.scopes.includes(ACT_AS)) {
+    throw new MillraceError(
+      "forbidden",
+      `only administrators of the installation make tokens with the scope ${ACT_AS}`,
+    );
+  }
+  return issuePersonalToken(context, account.userId, body);
+}
+
+/** Throws `not_found`. */
+export async function listServiceTokens(
+  context: RightsUseContext,
+  caller: Caller,
+  at: AtAccount,
+): Promise<{ readonly list: readonly TokenView[]; readonly total: number }> {
+  const { account } = await reachAccount(context, caller, at);
+  const list = (await context.stores.identity.listTokens("personal", account.userId)).map(tokenView);
+  return { list, total: list.length };
+}
+
+/** The token is refused from the next call on. Throws `not_found`. */
+export async function deleteServiceToken(
+  context: RightsUseContext,
+  caller: Caller,
+  { tokenId, ...at }: AtAccount & { readonly tokenId: TokenId },
+): Promise<void> {
+  const { account } = await reachAccount(context, caller, at);
+  const token = await context.stores.identity.findToken(tokenId);
+  const isOwn = token?.kind === "personal" && token.subject === account.userId;
+  if (!isOwn || !(await context.stores.identity.deleteToken(tokenId))) {
+    throw new MillraceError("not_found", `the account has no token ${JSON.stringify(tokenId)}`);
+  }
+}
+
+/** An account that the area owns. It has no role above the caller's own. */
+async function reachAccount(
+  context: RightsUseContext,
+  caller: Caller,
+  { area, userId }: AtAccount,
+): Promise<{ readonly user: ActingUser; readonly account: FoundUser }> {
+  const { user } = await reachArea(context, caller, area, MANAGE);
+  const account = await context.stores.identity.findUser(userId);
+  if (account?.ownedBy === undefined || !isSameArea(account.ownedBy, area)) throw noUser(userId);
+  if (account.role !== null) {
+    throw new MillraceError(
+      "forbidden",
+      `${account.name} has a role in the installation: its administrators manage it`,
+    );
+  }
+  await requireRoles(context, user, account.bindings ?? []);
+  return { user, account };
+}

@@ -1,0 +1,123 @@
+/** Tenants: organisations that own projects. An installation begins with the tenant `default`. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import { DEFAULT_TENANT, newId, type TenantId } from "../../domain/ids.ts";
+import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
+import type { Tenant } from "../../stores/ports/rights.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { noTenant } from "../lookups.ts";
+import { forgetTenantFacts } from "../project-facts.ts";
+import { reachTenant, tenantIdsFor } from "../reaching.ts";
+import { id, shape, time } from "../shapes.ts";
+import { rfc3339 } from "../times.ts";
+import type { RightsUseContext } from "./context.ts";
+
+const tenantName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100);
+
+export const createTenantBody = z.strictObject({ name: tenantName });
+export const changeTenantBody = z
+  .strictObject({ name: tenantName.optional(), archived: z.boolean().optional() })
+  .refine((body) => Object.keys(body).length > 0, "must name at least one of name and archived");
+
+export const TenantShape = shape("Tenant", {
+  tenantId: id<TenantId>(),
+  name: z.string(),
+  archived: z.boolean(),
+  createdAt: time,
+});
+
+type TenantView = z.infer<typeof TenantShape>;
+
+/** Throws `already_exists` for a name that is taken. */
+export async function createTenant(
+  context: RightsUseContext,
+  caller: Caller,
+  { name }: z.output<typeof createTenantBody>,
+): Promise<TenantView> {
+  const user = authoriseUser(caller, "createTenants");
+  const tenant: Tenant = { tenantId: newId("tnt"), name, createdAt: context.clock.now(), archivedAt: null };
+  if ((await context.stores.rights.createTenant(tenant)) === "nameTaken") throw nameTaken(name);
+  context.log.info({ tenantId: tenant.tenantId, by: user.name, userId: user.userId }, "a tenant was created");
+  return tenantView(tenant);
+}
+
+/** The tenants in which the caller has a role, by their ids, archived ones too. */
+export async function listTenants(
+  context: RightsUseContext,
+  caller: Caller,
+): Promise<{ readonly list: readonly TenantView[]; readonly total: number }> {
+  const list = (await context.stores.rights.listTenants(tenantIdsFor(caller, "readTenants"))).map(tenantView);
+  return { list, total: list.length };
+}
+
+/** Throws `not_found`. */
+export async function getTenant(
+  context: RightsUseContext,
+  caller: Caller,
+  { tenantId }: { readonly tenantId: TenantId },
+): Promise<TenantView> {
+  return tenantView((await reachTenant(context, caller, "readTenants", tenantId)).found);
+}
+
+/**
+ * Changes the fields that are given. An archived tenant takes no new projects, and within 2 s no new pipelines and runs;
+ * runs that are live go on. Throws `not_found`, `already_exists` for a name that is taken, and `conflict` when the default
+ * tenant would be archived.
+ */
+export async function changeTenant(
+  context: RightsUseContext,
+  caller: Caller,
+  { tenantId, body }: { readonly tenantId: TenantId; readonly body: z.output<typeof changeTenantBody> },
+): Promise<TenantView> {
+  const { user, found: stored } = await reachTenant(context, caller, "manageTenants", tenantId);
+  const { name = stored.name, archived = stored.archivedAt !== null } = body;
+  if (archived && tenantId === DEFAULT_TENANT) throw isDefault("archived");
+  const change = { name, archivedAt: archived ? (stored.archivedAt ?? context.clock.now()) : null };
+  const outcome = await context.stores.rights.changeTenant(tenantId, change);
+  if (outcome === "missing") throw noTenant(tenantId);
+  if (outcome === "nameTaken") throw nameTaken(name);
+  forgetTenantFacts(context);
+  context.log.info({ tenantId, by: user.name, userId: user.userId, archived }, "a tenant was changed");
+  return tenantView({ ...stored, ...change });
+}
+
+/**
+ * Deletes a tenant with its teams, its service accounts and the roles in it. Throws `not_found`, and `conflict` for a
+ * tenant that has projects and for the default one.
+ */
+export async function deleteTenant(
+  context: RightsUseContext,
+  caller: Caller,
+  { tenantId }: { readonly tenantId: TenantId },
+): Promise<void> {
+  const { user } = await reachTenant(context, caller, "deleteTenants", tenantId);
+  if (tenantId === DEFAULT_TENANT) throw isDefault("deleted");
+  const { identity, pipelines, rights } = context.stores;
+  // An archived tenant takes no new project, so that none is made while this call looks for them.
+  await rights.changeTenant(tenantId, { archivedAt: context.clock.now() });
+  const [project] = await pipelines.listProjects({ projectIds: [], tenantIds: [tenantId] });
+  if (project !== undefined) {
+    throw new MillraceError(
+      "conflict",
+      `the tenant still has the project ${JSON.stringify(project.name)}: delete its projects first; it is archived now`,
+    );
+  }
+  for (const { userId } of await identity.listOwnedBy({ tenantId })) await identity.deleteUser(userId);
+  await rights.deleteTenant(tenantId);
+  context.log.info({ tenantId, by: user.name, userId: user.userId }, "a tenant was deleted");
+}
+
+function tenantView({ tenantId, name, archivedAt, createdAt }: Tenant): TenantView {
+  return { tenantId, name, archived: archivedAt !== null, createdAt: rfc3339(createdAt) };
+}
+
+function isDefault(what: string): MillraceError {
+  return new MillraceError(
+    "conflict",
+    `the tenant ${DEFAULT_TENANT} cannot be ${what}: projects without a tenant are in it`,
+  );
+}
+
+function nameTaken(name: string): MillraceError {
+  return new MillraceError("already_exists", `there is a tenant named ${JSON.stringify(name)} already`);
+}

@@ -1,0 +1,100 @@
+/** Tenants, teams and bound rights in MongoDB. */
+import type { UserId } from "../../domain/ids.ts";
+import type { Area } from "../../domain/roles.ts";
+import { type Binding, type RightsStore, storedArea, type SubjectId, type Team, type Tenant } from "../ports/rights.ts";
+import { bodiesOf, bodyOf } from "./bodies.ts";
+import { type Connection, insertIfAbsent, isDuplicateKey } from "./connection.ts";
+
+interface Membership {
+  readonly _id: string;
+  readonly userId: UserId;
+  readonly teamId: Team["teamId"];
+}
+
+export function rightsStore(connection: Connection): RightsStore {
+  const tenants = connection.collection("tenants");
+  const teams = connection.collection("teams");
+  const members = connection.collection<Membership>("team_members");
+  const bindings = connection.collection("bindings");
+
+  const idOf = (subjectId: SubjectId, area: Area): string => {
+    const { kind, id } = storedArea(area);
+    return `${subjectId}/${kind}/${id}`;
+  };
+  const inArea = (area: Area) => {
+    const { kind, id } = storedArea(area);
+    return { area: kind, areaId: id };
+  };
+  const renamed = async (change: Promise<{ readonly matchedCount: number }>) => {
+    try {
+      return (await change).matchedCount === 0 ? "missing" : "changed";
+    } catch (error) {
+      if (isDuplicateKey(error)) return "nameTaken";
+      throw error;
+    }
+  };
+  // The team goes last: a call that was cut off is repeated as long as the team is there.
+  const deleteTeam = async (teamId: Team["teamId"]): Promise<boolean> => {
+    await bindings.deleteMany({ subjectId: teamId });
+    await members.deleteMany({ teamId });
+    return (await teams.deleteOne({ _id: teamId })).deletedCount > 0;
+  };
+
+  return {
+    async createTenant(tenant) {
+      const { tenantId } = tenant;
+      const inserted = await insertIfAbsent(tenants, { _id: tenantId, body: tenant });
+      return inserted || (await tenants.findOne({ _id: tenantId })) !== null ? "created" : "nameTaken";
+    },
+    changeTenant(tenantId, change) {
+      const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
+      return renamed(tenants.updateOne({ _id: tenantId }, { $set: set }));
+    },
+    findTenant: async (tenantId) => bodyOf<Tenant>(await tenants.findOne({ _id: tenantId })),
+    listTenants: async (only) =>
+      bodiesOf<Tenant>(
+        await tenants
+          .find(only === undefined ? {} : { _id: { $in: [...only] } })
+          .sort({ _id: 1 })
+          .toArray(),
+      ),
+    async deleteTenant(tenantId) {
+      for (const { _id } of await teams.find({ tenantId }, { projection: { _id: 1 } }).toArray()) {
+        await deleteTeam(_id as Team["teamId"]);
+      }
+      await bindings.deleteMany(inArea({ tenantId }));
+      return (await tenants.deleteOne({ _id: tenantId })).deletedCount > 0;
+    },
+
+    async createTeam(team) {
+      const { teamId, tenantId, name } = team;
+      const inserted = await insertIfAbsent(teams, { _id: teamId, tenantId, name, body: team });
+      return inserted || (await teams.findOne({ _id: teamId })) !== null ? "created" : "nameTaken";
+    },
+    renameTeam: (teamId, name) => renamed(teams.updateOne({ _id: teamId }, { $set: { name, "body.name": name } })),
+    findTeam: async (teamId) => bodyOf<Team>(await teams.findOne({ _id: teamId })),
+    listTeams: async (tenantId) => bodiesOf<Team>(await teams.find({ tenantId }).sort({ name: 1 }).toArray()),
+    deleteTeam,
+
+    async addToTeam(teamId, userId) {
+      await insertIfAbsent(members, { _id: `${userId}/${teamId}`, userId, teamId });
+    },
+    removeFromTeam: async (teamId, userId) =>
+      (await members.deleteOne({ _id: `${userId}/${teamId}` })).deletedCount > 0,
+    membersOf: async (teamId) =>
+      (await members.find({ teamId }).sort({ userId: 1 }).toArray()).map(({ userId }) => userId),
+
+    async bind(binding) {
+      const { subjectId, area } = binding;
+      const fields = { subjectId, ...inArea(area), body: binding };
+      await bindings.updateOne({ _id: idOf(subjectId, area) }, { $set: fields }, { upsert: true });
+    },
+    unbind: async (subjectId, area) => (await bindings.deleteOne({ _id: idOf(subjectId, area) })).deletedCount > 0,
+    boundIn: async (area) => bodiesOf<Binding>(await bindings.find(inArea(area)).sort({ subjectId: 1 }).toArray()),
+    boundTo: async (subjectId) =>
+      bodiesOf<Binding>(await bindings.find({ subjectId }).sort({ area: 1, areaId: 1 }).toArray()),
+    async unbindAll(area) {
+      await bindings.deleteMany(inArea(area));
+    },
+  };
+}

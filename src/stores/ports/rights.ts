@@ -1,0 +1,79 @@
+/** The port of tenants, teams and bound rights. Times are Unix milliseconds. */
+import type { ProjectId, TeamId, TenantId, UserId } from "../../domain/ids.ts";
+import type { Area, RoleInArea } from "../../domain/roles.ts";
+
+export interface Tenant {
+  readonly tenantId: TenantId;
+  /** Unique. */
+  readonly name: string;
+  readonly createdAt: number;
+  /** Since when the tenant takes no new projects, pipelines and runs; null while it does. */
+  readonly archivedAt: number | null;
+}
+
+/** New values of some fields of a tenant. */
+export type TenantChange = Partial<Pick<Tenant, "name" | "archivedAt">>;
+
+/** A group of users that carries roles. A tenant owns it. */
+export interface Team {
+  readonly teamId: TeamId;
+  readonly tenantId: TenantId;
+  /** Unique in its tenant. */
+  readonly name: string;
+  readonly createdAt: number;
+}
+
+/** Whom a role is given to: a user, a service account (which is a kind of user), or a team. */
+export type SubjectId = UserId | TeamId;
+
+/** A role of a user or a team in a tenant or a project. One subject has at most one in each area. */
+export interface Binding extends RoleInArea {
+  readonly subjectId: SubjectId;
+  readonly createdAt: number;
+  /** Name of the user who gave the role. */
+  readonly createdBy: string;
+}
+
+export interface RightsStore {
+  /** `nameTaken` when another tenant has the name. A repeat of the id answers `created` and changes nothing. */
+  createTenant(tenant: Tenant): Promise<"created" | "nameTaken">;
+  /** Replaces the fields that are given. */
+  changeTenant(tenantId: TenantId, change: TenantChange): Promise<"changed" | "missing" | "nameTaken">;
+  findTenant(tenantId: TenantId): Promise<Tenant | undefined>;
+  /** By their ids; all of them, or those that `only` names. */
+  listTenants(only?: readonly TenantId[]): Promise<readonly Tenant[]>;
+  /** Removes a tenant with its teams and the roles in it. False when it was missing. */
+  deleteTenant(tenantId: TenantId): Promise<boolean>;
+
+  /** `nameTaken` when the tenant has another team of that name. A repeat of the id answers `created`. */
+  createTeam(team: Team): Promise<"created" | "nameTaken">;
+  renameTeam(teamId: TeamId, name: string): Promise<"changed" | "missing" | "nameTaken">;
+  findTeam(teamId: TeamId): Promise<Team | undefined>;
+  /** The teams of a tenant, by their names. */
+  listTeams(tenantId: TenantId): Promise<readonly Team[]>;
+  /** Removes a team with its members and roles. False when it was missing. */
+  deleteTeam(teamId: TeamId): Promise<boolean>;
+
+  /** A repeat changes nothing. */
+  addToTeam(teamId: TeamId, userId: UserId): Promise<void>;
+  /** False when the user was no member. */
+  removeFromTeam(teamId: TeamId, userId: UserId): Promise<boolean>;
+  /** The members of a team, by their ids. */
+  membersOf(teamId: TeamId): Promise<readonly UserId[]>;
+
+  /** Stores a binding, or replaces that of the same subject in the same area. */
+  bind(binding: Binding): Promise<void>;
+  /** False when there was no such binding. */
+  unbind(subjectId: SubjectId, area: Area): Promise<boolean>;
+  /** The bindings in exactly this area, by their subjects. */
+  boundIn(area: Area): Promise<readonly Binding[]>;
+  /** The bindings of exactly this subject. */
+  boundTo(subjectId: SubjectId): Promise<readonly Binding[]>;
+  /** Removes all bindings in the area. */
+  unbindAll(area: Area): Promise<void>;
+}
+
+/** How an area is stored: its kind and its id. */
+export function storedArea(area: Area): { readonly kind: "tenant" | "project"; readonly id: TenantId | ProjectId } {
+  return "tenantId" in area ? { kind: "tenant", id: area.tenantId } : { kind: "project", id: area.projectId };
+}

@@ -1,0 +1,121 @@
+/** Tenants, teams and bound rights in SQLite. */
+import { asId, type UserId } from "../../domain/ids.ts";
+import type { Area } from "../../domain/roles.ts";
+import { type Binding, type RightsStore, storedArea, type Team, type Tenant } from "../ports/rights.ts";
+import { bodiesOf, bodyOf } from "./bodies.ts";
+import type { Database } from "./database.ts";
+
+export function rightsStore(db: Database): RightsStore {
+  const isTenantNameTaken = ({ tenantId, name }: Pick<Tenant, "tenantId" | "name">): boolean =>
+    db.getNow("SELECT 1 AS taken FROM tenants WHERE name = ? AND tenant_id <> ?", name, tenantId) !== undefined;
+  const isTeamNameTaken = ({ teamId, tenantId, name }: Team): boolean =>
+    db.getNow(
+      "SELECT 1 AS taken FROM teams WHERE tenant_id = ? AND name = ? AND team_id <> ?",
+      tenantId,
+      name,
+      teamId,
+    ) !== undefined;
+  const unbindAllNow = (area: Area): void => {
+    const { kind, id } = storedArea(area);
+    db.runNow("DELETE FROM bindings WHERE area = ? AND area_id = ?", kind, id);
+  };
+  const deleteTeamNow = (teamId: string): boolean => {
+    db.runNow("DELETE FROM bindings WHERE subject_id = ?", teamId);
+    db.runNow("DELETE FROM team_members WHERE team_id = ?", teamId);
+    return db.runNow("DELETE FROM teams WHERE team_id = ?", teamId) > 0;
+  };
+
+  return {
+    createTenant: (tenant) =>
+      db.transaction(() => {
+        if (isTenantNameTaken(tenant)) return "nameTaken";
+        const sql = "INSERT INTO tenants VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+        db.runNow(sql, tenant.tenantId, tenant.name, JSON.stringify(tenant));
+        return "created";
+      }),
+    changeTenant: (tenantId, change) =>
+      db.transaction(() => {
+        const stored = bodyOf<Tenant>(db.getNow("SELECT body FROM tenants WHERE tenant_id = ?", tenantId));
+        if (stored === undefined) return "missing";
+        const tenant = { ...stored, ...change };
+        if (isTenantNameTaken(tenant)) return "nameTaken";
+        const sql = "UPDATE tenants SET name = ?, body = ? WHERE tenant_id = ?";
+        db.runNow(sql, tenant.name, JSON.stringify(tenant), tenantId);
+        return "changed";
+      }),
+    findTenant: async (tenantId) =>
+      bodyOf<Tenant>(await db.get("SELECT body FROM tenants WHERE tenant_id = ?", tenantId)),
+    async listTenants(only) {
+      if (only === undefined) return bodiesOf<Tenant>(await db.all("SELECT body FROM tenants ORDER BY tenant_id"));
+      const sql = "SELECT body FROM tenants WHERE tenant_id IN (SELECT value FROM json_each(?)) ORDER BY tenant_id";
+      return bodiesOf<Tenant>(await db.all(sql, JSON.stringify(only)));
+    },
+    deleteTenant: (tenantId) =>
+      db.transaction(() => {
+        for (const row of db.allNow("SELECT team_id FROM teams WHERE tenant_id = ?", tenantId)) {
+          deleteTeamNow(row["team_id"] as string);
+        }
+        unbindAllNow({ tenantId });
+        return db.runNow("DELETE FROM tenants WHERE tenant_id = ?", tenantId) > 0;
+      }),
+
+    createTeam: (team) =>
+      db.transaction(() => {
+        if (isTeamNameTaken(team)) return "nameTaken";
+        const sql = "INSERT INTO teams VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+        db.runNow(sql, team.teamId, team.tenantId, team.name, JSON.stringify(team));
+        return "created";
+      }),
+    renameTeam: (teamId, name) =>
+      db.transaction(() => {
+        const stored = bodyOf<Team>(db.getNow("SELECT body FROM teams WHERE team_id = ?", teamId));
+        if (stored === undefined) return "missing";
+        const team = { ...stored, name };
+        if (isTeamNameTaken(team)) return "nameTaken";
+        db.runNow("UPDATE teams SET name = ?, body = ? WHERE team_id = ?", name, JSON.stringify(team), teamId);
+        return "changed";
+      }),
+    findTeam: async (teamId) => bodyOf<Team>(await db.get("SELECT body FROM teams WHERE team_id = ?", teamId)),
+    listTeams: async (tenantId) =>
+      bodiesOf<Team>(await db.all("SELECT body FROM teams WHERE tenant_id = ? ORDER BY name", tenantId)),
+    deleteTeam: (teamId) => db.transaction(() => deleteTeamNow(teamId)),
+
+    async addToTeam(teamId, userId) {
+      await db.run("INSERT INTO team_members VALUES (?, ?) ON CONFLICT DO NOTHING", userId, teamId);
+    },
+    removeFromTeam: async (teamId, userId) =>
+      (await db.run("DELETE FROM team_members WHERE user_id = ? AND team_id = ?", userId, teamId)) > 0,
+    membersOf: async (teamId) =>
+      (await db.all("SELECT user_id FROM team_members WHERE team_id = ? ORDER BY user_id", teamId)).map((row) =>
+        asId<UserId>(row["user_id"] as string),
+      ),
+
+    async bind(binding) {
+      const { kind, id } = storedArea(binding.area);
+      await db.run(
+        "INSERT INTO bindings VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
+        binding.subjectId,
+        kind,
+        id,
+        JSON.stringify(binding),
+      );
+    },
+    async unbind(subjectId, area) {
+      const { kind, id } = storedArea(area);
+      const sql = "DELETE FROM bindings WHERE subject_id = ? AND area = ? AND area_id = ?";
+      return (await db.run(sql, subjectId, kind, id)) > 0;
+    },
+    async boundIn(area) {
+      const { kind, id } = storedArea(area);
+      const sql = "SELECT body FROM bindings WHERE area = ? AND area_id = ? ORDER BY subject_id";
+      return bodiesOf<Binding>(await db.all(sql, kind, id));
+    },
+    boundTo: async (subjectId) =>
+      bodiesOf<Binding>(
+        await db.all("SELECT body FROM bindings WHERE subject_id = ? ORDER BY area, area_id", subjectId),
+      ),
+    async unbindAll(area) {
+      await db.transaction(() => unbindAllNow(area));
+    },
+  };
+}

@@ -1,0 +1,313 @@
+/**
+ * An installation with everything that the operations work on, in a project of one tenant, and with callers of every
+ * kind: with a role in the installation, in the project, in the tenant through a team, in another tenant, and with none.
+ */
+import { createHash } from "node:crypto";
+import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
+import type { AppContext } from "../../src/app/context.ts";
+import {
+  asId,
+  type ArtifactId,
+  type CacheId,
+  newId,
+  type PipelineId,
+  type ProjectId,
+  type RunId,
+  type StepRunId,
+  type TeamId,
+  type TenantId,
+  type UserId,
+} from "../../src/domain/ids.ts";
+import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
+import type { StartedNode } from "../../src/node/node.ts";
+import { openTestNodes, type TestNodes } from "../support/nodes.ts";
+import { until } from "../support/until.ts";
+import { pipelineRecord } from "../support/pipelines.ts";
+
+export interface RightsCaller {
+  readonly label: string;
+  readonly token: string;
+  /** The role that counts in the project; null for none. */
+  readonly inProject: Role | null;
+  readonly inTenant: Role | null;
+  readonly inInstallation: Role | null;
+  /** The role that the caller has in any place. */
+  readonly anywhere: Role | null;
+  readonly scopes: readonly string[];
+}
+
+const CONTENT = Buffer.from("x");
+const WAITING = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
+const GATED = { jobs: [{ ...WAITING.jobs[0]!, approval: { allowed: { roles: [...ROLES] } } }] };
+
+export class World {
+  readonly #nodes: TestNodes;
+  readonly node: StartedNode;
+  readonly context: AppContext;
+  readonly tenantId: TenantId = newId("tnt");
+  readonly otherTenantId: TenantId = newId("tnt");
+  readonly projectId: ProjectId = newId("prj");
+  readonly pipelineId: PipelineId = newId("pl");
+  readonly gatedPipelineId: PipelineId = newId("pl");
+  readonly removablePipeline: PipelineId = newId("pl");
+  readonly victim: UserId = newId("usr");
+  readonly removable: UserId = newId("usr");
+  readonly artifactId: ArtifactId = newId("art");
+  readonly teamId: TeamId = newId("team");
+  readonly bot: UserId = newId("usr");
+  readonly tenantBot: UserId = newId("usr");
+  botToken = "";
+  tenantBotToken = "";
+  readonly cacheId: CacheId = asId<CacheId>("cch_rights");
+  runId = asId<RunId>("");
+  jobId = "";
+  stepRunId = asId<StepRunId>("");
+  gatedRunId = "";
+  approvalId = "";
+
+  private constructor(nodes: TestNodes, node: StartedNode) {
+    this.#nodes = nodes;
+    this.node = node;
+    this.context = node.context;
+  }
+
+  static async open(): Promise<World> {
+    const nodes = await openTestNodes({ shards: 2 });
+    const world = new World(nodes, await nodes.start("edge,gateway,worker"));
+    await world.#fill();
+    return world;
+  }
+
+  close(): Promise<void> {
+    return this.#nodes.close();
+  }
+
+  async #fill(): Promise<void> {
+    const { stores } = this.context;
+    for (const tenantId of [this.tenantId, this.otherTenantId]) {
+      await stores.rights.createTenant({ tenantId, name: tenantId, createdAt: 1, archivedAt: null });
+    }
+    const { projectId, tenantId } = this;
+    await stores.pipelines.createProject({ projectId, tenantId, name: "owned", createdAt: 1 });
+    await stores.pipelines.create(pipelineRecord(this.pipelineId, { projectId }));
+    await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
+    await this.#user(this.victim, "viewer");
+    await this.keepSecrets();
+    await this.keepTeam();
+    this.runId = await this.#started(this.pipelineId, WAITING);
+    this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);
+    const { detail } = await this.call("GET", `/pipelines/runs/${this.runId}`);
+    this.jobId = detail.jobs[0].jobId;
+    this.stepRunId = detail.jobs[0].steps[0].stepRunId;
+    this.approvalId = await until("the approval is requested", async () => {
+      const answer = await this.call("GET", `/pipelines/runs/${this.gatedRunId}/approvals`);
+      return answer.detail.list[0]?.approvalId as string | undefined;
+    });
+  }
+
+  async #started(pipelineId: PipelineId, spec: object): Promise<RunId> {
+    await this.call("POST", `/pipelines/${pipelineId}/spec/save`, { spec });
+    return (await this.call("POST", `/pipelines/${pipelineId}/trigger`, {})).detail.runId;
+  }
+
+  /** Calls as the administrator. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
+  async call(method: string, path: string, body?: object): Promise<any> {
+    const answer = await this.fetch(method, path, this.node.adminToken, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`);
+    return JSON.parse(answer.text);
+  }
+
+  async fetch(
+    method: string,
+    path: string,
+    token: string | null,
+    body?: object,
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await fetch(`http://${this.node.http}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  async #user(userId: UserId, role: Role | null): Promise<void> {
+    const user = { userId, name: userId, role, passwordHash: "", createdAt: 1, disabled: false };
+    await this.context.stores.identity.createUser(user);
+  }
+
+  async #token(subject: UserId, scopes: readonly string[] = []): Promise<string> {
+    return issueToken(this.context, { kind: "personal", subject, name: "test", scopes });
+  }
+
+  /** A new user with a role in the installation, or with roles in these areas. */
+  async userToken(role: Role | null, bound: readonly (readonly [Area, Role])[] = []): Promise<string> {
+    const userId = newId("usr");
+    await this.#user(userId, role);
+    for (const [area, given] of bound) {
+      await this.context.stores.rights.bind({ subjectId: userId, area, role: given, createdAt: 1, createdBy: "test" });
+    }
+    return this.#token(userId);
+  }
+
+  async callers(): Promise<readonly RightsCaller[]> {
+    const none = { inProject: null, inTenant: null, inInstallation: null, anywhere: null, scopes: [] };
+    const { projectId, tenantId, otherTenantId } = this;
+    const callers: RightsCaller[] = [];
+    for (const role of ROLES) {
+      const everywhere = { inProject: role, inTenant: role, inInstallation: role, anywhere: role, scopes: [] };
+      callers.push({ label: `${role} of the installation`, token: await this.userToken(role), ...everywhere });
+      const inProject = await this.userToken(null, [[{ projectId }, role]]);
+      callers.push({ ...none, label: `${role} of the project`, token: inProject, inProject: role, anywhere: role });
+    }
+    const member = newId("usr");
+    await this.#user(member, null);
+    const team = { teamId: newId("team"), tenantId, name: "team", createdAt: 1 };
+    const { rights } = this.context.stores;
+    await rights.createTeam(team);
+    await rights.addToTeam(team.teamId, member);
+    const area = { tenantId };
+    await rights.bind({ subjectId: team.teamId, area, role: "operator", createdAt: 1, createdBy: "test" });
+    callers.push({
+      ...none,
+      label: "member of a team that is operator of the tenant",
+      token: await this.#token(member),
+      inProject: "operator",
+      inTenant: "operator",
+      anywhere: "operator",
+    });
+    const raised = await this.userToken("viewer", [[{ projectId }, "maintainer"]]);
+    callers.push({
+      label: "viewer of the installation who is maintainer of the project",
+      token: raised,
+      inProject: "maintainer",
+      inTenant: "viewer",
+      inInstallation: "viewer",
+      anywhere: "maintainer",
+      scopes: [],
+    });
+    const foreign = await this.userToken(null, [[{ tenantId: otherTenantId }, "owner"]]);
+    callers.push({ ...none, label: "owner of another tenant", token: foreign, anywhere: "owner" });
+    callers.push({ ...none, label: "user without a role", token: await this.userToken(null) });
+    const owner = newId("usr");
+    await this.#user(owner, "owner");
+    const everything = { inProject: "owner", inTenant: "owner", inInstallation: "owner", anywhere: "owner" } as const;
+    for (const scope of ["read", "trigger", "write", "admin"]) {
+      const token = await this.#token(owner, [scope]);
+      callers.push({ ...everything, label: `owner with a token narrowed to ${scope}`, token, scopes: [scope] });
+    }
+    return callers;
+  }
+
+  /** Tokens that prove nothing, each with its label. */
+  async worthless(): Promise<readonly (readonly [string, string | null])[]> {
+    const owner = newId("usr");
+    await this.#user(owner, "owner");
+    const subject = { kind: "personal", subject: owner, name: "test" } as const;
+    const expired = await issueToken(this.context, { ...subject, expiresInMs: -1 });
+    const revoked = await issueToken(this.context, subject);
+    await this.context.stores.identity.deleteToken(tokenIdOf(revoked));
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const seconds = Math.floor(this.context.clock.now() / 1_000);
+    const claims = { iss: "millrace", sub: owner, iat: seconds, exp: seconds + 600 };
+    return [
+      ["no token", null],
+      ["an expired token", expired],
+      ["a revoked token", revoked],
+      ["a token with `alg: none`", `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.`],
+      ["a token with `alg: none` and a signature", `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.x`],
+    ];
+  }
+
+  async keepRemovable(): Promise<void> {
+    await this.#user(this.removable, "viewer");
+  }
+
+  async keepTenant(): Promise<void> {
+    await this.context.stores.rights.changeTenant(this.tenantId, { archivedAt: null });
+  }
+
+  async keepTeam(): Promise<void> {
+    const { teamId, tenantId, victim } = this;
+    await this.context.stores.rights.createTeam({ teamId, tenantId, name: teamId, createdAt: 1 });
+    await this.context.stores.rights.addToTeam(teamId, victim);
+  }
+
+  async keepMembers(): Promise<void> {
+    const { tenantId, projectId, victim } = this;
+    for (const area of [{ tenantId }, { projectId }]) {
+      const binding = { subjectId: victim, area, role: "viewer", createdAt: 1, createdBy: "test" } as const;
+      await this.context.stores.rights.bind(binding);
+    }
+  }
+
+  async keepBots(): Promise<void> {
+    const { tenantId, projectId, bot, tenantBot } = this;
+    for (const [userId, ownedBy] of [[bot, { projectId }] as const, [tenantBot, { tenantId }] as const]) {
+      const account = { userId, name: userId, role: null, passwordHash: "", createdAt: 1, disabled: false, ownedBy };
+      await this.context.stores.identity.createUser(account);
+    }
+    this.botToken = tokenIdOf(await this.#token(bot));
+    this.tenantBotToken = tokenIdOf(await this.#token(tenantBot));
+  }
+
+  async keepPipeline(): Promise<void> {
+    const { projectId, removablePipeline } = this;
+    await this.context.stores.pipelines.create(pipelineRecord(removablePipeline, { projectId }));
+  }
+
+  async keepSecrets(): Promise<void> {
+    const { projectId } = this;
+    for (const pipelineId of [null, this.pipelineId]) {
+      for (const name of ["KEPT", "GONE"]) {
+        await this.context.secrets.create({ projectId, pipelineId, name }, "a long value", "test");
+      }
+    }
+  }
+
+  async keepArtifact(): Promise<void> {
+    const { artifacts, blobs } = this.context.stores;
+    const { artifactId, runId, stepRunId } = this;
+    const sha256 = createHash("sha256").update(CONTENT).digest("hex");
+    const now = this.context.clock.now();
+    const record = {
+      artifactId,
+      runId,
+      stepRunId,
+      token: 1,
+      name: "a",
+      state: "uploading",
+      sizeBytes: 1,
+      fileCount: 1,
+      createdAt: now,
+      storedAt: null,
+      expiresAt: now + 3_600_000,
+      files: [{ path: "a.txt", sizeBytes: 1, sha256, mode: 0o644 }],
+    } as const;
+    await artifacts.begin(record as never, 1e9);
+    await blobs.put(artifactId, 0, CONTENT);
+    await blobs.complete(artifactId, 1);
+    await artifacts.store(artifactId, now, now + 3_600_000);
+  }
+
+  async keepCache(): Promise<void> {
+    const { caches } = this.context.stores;
+    const { cacheId, projectId, runId } = this;
+    const now = this.context.clock.now();
+    const entry = { cacheId, projectId, key: "k", version: "v", runId, blobId: "blob_rights" } as const;
+    const state = {
+      state: "uploading",
+      sizeBytes: 1,
+      sha256: "",
+      createdAt: now,
+      usedAt: now,
+      expiresAt: now,
+    } as const;
+    await caches.begin({ ...entry, ...state });
+    await caches.store(entry, now, now + 3_600_000);
+  }
+}
