@@ -28,6 +28,7 @@ const IN_PAIRS = [
   "test/e2e/redis-cluster.test.ts",
   "test/grpc/agent-requests.test.ts",
   "test/grpc/call-bounds.test.ts",
+  "test/node/cut-off.test.ts",
   "test/queues/owners.test.ts",
 ];
 /** Files with bounds below a second, or that count events which a slow machine adds to. */
