@@ -112,12 +112,28 @@ describe("roles in tenants and projects", () => {
     expect(actAs).to.equal("403 forbidden");
     const password = await send("PUT", `/users/${bot.userId}/password`, { password: "a long password" });
     expect(password.body.reason).to.equal("conflict");
+    // Nor can it get one by a link, or log in at a provider that proves an address.
+    expect((await send("POST", `/users/${bot.userId}/reset-link`, {})).body.reason).to.equal("conflict");
+    const email = await send("PATCH", `/users/${bot.userId}`, { email: "bot@example.com" });
+    expect(email.body.reason).to.equal("conflict");
     // Once the account is an owner of the tenant, the administrators of the project have no power over it.
     expect((await send("PUT", `${tenant()}/members/${bot.name}`, { role: "owner" })).status).to.equal(200);
     expect(await refusal("POST", tokens, { name: "x" }, local.token)).to.equal("403 forbidden");
     const administrator = await edge.userWithRole("admin");
     const ofOwner = `/users/${bot.userId}/tokens`;
     expect(await refusal("POST", ofOwner, { name: "x" }, administrator.token)).to.equal("403 forbidden");
+  });
+
+  it("cannot be reached with a link that was made before its user had the role", async () => {
+    const administrator = await edge.userWithRole("admin");
+    const one = await member({ [project()]: "viewer" });
+    const linkOf = async (): Promise<string> =>
+      (await post(`/users/${one.userId}/reset-link`, {}, administrator.token)).link;
+    const [same, raised] = [await linkOf(), await linkOf()];
+    expect((await fetch(same)).status, "a newer link voids the older").to.equal(404);
+    expect((await fetch(raised)).status).to.equal(200);
+    expect((await send("PUT", `${tenant()}/members/${one.name}`, { role: "owner" })).status).to.equal(200);
+    expect((await fetch(raised)).status).to.equal(404);
   });
 
   it("cannot be given to oneself in the body of a change, nor can a project change its tenant", async () => {

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
-import { ROLES } from "../../domain/roles.ts";
+import { type Role, roleReaches, ROLES } from "../../domain/roles.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
 import { shape, time } from "../shapes.ts";
@@ -15,7 +15,7 @@ import type { Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashOf } from "./one-time.ts";
 import { hashPassword } from "./passwords.ts";
-import { reachUser } from "./reaching-users.ts";
+import { highestRoleOf, reachUser, requirePerson } from "./reaching-users.ts";
 import {
   createUser,
   password as passwordShape,
@@ -56,7 +56,7 @@ export async function invite(
   publicUrl: string,
 ): Promise<LinkView> {
   const view = await createUser(context, caller, user);
-  return makeLink(context, { kind: "invitation", user: view, days, publicUrl });
+  return makeLink(context, { kind: "invitation", user: view, highest: view.role, days, publicUrl });
 }
 
 /**
@@ -71,8 +71,9 @@ export async function createResetLink(
 ): Promise<LinkView> {
   const { user, isOwn } = await reachUser(context, caller, userId, MANAGED);
   if (isOwn) throw new MillraceError("forbidden", "change your own password with PUT /users/me/password");
+  requirePerson(user);
   await dropLinks(context, user.userId);
-  return makeLink(context, { kind: "reset", user: userView(user), days, publicUrl });
+  return makeLink(context, { kind: "reset", user: userView(user), highest: highestRoleOf(user), days, publicUrl });
 }
 
 /** Makes the links of a user void, because what they rest on has changed. */
@@ -82,12 +83,19 @@ export async function dropLinks({ stores }: IdentityContext, userId: UserId): Pr
 
 async function makeLink(
   context: IdentityContext,
-  link: { readonly kind: LinkKind; readonly user: UserView; readonly days: number; readonly publicUrl: string },
+  link: {
+    readonly kind: LinkKind;
+    readonly user: UserView;
+    /** The highest role that the user has anywhere. */
+    readonly highest: Role | null;
+    readonly days: number;
+    readonly publicUrl: string;
+  },
 ): Promise<LinkView> {
-  const { kind, user, days, publicUrl } = link;
+  const { kind, user, highest, days, publicUrl } = link;
   const secret = `mrl_${randomBytes(32).toString("hex")}`;
   const expiresAt = context.clock.now() + days * DAY_MS;
-  const voucher = { kind, alias: null, subject: user.userId, expiresAt, state: "", facts: {} };
+  const voucher = { kind, alias: null, subject: user.userId, expiresAt, state: "", facts: { highest } };
   await context.stores.logins.putVoucher({ hash: hashOf(secret), ...voucher });
   return { user, link: `${publicUrl}/${kind}?token=${secret}`, expiresAt: rfc3339(expiresAt) };
 }
@@ -119,11 +127,17 @@ export async function setPasswordByLink(
 async function requireUserOf(context: IdentityContext, voucher: Voucher | undefined): Promise<User> {
   const isGood = voucher !== undefined && voucher.expiresAt > context.clock.now();
   const user = isGood ? await context.stores.identity.findUser(asId<UserId>(voucher.subject)) : undefined;
-  if (user === undefined || user.disabled) {
+  // A link of before was made for a user whom its maker reached then.
+  const isRaised = user !== undefined && isAbove(highestRoleOf(user), voucher?.facts["highest"]);
+  if (user === undefined || user.disabled || isRaised) {
     throw new MillraceError(
       "not_found",
       "the link is unknown, was used, or has expired: ask an administrator for a new one",
     );
   }
   return user;
+}
+
+function isAbove(role: Role | null, before: unknown): boolean {
+  return role !== null && !roleReaches(ROLES.find((one) => one === before) ?? null, role);
 }

@@ -33,11 +33,22 @@ export async function reachUser(
   const isOwn = userId === OWN || userId === own.userId;
   if (!isOwn) authoriseUser(caller, operations.others);
   const user = await requireUser(context, isOwn ? own.userId : asId<UserId>(userId));
-  const highest = highestRole(user.role, ...(user.bindings ?? []).map(({ role }) => role));
+  const highest = highestRoleOf(user);
   if (!isOwn && highest !== null && !roleReaches(own.role, highest)) {
     throw new MillraceError("forbidden", `${user.name} has the role ${highest}, above your own, ${own.role}`);
   }
   return { caller: own, user, isOwn };
+}
+
+/** The highest role that the user has anywhere; null without one. */
+export function highestRoleOf({ role, bindings = [] }: FoundUser): Role | null {
+  return highestRole(role, ...bindings.map((binding) => binding.role));
+}
+
+/** Throws `conflict` for a service account, which logs in nowhere. */
+export function requirePerson({ name, ownedBy }: FoundUser): void {
+  if (ownedBy === undefined) return;
+  throw new MillraceError("conflict", `${name} is a service account, which does not log in: give it a token`);
 }
 
 /** Throws `forbidden` for a role above the caller's own, which no caller may give. */

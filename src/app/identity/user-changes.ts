@@ -10,7 +10,7 @@ import { operationsIn } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { dropLinks } from "./one-time-links.ts";
-import { noUser, OWN, OWN_OR_MANAGED, reachUser, requireRole, requireUser } from "./reaching-users.ts";
+import { noUser, OWN, OWN_OR_MANAGED, reachUser, requirePerson, requireRole, requireUser } from "./reaching-users.ts";
 import { type LoginOrigin, password, userEmail, userName, UserShape, type UserView, userView } from "./users.ts";
 
 export const changeUserBody = z
@@ -92,6 +92,8 @@ export async function changeUser(
   const { user, caller: maker } = await reachUser(context, caller, input.userId, MANAGED);
   const { name, role, disabled, email } = input.body;
   if (role !== undefined) requireRole(maker, role);
+  // A provider that proves the address would log in as the user.
+  if (email) requirePerson(user);
   const change = {
     ...(name && { name }),
     ...(role !== undefined && { role }),
@@ -130,9 +132,7 @@ export async function setPassword(
   origin: Pick<LoginOrigin, "throttle" | "address">,
 ): Promise<void> {
   const { user, isOwn } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
-  if (user.ownedBy !== undefined) {
-    throw new MillraceError("conflict", `${user.name} is a service account, which has no password: give it a token`);
-  }
+  requirePerson(user);
   if (isOwn && user.passwordHash !== "") {
     const { currentPassword } = input.body;
     const isRight = currentPassword !== undefined && (await isPassword(context, user, currentPassword, origin));

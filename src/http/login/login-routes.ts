@@ -130,7 +130,7 @@ export const SESSION_ROUTES = [
     about: "Makes a link with which a user sets a new password once; only this answer shows it.",
     body: resetLinkBody,
     answer: LinkShape,
-    errors: ["not_found"],
+    errors: ["not_found", "conflict"],
     handle: ({ context, publicUrl }, { caller, params, body }) =>
       createResetLink(context, caller, { ...body, ...params }, publicUrl()),
   }),
