@@ -30,11 +30,10 @@ import type {
   StoredActor,
   StoredBeside,
 } from "../ports/aggregates.ts";
-import { whereOf } from "./filters.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
 import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./aggregate-writes.ts";
 import { insertRows } from "./insert-rows.ts";
-import { LISTED, listRuns } from "./list-runs.ts";
+import { LISTED, listRuns, whereOf } from "./list-runs.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;

@@ -5,23 +5,13 @@
  * write does not wait for others. Several processes may share the file. A writer takes its lock at the beginning of a
  * transaction, so that none fails half-way.
  */
-import {
-  closeSync,
-  existsSync,
-  fdatasyncSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { diskSpaceOf, fullBelow } from "../../domain/disk-space.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { SqliteConnection, type SqliteStatement } from "../../sqlite/connection.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
 import { isFull, mayBeFull, reserved, translateFault } from "./faults.ts";
+import { extendLog } from "./log-extension.ts";
 import { LogSync, type LogSyncOptions } from "./log-sync.ts";
 import { migrate, refuseOther, storedVersion } from "./migrate.ts";
 import { isDiskReserved, reserveOf } from "./reserve.ts";
@@ -64,9 +54,6 @@ const FREEING_BYTES = 1024 * 1024;
  * made.
  */
 const KEPT_LOG_BYTES = 64 * 1024 * 1024;
-/** SQLite writes the log into the file when it has about this size, and begins it again. */
-const USUAL_LOG_BYTES = 4 * 1024 * 1024;
-const ZEROS = new Uint8Array(1024 * 1024);
 
 export class Database {
   readonly #path: string;
@@ -107,7 +94,7 @@ export class Database {
       emptyLog(connection);
       if (limitBytes !== null) limitPages(connection, limitBytes);
       this.#log = openSync(`${path}-wal`, "r+");
-      if (disk !== undefined) extendLog(this.#log, path);
+      if (disk !== undefined) extendLog(connection, this.#log, path);
       fdatasyncSync(this.#log);
       syncFolder(dirname(path));
     } catch (error) {
@@ -355,21 +342,6 @@ function emptyLog(connection: SqliteConnection): void {
     connection.pragma("wal_checkpoint(TRUNCATE)");
   } catch (error) {
     if (!isFull(error)) throw error;
-  }
-}
-
-/**
- * Gives the log blocks of the disk ahead of time. SQLite writes over the zeros, which it does not take for commits. So
- * states can be saved on a full disk, even when another process takes every block that becomes free.
- */
-function extendLog(log: number, path: string): void {
-  try {
-    const space = diskSpaceOf(dirname(path));
-    const size = USUAL_LOG_BYTES + fullBelow(space);
-    if (space.free < 2 * size) return;
-    for (let at = fstatSync(log).size; at < size; at += ZEROS.length) writeSync(log, ZEROS, 0, ZEROS.length, at);
-  } catch {
-    // The log grows when it has to, as long as the disk has room.
   }
 }
 

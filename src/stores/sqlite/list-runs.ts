@@ -1,8 +1,14 @@
 /** Lists of runs in the embedded store. No list holds the event loop for long, however many runs there are. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type ListKey, MAX_COUNTED, type RunFilter, type RunPage, type RunPageRequest } from "../ports/aggregates.ts";
+import {
+  type ApprovalFilter,
+  type ListKey,
+  MAX_COUNTED,
+  type RunFilter,
+  type RunPage,
+  type RunPageRequest,
+} from "../ports/aggregates.ts";
 import type { Database, Row } from "./database.ts";
-import { whereOf } from "./filters.ts";
 
 /** The columns of a head without what it owes: a new run owes several kilobytes, and no list shows them. */
 export const LISTED = `root_id, shard, schema, version, final, settled, 0 AS owes, bound, event_number, next_due_at, pipeline_id,
@@ -50,4 +56,19 @@ export async function listRuns(db: Database, filter: RunFilter, request: RunPage
   const [from, bound] = key === undefined ? [where, []] : [behind, [key.at, key.id]];
   const rows = await db.all(`SELECT ${LISTED} FROM aggregates ${from} ${sorted}`, ...values, ...bound, pageSize, skip);
   return { rows, ...totals };
+}
+
+/** The WHERE clause for rows that meet all of `clauses` and the filter. */
+export function whereOf(
+  clauses: readonly string[],
+  { pipelineId, projectId, projectIds, status }: RunFilter | ApprovalFilter,
+): { readonly where: string; readonly values: readonly string[] } {
+  const filters = Object.entries({
+    "pipeline_id = ?": pipelineId,
+    "project_id = ?": projectId,
+    "project_id IN (SELECT value FROM json_each(?))": projectIds && JSON.stringify(projectIds),
+    "status = ?": status,
+  }).flatMap(([clause, value]) => (value === undefined ? [] : [{ clause, value }]));
+  const all = [...clauses, ...filters.map(({ clause }) => clause)].join(" AND ");
+  return { where: `WHERE ${all}`, values: filters.map(({ value }) => value) };
 }
