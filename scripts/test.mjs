@@ -32,7 +32,7 @@ const IN_PAIRS = [
   "test/queues/owners.test.ts",
 ];
 /** Files with bounds below a second, or that count events which a slow machine adds to. */
-const ALONE = ["test/e2e/fairness.test.ts", "test/node/cost-of-a-run.test.ts"];
+const ALONE = ["test/bench/operations.test.ts", "test/e2e/fairness.test.ts", "test/node/cost-of-a-run.test.ts"];
 
 /** Programs of the tests, which many tests start. They are compiled together with those that they start themselves. */
 const PROGRAMS = { ...ENTRIES, "agent-main": "test/agent/agent-main.ts", "next-version": "test/e2e/next-version.ts" };
