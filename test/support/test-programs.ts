@@ -1,7 +1,7 @@
 /** Programs of the tests that run in processes of their own. */
 import { basename, join } from "node:path";
 import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { existsSync } from "node:fs";
 import { useCompiledFiles } from "../../src/program-files.ts";
 
@@ -16,8 +16,12 @@ export function useTestPrograms(): void {
   if (COMPILED !== undefined) useCompiledFiles(COMPILED);
 }
 
+/** The programs of the tests lie in this folder. A test that runs the sources of the project itself means the sources. */
+const TESTS = fileURLToPath(new URL("..", import.meta.url));
+
 /** The arguments with which node runs a program, which is a TypeScript file with an absolute path. */
 export function commandOf(file: string): readonly string[] {
-  const compiled = COMPILED === undefined ? undefined : join(COMPILED, basename(file, ".ts").concat(".js"));
+  const isOfTests = COMPILED !== undefined && file.startsWith(TESTS);
+  const compiled = isOfTests ? join(COMPILED, basename(file, ".ts").concat(".js")) : undefined;
   return compiled !== undefined && existsSync(compiled) ? [compiled] : ["--import", TSX, file];
 }
