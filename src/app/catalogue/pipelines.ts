@@ -16,6 +16,7 @@ import { projectFactsOf } from "../project-facts.ts";
 import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { fields, id, keyOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
+import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
 
 /** Pipelines of one page while all are searched for a status. */
@@ -23,7 +24,7 @@ const SCAN_SIZE = 100;
 
 const text = (maxChars: number) => z.string().max(maxChars);
 const plainText = (maxChars: number) => text(maxChars).regex(PLAIN_TEXT, PLAIN_TEXT_RULE);
-const pipelineName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(200);
+const pipelineName = givenName(200);
 
 /** The pipeline record of SPEC "Resources"; `name` is required to create one. */
 export const updatePipelineBody = z.strictObject({

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, DEFAULT_PROJECT, DEFAULT_TENANT, newId, type ProjectId, type TenantId } from "../../domain/ids.ts";
-import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { isArchived, type Project, type ProjectChange, tenantOf } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
@@ -11,9 +10,10 @@ import { forgetProjectFacts } from "../project-facts.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { id, shape, time } from "../shapes.ts";
 import { projectsFor, reachProject, reachTenant } from "../reaching.ts";
+import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
 
-const projectName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100);
+const projectName = givenName(100);
 const description = z.string().max(10_000);
 
 export const createProjectBody = z.strictObject({

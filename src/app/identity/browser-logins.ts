@@ -2,6 +2,7 @@
 import type { User } from "../../stores/ports/identity.ts";
 import type { IdentityContext } from "./context.ts";
 import { beginSession, type LoginPlace } from "./login-sessions.ts";
+import { latestExpiryOf } from "./session-proof.ts";
 import { browserSecretOf } from "./session-secrets.ts";
 
 export interface BrowserLogin {
@@ -11,8 +12,6 @@ export interface BrowserLogin {
   readonly keptUntil: number;
 }
 
-const LONGEST_MS = 90 * 86_400_000;
-
 /** Begins the session of a browser for a user who was proven. */
 export async function logInBrowser(
   context: IdentityContext,
@@ -20,5 +19,5 @@ export async function logInBrowser(
   { address, userAgent }: LoginPlace,
 ): Promise<BrowserLogin> {
   const session = await beginSession(context, user, { kind: "browser", isRenewed: true, address, userAgent });
-  return { secret: browserSecretOf(context, session.sessionId), keptUntil: session.createdAt + LONGEST_MS };
+  return { secret: browserSecretOf(context, session.sessionId), keptUntil: latestExpiryOf(session) };
 }

@@ -6,6 +6,7 @@ import { roleReaches } from "../../domain/roles.ts";
 import type { TokenId, UserId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token } from "../../stores/ports/identity.ts";
+import type { WithStores } from "../context.ts";
 import { ACT_AS, type Caller, SCOPES } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { id, listOf, shape, time } from "../shapes.ts";
@@ -51,8 +52,13 @@ export const NewTokenShape = shape("NewToken", {
   scopes: listOf(z.string()),
 });
 
-export type TokenView = z.infer<typeof TokenShape>;
+type TokenView = z.infer<typeof TokenShape>;
 export type NewTokenView = z.infer<typeof NewTokenShape>;
+
+export interface TokenList {
+  readonly list: readonly TokenView[];
+  readonly total: number;
+}
 
 /**
  * Throws `forbidden` when the caller is no administrator and asks for the scope `act-as` or for a token of another
@@ -85,9 +91,14 @@ export async function listPersonalTokens(
   context: IdentityContext,
   caller: Caller,
   input: { readonly userId: string },
-): Promise<{ readonly list: readonly TokenView[]; readonly total: number }> {
+): Promise<TokenList> {
   const { user } = await reachUser(context, caller, input.userId, TOKENS);
-  const list = (await context.stores.identity.listTokens("personal", user.userId)).map(tokenView);
+  return personalTokensOf(context, user.userId);
+}
+
+/** The tokens of a user or service account, for callers who were authorised already. */
+export async function personalTokensOf({ stores }: WithStores<"identity">, subject: UserId): Promise<TokenList> {
+  const list = (await stores.identity.listTokens("personal", subject)).map(tokenView);
   return { list, total: list.length };
 }
 
@@ -98,14 +109,22 @@ export async function deletePersonalToken(
   input: { readonly userId: string; readonly tokenId: TokenId },
 ): Promise<void> {
   const { user } = await reachUser(context, caller, input.userId, TOKENS);
-  const token = await context.stores.identity.findToken(input.tokenId);
-  const isOwn = token?.kind === "personal" && token.subject === user.userId;
-  if (!isOwn || !(await context.stores.identity.deleteToken(input.tokenId))) {
+  if (!(await dropPersonalToken(context, user.userId, input.tokenId))) {
     throw new MillraceError("not_found", `the user has no token ${JSON.stringify(input.tokenId)}`);
   }
 }
 
-export function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
+/** False for a token that is not one of the user or service account. For callers who were authorised already. */
+export async function dropPersonalToken(
+  { stores }: WithStores<"identity">,
+  subject: UserId,
+  tokenId: TokenId,
+): Promise<boolean> {
+  const token = await stores.identity.findToken(tokenId);
+  return token?.kind === "personal" && token.subject === subject && stores.identity.deleteToken(tokenId);
+}
+
+function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
   const times = {
     createdAt: rfc3339(createdAt),
     expiresAt: rfc3339(expiresAt),

@@ -2,7 +2,8 @@
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import { highestRole, type Role, roleReaches } from "../../domain/roles.ts";
-import type { FoundUser } from "../../stores/ports/identity.ts";
+import type { FoundUser, User } from "../../stores/ports/identity.ts";
+import type { WithStores } from "../context.ts";
 import { authoriseUser, type Caller, type UserCaller } from "./access.ts";
 import type { OperationOf } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
@@ -61,6 +62,14 @@ export function requireRole(caller: UserCaller, role: Role | null): void {
 /** Throws `not_found`. */
 export async function requireUser(context: IdentityContext, userId: UserId): Promise<FoundUser> {
   const user = await context.stores.identity.findUser(userId);
+  if (user === undefined) throw noUser(userId);
+  return user;
+}
+
+/** The user whom an id or a name means. Throws `not_found`. */
+export async function requireUserNamed({ stores }: WithStores<"identity">, idOrName: string): Promise<User> {
+  const userId = asId<UserId>(idOrName);
+  const user = (await stores.identity.findUser(userId)) ?? (await stores.identity.findUserByName(idOrName));
   if (user === undefined) throw noUser(userId);
   return user;
 }

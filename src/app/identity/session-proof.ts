@@ -18,8 +18,13 @@ const IDLE_MS = { api: 30 * DAY_MS, device: 30 * DAY_MS, browser: 14 * DAY_MS } 
 const LONGEST_MS = 90 * DAY_MS;
 
 /** When a session that is used at `at` expires. */
-export function expiryOf({ kind, createdAt }: Pick<LoginSession, "kind" | "createdAt">, at: number): number {
-  return Math.min(at + IDLE_MS[kind], createdAt + LONGEST_MS);
+export function expiryOf(session: Pick<LoginSession, "kind" | "createdAt">, at: number): number {
+  return Math.min(at + IDLE_MS[session.kind], latestExpiryOf(session));
+}
+
+/** When a session expires that is used until then. */
+export function latestExpiryOf({ createdAt }: Pick<LoginSession, "createdAt">): number {
+  return createdAt + LONGEST_MS;
 }
 
 /** True for a session of the user that has not expired and that no end of all logins has ended. */

@@ -5,7 +5,7 @@ import { asId, type TeamId, type TenantId, type UserId } from "../../domain/ids.
 import { type Area, ROLES } from "../../domain/roles.ts";
 import type { Binding, SubjectId } from "../../stores/ports/rights.ts";
 import type { Caller } from "../identity/access.ts";
-import { noUser } from "../identity/reaching-users.ts";
+import { requireUserNamed } from "../identity/reaching-users.ts";
 import { id, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { reachArea, requireRoleInArea } from "./areas.ts";
@@ -92,14 +92,11 @@ async function findBinding(context: RightsUseContext, subjectId: SubjectId, area
 
 /** A team of another tenant is unknown here. */
 async function findMember(context: RightsUseContext, tenantId: TenantId, member: string): Promise<SubjectId> {
-  const { identity, rights } = context.stores;
   if (member.startsWith("team_")) {
-    const team = await rights.findTeam(asId<TeamId>(member));
+    const team = await context.stores.rights.findTeam(asId<TeamId>(member));
     return team?.tenantId === tenantId ? team.teamId : missing(member);
   }
-  const user = (await identity.findUser(asId<UserId>(member))) ?? (await identity.findUserByName(member));
-  if (user === undefined) throw noUser(asId<UserId>(member));
-  return user.userId;
+  return (await requireUserNamed(context, member)).userId;
 }
 
 /** Undefined for a member who was deleted at the same moment. */

@@ -10,10 +10,11 @@ import type { FoundUser, User } from "../../stores/ports/identity.ts";
 import { ACT_AS, type ActingUser, type Caller } from "../identity/access.ts";
 import {
   createTokenBody,
+  dropPersonalToken,
   issuePersonalToken,
   type NewTokenView,
-  type TokenView,
-  tokenView,
+  personalTokensOf,
+  type TokenList,
 } from "../identity/personal-tokens.ts";
 import { noUser } from "../identity/reaching-users.ts";
 import { userName, type UserView, userView } from "../identity/users.ts";
@@ -94,14 +95,9 @@ export async function createServiceToken(
 }
 
 /** Throws `not_found`. */
-export async function listServiceTokens(
-  context: RightsUseContext,
-  caller: Caller,
-  at: AtAccount,
-): Promise<{ readonly list: readonly TokenView[]; readonly total: number }> {
+export async function listServiceTokens(context: RightsUseContext, caller: Caller, at: AtAccount): Promise<TokenList> {
   const { account } = await reachAccount(context, caller, at);
-  const list = (await context.stores.identity.listTokens("personal", account.userId)).map(tokenView);
-  return { list, total: list.length };
+  return personalTokensOf(context, account.userId);
 }
 
 /** The token is refused from the next call on. Throws `not_found`. */
@@ -111,9 +107,7 @@ export async function deleteServiceToken(
   { tokenId, ...at }: AtAccount & { readonly tokenId: TokenId },
 ): Promise<void> {
   const { account } = await reachAccount(context, caller, at);
-  const token = await context.stores.identity.findToken(tokenId);
-  const isOwn = token?.kind === "personal" && token.subject === account.userId;
-  if (!isOwn || !(await context.stores.identity.deleteToken(tokenId))) {
+  if (!(await dropPersonalToken(context, account.userId, tokenId))) {
     throw new MillraceError("not_found", `the account has no token ${JSON.stringify(tokenId)}`);
   }
 }

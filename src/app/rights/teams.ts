@@ -2,18 +2,18 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
-import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Team } from "../../stores/ports/rights.ts";
 import type { ActingUser, Caller } from "../identity/access.ts";
-import { noUser } from "../identity/reaching-users.ts";
+import { requireUserNamed } from "../identity/reaching-users.ts";
 import { reachTenant } from "../reaching.ts";
 import { fields, id, listOf, shape, time } from "../shapes.ts";
+import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
 import { requireRoles } from "./areas.ts";
 import type { RightsUseContext } from "./context.ts";
 
 export const teamBody = z.strictObject({
-  name: z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100),
+  name: givenName(100),
 });
 
 const teamFields = { teamId: id<TeamId>(), tenantId: id<TenantId>(), name: z.string(), createdAt: time };
@@ -91,10 +91,8 @@ export async function addToTeam(
   { member, ...at }: AtTeam & { readonly member: string },
 ): Promise<TeamDetails> {
   const { user, team } = await reachTeam(context, caller, at);
-  const { identity, rights } = context.stores;
-  const added = (await identity.findUser(asId<UserId>(member))) ?? (await identity.findUserByName(member));
-  if (added === undefined) throw noUser(asId<UserId>(member));
-  await rights.addToTeam(team.teamId, added.userId);
+  const added = await requireUserNamed(context, member);
+  await context.stores.rights.addToTeam(team.teamId, added.userId);
   context.log.info({ ...at, member: added.userId, by: user.name, userId: user.userId }, "a user joined a team");
   return details(context, team);
 }

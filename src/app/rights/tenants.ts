@@ -2,17 +2,17 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, newId, type TenantId } from "../../domain/ids.ts";
-import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Tenant } from "../../stores/ports/rights.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { noTenant } from "../lookups.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
 import { reachTenant, tenantIdsFor } from "../reaching.ts";
 import { id, shape, time } from "../shapes.ts";
+import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
 import type { RightsUseContext } from "./context.ts";
 
-const tenantName = z.string().regex(PLAIN_TEXT, PLAIN_TEXT_RULE).regex(/\S/u, "must not be blank").max(100);
+const tenantName = givenName(100);
 
 export const createTenantBody = z.strictObject({ name: tenantName });
 export const changeTenantBody = z
