@@ -30,7 +30,7 @@ import { boundQuery } from "./request/query-bounds.ts";
 import { originForm } from "./request/request-target.ts";
 import { OPENAPI_ROUTES } from "./openapi/openapi-routes.ts";
 import { addRoutes } from "./route.ts";
-import { API_ROUTES } from "./routes.ts";
+import { API_ROUTES } from "./routes/all.ts";
 import type { RequestState } from "./request/state.ts";
 
 export interface HttpServerOptions {

@@ -4,7 +4,7 @@ import { doInTurns } from "../../app/pieces.ts";
 import { HEALTH_ROUTES } from "../health.ts";
 import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "../login/login-routes.ts";
 import { type RouteFacts, routesFor } from "../route.ts";
-import { API_ROUTES } from "../routes.ts";
+import { API_ROUTES } from "../routes/all.ts";
 import { describeApi, type DescribedRoutes, type OpenApiDocument } from "./document.ts";
 import { PAGE_POLICY, renderPage } from "./page.ts";
 

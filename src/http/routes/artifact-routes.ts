@@ -10,12 +10,12 @@ import {
   listArtifacts,
   listArtifactsQuery,
   openArtifactFile,
-} from "../app/content/artifacts.ts";
-import type { AppContext } from "../app/context.ts";
-import { pageOf } from "../app/shapes.ts";
-import { readRange } from "./request/byte-range.ts";
-import { routesFor } from "./route.ts";
-import type { RouteContext } from "./request/state.ts";
+} from "../../app/content/artifacts.ts";
+import type { AppContext } from "../../app/context.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { readRange } from "../request/byte-range.ts";
+import { routesFor } from "../route.ts";
+import type { RouteContext } from "../request/state.ts";
 
 const route = routesFor<AppContext>("Artifacts");
 const ARTIFACTS = "/pipelines/runs/:runId/artifacts";

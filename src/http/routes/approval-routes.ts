@@ -1,10 +1,15 @@
 /** Routes of approvals: what waits for people, and their votes. */
-import { ApprovalForCallerShape } from "../app/approvals/approval-shape.ts";
-import { listApprovals, listApprovalsQuery, listRunApprovals, RunApprovalsShape } from "../app/approvals/approvals.ts";
-import { approve, reject, voteBody } from "../app/approvals/votes.ts";
-import type { AppContext } from "../app/context.ts";
-import { pageOf } from "../app/shapes.ts";
-import { routesFor } from "./route.ts";
+import { ApprovalForCallerShape } from "../../app/approvals/approval-shape.ts";
+import {
+  listApprovals,
+  listApprovalsQuery,
+  listRunApprovals,
+  RunApprovalsShape,
+} from "../../app/approvals/approvals.ts";
+import { approve, reject, voteBody } from "../../app/approvals/votes.ts";
+import type { AppContext } from "../../app/context.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Approvals");
 const APPROVAL = "/pipelines/:pipelineId/runs/:runId/approvals/:approvalId";

@@ -1,15 +1,15 @@
 /** Routes of operators: the cluster and its dead letters. */
 import { z } from "zod";
-import { pageOf } from "../app/shapes.ts";
-import { type ClusterContext, ClusterShape, readCluster } from "../app/upkeep/cluster.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { type ClusterContext, ClusterShape, readCluster } from "../../app/upkeep/cluster.ts";
 import {
   DeadLetterShape,
   listDeadLetters,
   listDeadLettersQuery,
   redriveDeadLetter,
   RedrivenShape,
-} from "../app/upkeep/dead-letters.ts";
-import { routesFor } from "./route.ts";
+} from "../../app/upkeep/dead-letters.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<ClusterContext>("Cluster");
 const noFields = z.strictObject({});

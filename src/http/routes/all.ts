@@ -1,5 +1,5 @@
 /** All routes below `/api/v1` that need a token, in the order in which they are tried. */
-import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import type { ClusterContext } from "../../app/upkeep/cluster.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { APPROVAL_ROUTES } from "./approval-routes.ts";
 import { ARTIFACT_ROUTES } from "./artifact-routes.ts";
@@ -11,7 +11,7 @@ import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
 import { PROJECT_ROUTES } from "./project-routes.ts";
 import { RETENTION_ROUTES } from "./retention-routes.ts";
-import type { Route } from "./route.ts";
+import type { Route } from "../route.ts";
 import { RIGHTS_ROUTES } from "./rights-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";

@@ -1,16 +1,16 @@
 /** Routes of runs: reading them, and the commands to them. */
-import { AgentEventShape, listAgentEvents, listAgentEventsQuery } from "../app/agents/agent-events.ts";
-import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../app/commands/cancel.ts";
-import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../app/commands/run-commands.ts";
-import type { AppContext } from "../app/context.ts";
-import { renderRun, runQuery } from "../app/runs/run-detail.ts";
-import { readRunOutputs, RunOutputsShape } from "../app/runs/run-outputs.ts";
-import { RunDetailShape } from "../app/runs/run-shapes.ts";
-import { listRuns, listRunsQuery, RunPageShape } from "../app/runs/runs.ts";
-import { readTimeline, timelineQuery, TimelineShape } from "../app/runs/timeline.ts";
-import { pageOf } from "../app/shapes.ts";
-import { rerunBody, rerunRun, RerunShape } from "../app/triggering/rerun.ts";
-import { routesFor } from "./route.ts";
+import { AgentEventShape, listAgentEvents, listAgentEventsQuery } from "../../app/agents/agent-events.ts";
+import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../../app/commands/cancel.ts";
+import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../../app/commands/run-commands.ts";
+import type { AppContext } from "../../app/context.ts";
+import { renderRun, runQuery } from "../../app/runs/run-detail.ts";
+import { readRunOutputs, RunOutputsShape } from "../../app/runs/run-outputs.ts";
+import { RunDetailShape } from "../../app/runs/run-shapes.ts";
+import { listRuns, listRunsQuery, RunPageShape } from "../../app/runs/runs.ts";
+import { readTimeline, timelineQuery, TimelineShape } from "../../app/runs/timeline.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { rerunBody, rerunRun, RerunShape } from "../../app/triggering/rerun.ts";
+import { routesFor } from "../route.ts";
 import { RUN_JSON } from "./run-answer.ts";
 
 const route = routesFor<AppContext>("Runs");

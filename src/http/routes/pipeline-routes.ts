@@ -9,7 +9,7 @@ import {
   validateBody,
   validateSpec,
   ValidationShape,
-} from "../app/catalogue/definitions.ts";
+} from "../../app/catalogue/definitions.ts";
 import {
   createPipeline,
   createPipelineBody,
@@ -21,14 +21,14 @@ import {
   type PipelineView,
   updatePipeline,
   updatePipelineBody,
-} from "../app/catalogue/pipelines.ts";
-import type { AppContext } from "../app/context.ts";
-import { pageOf } from "../app/shapes.ts";
-import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
-import { PlanShape } from "../app/triggering/plan-shape.ts";
-import { triggerBody, TriggeredRunShape, triggerRun } from "../app/triggering/trigger.ts";
-import { parseDefinitionBody } from "./request/parse.ts";
-import { type Call, routesFor } from "./route.ts";
+} from "../../app/catalogue/pipelines.ts";
+import type { AppContext } from "../../app/context.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { planBody, planPipeline } from "../../app/triggering/dry-run.ts";
+import { PlanShape } from "../../app/triggering/plan-shape.ts";
+import { triggerBody, TriggeredRunShape, triggerRun } from "../../app/triggering/trigger.ts";
+import { parseDefinitionBody } from "../request/parse.ts";
+import { type Call, routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Pipelines");
 

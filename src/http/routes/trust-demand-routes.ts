@@ -1,7 +1,7 @@
 /** Routes of what a project demands of the agents of its jobs. */
-import { getTrustDemand, setTrustDemand, trustDemandBody, TrustDemandShape } from "../app/agents/trust-demand.ts";
-import type { AppContext } from "../app/context.ts";
-import { routesFor } from "./route.ts";
+import { getTrustDemand, setTrustDemand, trustDemandBody, TrustDemandShape } from "../../app/agents/trust-demand.ts";
+import type { AppContext } from "../../app/context.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Projects");
 const path = "/projects/:projectId/trust-demand";

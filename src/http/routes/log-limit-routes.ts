@@ -1,7 +1,7 @@
 /** Routes of the limit on the logs of a project's steps. */
-import type { AppContext } from "../app/context.ts";
-import { getLogLimit, logLimitBody, LogLimitShape, setLogLimit } from "../app/upkeep/log-limit.ts";
-import { routesFor } from "./route.ts";
+import type { AppContext } from "../../app/context.ts";
+import { getLogLimit, logLimitBody, LogLimitShape, setLogLimit } from "../../app/upkeep/log-limit.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Projects");
 const path = "/projects/:projectId/log-limit";

@@ -7,10 +7,10 @@ import {
   DeletedCachesShape,
   listCaches,
   listCachesQuery,
-} from "../app/content/caches.ts";
-import type { AppContext } from "../app/context.ts";
-import { pageOf } from "../app/shapes.ts";
-import { routesFor } from "./route.ts";
+} from "../../app/content/caches.ts";
+import type { AppContext } from "../../app/context.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Caches");
 const CACHES = "/projects/:projectId/caches";

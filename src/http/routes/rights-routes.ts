@@ -1,8 +1,8 @@
 /** Routes of tenants, teams, members and service accounts. */
-import type { AppContext } from "../app/context.ts";
-import { NewTokenShape, TokenShape } from "../app/identity/personal-tokens.ts";
-import { UserShape } from "../app/identity/users.ts";
-import { deleteMember, listMembers, memberBody, MemberShape, putMember } from "../app/rights/members.ts";
+import type { AppContext } from "../../app/context.ts";
+import { NewTokenShape, TokenShape } from "../../app/identity/personal-tokens.ts";
+import { UserShape } from "../../app/identity/users.ts";
+import { deleteMember, listMembers, memberBody, MemberShape, putMember } from "../../app/rights/members.ts";
 import {
   createServiceAccount,
   createServiceToken,
@@ -12,7 +12,7 @@ import {
   listServiceTokens,
   serviceAccountBody,
   serviceTokenBody,
-} from "../app/rights/service-accounts.ts";
+} from "../../app/rights/service-accounts.ts";
 import {
   addToTeam,
   createTeam,
@@ -24,7 +24,7 @@ import {
   teamBody,
   TeamDetailsShape,
   TeamShape,
-} from "../app/rights/teams.ts";
+} from "../../app/rights/teams.ts";
 import {
   changeTenant,
   changeTenantBody,
@@ -34,11 +34,11 @@ import {
   getTenant,
   listTenants,
   TenantShape,
-} from "../app/rights/tenants.ts";
-import { wholeListOf } from "../app/shapes.ts";
-import { asId, type ProjectId, type TenantId, type UserId } from "../domain/ids.ts";
-import type { Area } from "../domain/roles.ts";
-import { routesFor } from "./route.ts";
+} from "../../app/rights/tenants.ts";
+import { wholeListOf } from "../../app/shapes.ts";
+import { asId, type ProjectId, type TenantId, type UserId } from "../../domain/ids.ts";
+import type { Area } from "../../domain/roles.ts";
+import { routesFor } from "../route.ts";
 
 const tenantRoute = routesFor<AppContext>("Tenants");
 const teamRoute = routesFor<AppContext>("Teams");

@@ -1,8 +1,8 @@
 /** Routes of agents and of the tokens with which they register. */
-import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
-import { AgentShape, listAgents } from "../app/agents/inventory.ts";
-import { setTrustedLabels, trustedLabelsBody } from "../app/agents/trusted-labels.ts";
-import type { AppContext } from "../app/context.ts";
+import { deleteAgent, revokeAgentToken } from "../../app/agents/agent-removal.ts";
+import { AgentShape, listAgents } from "../../app/agents/inventory.ts";
+import { setTrustedLabels, trustedLabelsBody } from "../../app/agents/trusted-labels.ts";
+import type { AppContext } from "../../app/context.ts";
 import {
   createRegistrationToken,
   createRegistrationTokenBody,
@@ -10,9 +10,9 @@ import {
   listRegistrationTokens,
   NewRegistrationTokenShape,
   RegistrationTokenShape,
-} from "../app/identity/registration-tokens.ts";
-import { wholeListOf } from "../app/shapes.ts";
-import { routesFor } from "./route.ts";
+} from "../../app/identity/registration-tokens.ts";
+import { wholeListOf } from "../../app/shapes.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Agents");
 

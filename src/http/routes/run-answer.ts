@@ -1,6 +1,6 @@
 /** A run as the JSON of its answer, made in pieces. */
-import { successEnvelope } from "../app/envelope.ts";
-import type { RunFormat } from "../app/runs/run-detail.ts";
+import { successEnvelope } from "../../app/envelope.ts";
+import type { RunFormat } from "../../app/runs/run-detail.ts";
 
 const OPENING = '"jobs":[';
 const COMMA = Buffer.from(",");

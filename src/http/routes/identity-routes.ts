@@ -1,5 +1,5 @@
 /** Routes of users and their tokens. */
-import type { AppContext } from "../app/context.ts";
+import type { AppContext } from "../../app/context.ts";
 import {
   createPersonalToken,
   createTokenBody,
@@ -7,7 +7,7 @@ import {
   listPersonalTokens,
   NewTokenShape,
   TokenShape,
-} from "../app/identity/personal-tokens.ts";
+} from "../../app/identity/personal-tokens.ts";
 import {
   changeUser,
   changeUserBody,
@@ -18,10 +18,10 @@ import {
   RoleShape,
   whoami,
   WhoamiShape,
-} from "../app/identity/user-changes.ts";
-import { createUser, createUserBody, listUsers, UserShape } from "../app/identity/users.ts";
-import { wholeListOf } from "../app/shapes.ts";
-import { routesFor } from "./route.ts";
+} from "../../app/identity/user-changes.ts";
+import { createUser, createUserBody, listUsers, UserShape } from "../../app/identity/users.ts";
+import { wholeListOf } from "../../app/shapes.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Users");
 

@@ -7,10 +7,10 @@ import {
   getProject,
   listProjects,
   ProjectShape,
-} from "../app/catalogue/projects.ts";
-import type { AppContext } from "../app/context.ts";
-import { wholeListOf } from "../app/shapes.ts";
-import { routesFor } from "./route.ts";
+} from "../../app/catalogue/projects.ts";
+import type { AppContext } from "../../app/context.ts";
+import { wholeListOf } from "../../app/shapes.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Projects");
 /** All of a project can be changed. */

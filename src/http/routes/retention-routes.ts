@@ -1,7 +1,7 @@
 /** Routes of the retention rules of a project. */
-import type { ClusterContext } from "../app/upkeep/cluster.ts";
-import { getRetention, retentionBody, RetentionShape, setRetention } from "../app/upkeep/retention.ts";
-import { routesFor } from "./route.ts";
+import type { ClusterContext } from "../../app/upkeep/cluster.ts";
+import { getRetention, retentionBody, RetentionShape, setRetention } from "../../app/upkeep/retention.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<ClusterContext>("Projects");
 const path = "/projects/:projectId/retention";

@@ -10,14 +10,14 @@ import {
   PluginShape,
   pushPlugin,
   pushPluginQuery,
-} from "../app/catalogue/plugins.ts";
-import type { AppContext } from "../app/context.ts";
-import { pageOf } from "../app/shapes.ts";
-import { MillraceError } from "../domain/errors.ts";
-import { bodyBoundsOf } from "./request/body-bounds.ts";
-import { discardRest, readBytes } from "./request/body-bytes.ts";
-import { routesFor } from "./route.ts";
-import type { ApiContext } from "./request/state.ts";
+} from "../../app/catalogue/plugins.ts";
+import type { AppContext } from "../../app/context.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { bodyBoundsOf } from "../request/body-bounds.ts";
+import { discardRest, readBytes } from "../request/body-bytes.ts";
+import { routesFor } from "../route.ts";
+import type { ApiContext } from "../request/state.ts";
 
 const route = routesFor<AppContext>("Plugins");
 const PACKAGE_TYPE = "application/gzip";

@@ -9,10 +9,10 @@ import {
   replaceSecretBody,
   type SecretOwner,
   SecretShape,
-} from "../app/catalogue/secrets.ts";
-import type { AppContext } from "../app/context.ts";
-import { pageOf } from "../app/shapes.ts";
-import { routesFor } from "./route.ts";
+} from "../../app/catalogue/secrets.ts";
+import type { AppContext } from "../../app/context.ts";
+import { pageOf } from "../../app/shapes.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Secrets");
 

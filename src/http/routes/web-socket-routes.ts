@@ -1,7 +1,7 @@
 /** The address of the WebSocket endpoint, as a caller finds it who sends no upgrade request. */
-import type { AppContext } from "../app/context.ts";
-import { MillraceError } from "../domain/errors.ts";
-import { routesFor } from "./route.ts";
+import type { AppContext } from "../../app/context.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Live");
 
