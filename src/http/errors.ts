@@ -3,12 +3,27 @@ import type { ServerResponse } from "node:http";
 import type { RouterContext } from "@koa/router";
 import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
-import { errorEnvelope, publicError } from "../app/envelope.ts";
+import { type ErrorEnvelope, errorEnvelope, publicError } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { ApiRouter, RequestState } from "./request/state.ts";
+import type { ApiContext, ApiRouter, RequestState } from "./request/state.ts";
 
-/** Turns every thrown error into the error envelope. The text of an internal error goes to the log alone, with the request's id. */
+/** Turns every thrown error into the error envelope. */
 export function translateErrors(context: AppContext): Middleware<RequestState> {
+  return answerErrors(context, (ctx, error, envelope) => {
+    ctx.status = envelope.code;
+    ctx.body = envelope;
+    if (error.reason === "unauthenticated") ctx.set("WWW-Authenticate", "Bearer");
+  });
+}
+
+/**
+ * Lets `answer` show every thrown error, and says in the header when to try again. The text of an internal error goes
+ * to the log alone, with the request's id.
+ */
+export function answerErrors(
+  context: AppContext,
+  answer: (ctx: ApiContext, error: MillraceError, envelope: ErrorEnvelope) => void,
+): Middleware<RequestState> {
   return async (ctx, next) => {
     try {
       await next();
@@ -21,9 +36,7 @@ export function translateErrors(context: AppContext): Middleware<RequestState> {
         ),
       );
       const envelope = errorEnvelope(error, ctx.path, context.clock.now());
-      ctx.status = envelope.code;
-      ctx.body = envelope;
-      if (error.reason === "unauthenticated") ctx.set("WWW-Authenticate", "Bearer");
+      answer(ctx, error, envelope);
       if (error.reason === "unavailable" || envelope.code === 429) ctx.set("Retry-After", `${error.retryAfterSeconds}`);
     }
   };

@@ -1,15 +1,14 @@
 /** The operator's change of the number of shards, while no node of the installation runs. */
-import { existsSync } from "node:fs";
 import { leaseKeys } from "../../queues/owned-shard.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import type { NodeConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Moved } from "../stores/ports/reshard.ts";
-import { claimDataDir, storeFile } from "./data-dir.ts";
+import { claimDataDir } from "./data-dir.ts";
 import { refuseLivingNodes } from "./living-nodes.ts";
 import { changeIn, changeText, SHARD_NUMBER, type ShardChange } from "./shard-number.ts";
-import { openStores } from "./stores.ts";
+import { openStores, requireStore } from "./stores.ts";
 
 export interface ShardsChanged extends ShardChange {
   /** Null when the installation had this number already. */
@@ -28,9 +27,7 @@ export async function changeShards(
   to: number,
   log: Logger,
 ): Promise<ShardsChanged> {
-  if (config.mongodb === null && !existsSync(storeFile(dataDir))) {
-    throw new MillraceError("not_found", `there is no store in ${dataDir}: name its data directory with --data-dir`);
-  }
+  requireStore(config, dataDir);
   // The private Redis of an embedded installation runs only with its node, and the node locks the directory.
   const unlock = config.redis === null ? await claimDataDir(dataDir) : () => {};
   try {

@@ -1,12 +1,9 @@
 /** The operator's rotation of the master key. Nodes of the installation may run meanwhile. */
-import { existsSync } from "node:fs";
 import type { NodeConfig } from "../config.ts";
-import { MillraceError } from "../domain/errors.ts";
 import { resealAll, type Rotation } from "../secrets/rotation.ts";
-import { storeFile } from "./data-dir.ts";
 import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "./master-key-files.ts";
 import { configuredKeys } from "./master-keys.ts";
-import { openStores } from "./stores.ts";
+import { openStores, requireStore } from "./stores.ts";
 
 /**
  * Seals every secret with the newest key: the first of MILLRACE_MASTER_KEY, or a new key in the data directory. When a
@@ -14,9 +11,7 @@ import { openStores } from "./stores.ts";
  * Rejects with `not_found` for a data directory without a store.
  */
 export async function rotateMasterKey(config: NodeConfig, dataDir: string): Promise<Rotation> {
-  if (config.mongodb === null && !existsSync(storeFile(dataDir))) {
-    throw new MillraceError("not_found", `there is no store in ${dataDir}: name its data directory with --data-dir`);
-  }
+  requireStore(config, dataDir);
   const stores = await openStores(config, dataDir);
   try {
     const configured = configuredKeys(config);

@@ -2,8 +2,10 @@
  * The stores of a node: the adapter that the configuration chooses, and the stored schema that the living nodes agree
  * on.
  */
+import { existsSync } from "node:fs";
 import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
+import { MillraceError } from "../domain/errors.ts";
 import type { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
@@ -21,6 +23,12 @@ export async function openStores(config: NodeConfig, dataDir: string, disk?: Dis
   }
   const { openMongoStores } = await import("../stores/mongo/open.ts");
   return openMongoStores(config.mongodb);
+}
+
+/** Throws `not_found` when the data directory has no embedded store although the configuration names no other one. */
+export function requireStore(config: NodeConfig, dataDir: string): void {
+  if (config.mongodb !== null || existsSync(storeFile(dataDir))) return;
+  throw new MillraceError("not_found", `there is no store in ${dataDir}: name its data directory with --data-dir`);
 }
 
 /** The same stores, which answer everything in the newest shape and store it with the schema that `writes` names. */

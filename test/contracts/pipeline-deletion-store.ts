@@ -1,27 +1,9 @@
 /** The contract of the store of deletions of pipelines. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
-import { asId, newId, type PipelineId } from "../../src/domain/ids.ts";
-import type { Pipeline } from "../../src/stores/ports/pipelines.ts";
+import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
+import { pipelineRecord } from "../support/pipelines.ts";
 import { allPages, sampleAggregate } from "./samples.ts";
-
-const pipelineOf = (pipelineId: PipelineId): Pipeline => ({
-  pipelineId,
-  projectId: asId("default"),
-  name: pipelineId,
-  description: "",
-  repoUrl: "",
-  defaultBranch: "",
-  pipelineFilePath: "",
-  saveMode: "direct",
-  prTargetBranch: "",
-  metadata: [],
-  createdBy: "someone",
-  actor: "someone",
-  createdAt: 1,
-  updatedAt: 1,
-  headRevisionId: null,
-});
 
 export function pipelineDeletionStoreContract(
   open: () => Pick<Stores, "aggregates" | "pipelineDeletions" | "pipelines">,
@@ -59,7 +41,7 @@ export function pipelineDeletionStoreContract(
       const { pipelineDeletions, pipelines } = open();
       const { pipelineId, ...deletion } = await noted(false);
       expect(await pipelines.findToRun(pipelineId)).to.equal(undefined);
-      const pipeline = pipelineOf(pipelineId);
+      const pipeline = pipelineRecord(pipelineId);
       await pipelines.create(pipeline);
       expect(await pipelines.findToRun(pipelineId)).to.deep.equal({ pipeline, isBeingDeleted: false });
       await pipelineDeletions.note({ ...deletion, pipelineId, decided: true });

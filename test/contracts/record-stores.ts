@@ -10,6 +10,7 @@ import type { Command } from "../../src/stores/ports/inbox.ts";
 import type { Compression, LogLine } from "../../src/stores/ports/logs.ts";
 import type { Pipeline, Revision } from "../../src/stores/ports/pipelines.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
+import { pipelineRecord } from "../support/pipelines.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { allPages, gap, lines } from "./samples.ts";
 
@@ -271,23 +272,8 @@ function logStoreContract(open: () => Stores): void {
 
 function pipelineStoreContract(open: () => Stores): void {
   describe("pipelines", () => {
-    const pipeline = (name: string, createdAt = 1): Pipeline => ({
-      pipelineId: newId("pl"),
-      projectId: asId("default"),
-      name,
-      description: "",
-      repoUrl: "",
-      defaultBranch: "",
-      pipelineFilePath: "",
-      saveMode: "direct",
-      prTargetBranch: "",
-      metadata: [["a.b", "$c"]],
-      createdBy: "someone",
-      actor: "someone",
-      createdAt,
-      updatedAt: 1,
-      headRevisionId: null,
-    });
+    const pipeline = (name: string, createdAt = 1): Pipeline =>
+      pipelineRecord(newId("pl"), { name, createdAt, metadata: [["a.b", "$c"]] });
     const revision = (of: Pipeline): Revision => ({
       revisionId: newId("rev"),
       pipelineId: of.pipelineId,

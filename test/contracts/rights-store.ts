@@ -6,6 +6,7 @@ import type { User } from "../../src/stores/ports/identity.ts";
 import type { Project } from "../../src/stores/ports/pipelines.ts";
 import type { Binding, SubjectId, Team, Tenant } from "../../src/stores/ports/rights.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
+import { pipelineRecord } from "../support/pipelines.ts";
 
 export function rightsStoreContract(open: () => Stores): void {
   describe("the store of rights", () => {
@@ -167,24 +168,7 @@ export function rightsStoreContract(open: () => Stores): void {
       const [one, two] = [newId("prj"), newId("prj")];
       const page = { page: 1, pageSize: 10, descending: false, sort: "name" } as const;
       for (const projectId of [one, two]) {
-        const pipelineId = newId("pl");
-        await pipelines.create({
-          pipelineId,
-          projectId,
-          name: pipelineId,
-          description: "",
-          repoUrl: "",
-          defaultBranch: "",
-          pipelineFilePath: "",
-          saveMode: "direct",
-          prTargetBranch: "",
-          metadata: [],
-          createdBy: "ann",
-          actor: "ann",
-          createdAt: 1,
-          updatedAt: 1,
-          headRevisionId: null,
-        });
+        await pipelines.create(pipelineRecord(newId("pl"), { projectId }));
       }
       const count = async (filter: object) => (await pipelines.list(filter, page)).total;
       expect(await count({ projectIds: [one, two] })).to.equal(2);

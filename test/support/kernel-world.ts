@@ -19,7 +19,8 @@ import { openTestSqlite } from "./stores.ts";
 
 export const KERNEL_SHARD = 3;
 export const KERNEL_AGENT = asId<AgentId>("agt_A");
-const ORIGIN: RunOrigin = {
+/** What begins each run of these tests. */
+export const KERNEL_ORIGIN: RunOrigin = {
   trigger: { kind: "manual", ref: "" },
   variables: [],
   triggeredBy: "test",
@@ -105,7 +106,9 @@ export class KernelWorld {
     const runId = newId("run");
     await this.stores.plans.put(runId, plan, jobSpecsOf(plan));
     const now = Date.now();
-    await this.stores.aggregates.create(createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: ORIGIN, now }));
+    await this.stores.aggregates.create(
+      createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: KERNEL_ORIGIN, now }),
+    );
     return runId;
   }
 
@@ -113,7 +116,7 @@ export class KernelWorld {
   async triggerBegun(plan: RunPlan): Promise<RunId> {
     const runId = newId("run");
     const now = Date.now();
-    const created = createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: ORIGIN, now });
+    const created = createRunAggregate({ runId, shard: KERNEL_SHARD, plan, origin: KERNEL_ORIGIN, now });
     await this.stores.plans.put(runId, plan, jobSpecsOf(plan));
     await this.stores.aggregates.create(takeFirstTurn(created, plan, now, RUN_AGGREGATE, () => []));
     return runId;

@@ -11,7 +11,7 @@ import type { IdentityContext } from "./context.ts";
 import { accessOf, beginSession, boundedAgent, type LoginPlace } from "./login-sessions.ts";
 import { hashOf } from "./one-time.ts";
 import { refreshTokenOf } from "./session-secrets.ts";
-import { Tries } from "./tries.ts";
+import { tooMany, Tries } from "./tries.ts";
 
 const LIFE_SECONDS = 900;
 const INTERVAL_SECONDS = 5;
@@ -103,11 +103,7 @@ export class DevicePaces {
   /** Counts a request for a code. Throws `too_many` for an address that asks too often. */
   takeCode(address: string, now: number): void {
     const waitMs = this.#addresses.waitMs(address, now);
-    if (waitMs > 0) {
-      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-      const text = `too many devices from this address: try again in ${retryAfterSeconds} s`;
-      throw new MillraceError("too_many", text, { retryAfterSeconds });
-    }
+    if (waitMs > 0) throw tooMany("devices from this address", waitMs);
     this.#addresses.take(address, now);
   }
 
@@ -156,11 +152,7 @@ export class CodeThrottle {
 
   async guard<T>(userId: UserId, now: number, find: () => Promise<T | undefined>): Promise<T | undefined> {
     const waitMs = this.#users.waitMs(userId, now);
-    if (waitMs > 0) {
-      const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-      const text = `too many wrong codes: try again in ${retryAfterSeconds} s`;
-      throw new MillraceError("too_many", text, { retryAfterSeconds });
-    }
+    if (waitMs > 0) throw tooMany("wrong codes", waitMs);
     const giveBack = this.#users.take(userId, now);
     const found = await find();
     if (found !== undefined) giveBack();

@@ -7,8 +7,7 @@
  *   try the name once a minute. So an attacker with many addresses has few tries at one name, and cannot lock its user out:
  *   from an address of their own the user's first try always counts.
  */
-import { MillraceError } from "../../domain/errors.ts";
-import { Tries } from "./tries.ts";
+import { tooMany, Tries } from "./tries.ts";
 
 const ADDRESS = { tries: 20, perTryMs: 6_000 } as const;
 const NAME = { tries: 20, perTryMs: 30_000 } as const;
@@ -28,7 +27,7 @@ export class LoginThrottle {
   /** Throws `too_many` for an address that has no try left: its request need not be read. */
   requireTry(address: string, now: number): void {
     const waitMs = this.#addresses.waitMs(address, now);
-    if (waitMs > 0) throw tooMany(waitMs);
+    if (waitMs > 0) throw tooMany("wrong logins", waitMs);
   }
 
   /** Takes a try. `now` is monotonic. Throws `too_many`, with the time after which to try again. */
@@ -38,7 +37,7 @@ export class LoginThrottle {
       this.#addresses.waitMs(address, now),
       Math.min(this.#names.waitMs(name, now), this.#pairs.waitMs(pair, now)),
     );
-    if (waitMs > 0) throw tooMany(waitMs);
+    if (waitMs > 0) throw tooMany("wrong logins", waitMs);
     const ofAddress = this.#addresses.take(address, now);
     const ofName = [this.#names.take(name, now), this.#pairs.take(pair, now)];
     const giveNameBack = (): void => ofName.forEach((giveBack) => giveBack());
@@ -55,11 +54,4 @@ export class LoginThrottle {
   get size(): number {
     return this.#addresses.size + this.#names.size + this.#pairs.size;
   }
-}
-
-function tooMany(waitMs: number): MillraceError {
-  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-  return new MillraceError("too_many", `too many wrong logins: try again in ${retryAfterSeconds} s`, {
-    retryAfterSeconds,
-  });
 }

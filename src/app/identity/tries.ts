@@ -1,9 +1,16 @@
 /** Counts tries by key, in bounded memory. Pure but for its own memory. */
+import { MillraceError } from "../../domain/errors.ts";
 
 /** Entries of each kind. A wrong try takes a hash of about 20 ms, so filling them takes minutes. */
 const MAX_ENTRIES = 10_000;
 /** Forgotten at once when there are too many: looking for the oldest entry is slow after each single removal. */
 const FORGOTTEN_ENTRIES = 1_000;
+
+/** The refusal of a try that has to wait; `what` is what there was too much of. */
+export function tooMany(what: string, waitMs: number): MillraceError {
+  const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+  return new MillraceError("too_many", `too many ${what}: try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
+}
 
 /** Tries by key: so many at once, and then one each `perTryMs`. */
 export class Tries {

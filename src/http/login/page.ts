@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Middleware } from "koa";
 import type { AppContext } from "../../app/context.ts";
-import { errorEnvelope, publicError } from "../../app/envelope.ts";
+import { answerErrors } from "../errors.ts";
 import type { ApiContext, RequestState } from "../request/state.ts";
 import { Html, html } from "./html.ts";
 
@@ -62,21 +62,11 @@ export function alert(message: string | undefined): Html | undefined {
   return message === undefined ? undefined : html`<p role="alert">${message}</p>`;
 }
 
-/** Shows every error of a form as a page. Internal errors are logged, and the page names the id of the request. */
+/** Shows every error of a form as a page. */
 export function showErrors(context: AppContext): Middleware<RequestState> {
-  return async (ctx, next) => {
-    try {
-      await next();
-    } catch (thrown) {
-      const { requestId } = ctx.state;
-      const error = publicError(thrown, `tell an administrator the request id ${requestId}`, (internal) =>
-        context.log.error({ requestId, path: ctx.path, error: String(internal) }, "a form failed"),
-      );
-      const { code } = errorEnvelope(error, ctx.path, context.clock.now());
-      if (code === 429 || code === 503) ctx.set("Retry-After", `${error.retryAfterSeconds}`);
-      const body = html`${alert(error.message)}
-        <p><a href="/login">To the login</a></p>`;
-      sendPage(ctx, { title: "That did not work", body, status: code });
-    }
-  };
+  return answerErrors(context, (ctx, error, { code }) => {
+    const body = html`${alert(error.message)}
+      <p><a href="/login">To the login</a></p>`;
+    sendPage(ctx, { title: "That did not work", body, status: code });
+  });
 }
