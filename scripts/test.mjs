@@ -5,9 +5,9 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { loadOptions } from "mocha/lib/cli/options.cjs";
@@ -34,6 +34,10 @@ const IN_PAIRS = [
 /** Files with bounds below a second, or that count events which a slow machine adds to. */
 const ALONE = ["test/bench/operations.test.ts", "test/e2e/fairness.test.ts", "test/node/cost-of-a-run.test.ts"];
 
+/** More files with failed tests than these are not run again. */
+const MAX_REPEATED_FILES = 3;
+const REPORTER = join(ROOT, "scripts/test-reporter.mjs");
+
 /** Programs of the tests, which many tests start. They are compiled together with those that they start themselves. */
 const PROGRAMS = { ...ENTRIES, "agent-main": "test/agent/agent-main.ts", "next-version": "test/e2e/next-version.ts" };
 /** Lies in the project, because the programs find packages from there. */
@@ -50,12 +54,39 @@ async function runAll() {
   if (missing.length > 0)
     throw new Error(`there is no ${missing.join(", no ")}: correct the lists in scripts/test.mjs`);
   await compilePrograms();
-  const together = await run("--parallel", "--jobs", JOBS, ...later.flatMap((file) => ["--ignore", file]), ...args);
+  const results = [await report("--parallel", "--jobs", JOBS, ...later.flatMap((file) => ["--ignore", file]))];
   console.log("Files that run in pairs:");
-  const inPairs = await run("--parallel", "--jobs", 2, ...args, ...IN_PAIRS);
+  results.push(await report("--parallel", "--jobs", 2, ...IN_PAIRS));
   console.log("Files that run alone:");
-  const alone = await run(...args, ...ALONE);
-  return together || inPairs || alone;
+  results.push(await report(...ALONE));
+  const failures = results.flatMap((result) => result.failures);
+  const left = await repeat(failures);
+  const passed = results.reduce((sum, { passes }) => sum + passes, 0) + failures.length - left.length;
+  console.log(`\n${passed} tests passed, ${left.length} failed`);
+  return left.length > 0 || results.some(({ hasCrashed }) => hasCrashed) ? 1 : 0;
+}
+
+/**
+ * Runs the files of failed tests once more, each alone, and answers the tests that failed again. A test that passes now
+ * lost a race against the other files: that is a fault of the test or of the program, so it is named. Many failed files
+ * are no accident, and are not repeated.
+ */
+async function repeat(failures) {
+  const files = [...new Set(failures.map(({ file }) => file))];
+  // A hook of all files belongs to none of them.
+  const areKnown = files.every((file) => file?.endsWith(".test.ts"));
+  if (files.length === 0 || files.length > MAX_REPEATED_FILES || !areKnown) return failures;
+  console.log(`Files with failed tests, each once more, alone:`);
+  const again = [];
+  for (const file of files) {
+    const result = await report(file);
+    again.push(...(result.hasCrashed ? failures.filter((failure) => failure.file === file) : result.failures));
+  }
+  const left = new Set(again.map(({ title }) => title));
+  for (const { file, title } of failures) {
+    if (!left.has(title)) console.log(`unsteady: ${relative(ROOT, file)}: ${title}`);
+  }
+  return again;
 }
 
 /** To translate a program takes several times as long as to run it, so that is done once for all tests. */
@@ -63,6 +94,15 @@ async function compilePrograms() {
   rmSync(COMPILED, { recursive: true, force: true });
   await build({ ...BUNDLING, entryPoints: PROGRAMS, outdir: COMPILED });
   process.env.MILLRACE_TEST_PROGRAMS = COMPILED;
+}
+
+/** Runs mocha, and answers how many tests passed, which failed, and whether mocha ended without telling. */
+async function report(...options) {
+  const file = join(COMPILED, "report.json");
+  rmSync(file, { force: true });
+  const status = await run("--reporter", REPORTER, "--reporter-option", `report=${file}`, ...args, ...options);
+  const told = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
+  return { ...told, hasCrashed: status !== 0 && told.failures.length === 0 };
 }
 
 /** Runs mocha, and answers its exit status. */

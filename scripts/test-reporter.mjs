@@ -1,0 +1,19 @@
+/**
+ * Mocha's reporter `spec`, which also writes the file that its option `report` names: how many tests passed, and which
+ * tests failed in which files.
+ */
+import { writeFileSync } from "node:fs";
+import Mocha from "mocha";
+
+const { EVENT_TEST_FAIL, EVENT_RUN_END } = Mocha.Runner.constants;
+
+export default class ReportingSpec extends Mocha.reporters.Spec {
+  constructor(runner, options) {
+    super(runner, options);
+    const { report } = options.reporterOptions;
+    const failures = [];
+    // A failed hook is reported in the place of its test, and names the test.
+    runner.on(EVENT_TEST_FAIL, (test) => failures.push({ file: test.file, title: test.fullTitle() }));
+    runner.once(EVENT_RUN_END, () => writeFileSync(report, JSON.stringify({ passes: this.stats.passes, failures })));
+  }
+}
