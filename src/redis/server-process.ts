@@ -152,8 +152,6 @@ function configuration(folder: string, address: ServerAddress, isDurable: boolea
     "appendfsync everysec",
     'save ""',
     "maxmemory-policy noeviction",
-    // The server's timer ends blocking commands: with 100 Hz, delayed jobs fire at most 10 ms late, not 100 ms.
-    "hz 100",
     "",
   ].join("\n");
 }
