@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { type Db, type Document, MongoClient } from "mongodb";
 import { ApiClient } from "../../src/cli/api-client.ts";
+import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import type { StepRunId } from "../../src/domain/ids.ts";
 import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
@@ -99,6 +100,13 @@ describe("an installation whose MongoDB is restored from a dump", function () {
       async () => (await api.run(triggered[2] ?? "").catch(() => null))?.status === "success",
       20_000,
     );
+    const stored = await openMongoStores({ url, database: before, readOnly: true });
+    const whole = stepIdsOf(await api.run(triggered[0]!));
+    await until("the log of the first run is stored", async () => {
+      const logs = await Promise.all(whole.map((stepRunId) => stored.logs.read(stepRunId, 1, 1_000)));
+      return logs.every(({ length }) => length === LINES);
+    });
+    await stored.close();
     const dump = await dumpOf(client.db(before));
     dumping = false;
     await flow;
@@ -135,19 +143,24 @@ describe("an installation whose MongoDB is restored from a dump", function () {
         runs.flatMap(({ jobs }) => jobs).some(({ attempt }) => attempt === 2),
         "some jobs were retried",
       ).to.equal(true);
+      const firstAgent = runs.find(({ runId }) => runId === triggered[0])!.jobs[0]!.agentId;
       for (const run of runs) {
         expect(run.status).to.be.oneOf(["success", "cancelled"]);
         expect(checkTransitions(run), run.runId).to.deep.equal([]);
-        for (const { steps: ran } of run.jobs) {
-          for (const { stepRunId, status } of ran) {
+        for (const { agentId, steps } of run.jobs) {
+          for (const { stepRunId, status } of steps) {
             if (status !== "success") continue;
-            const log = await stores.logs.read(stepRunId as StepRunId, 1, 1_000);
+            const id = stepRunId as StepRunId;
+            // The killed agent may have held lines of its last steps, and an agent delivers them after the report.
+            if (whole.includes(id) || agentId !== firstAgent) {
+              await until(`all lines of ${id}`, async () => (await stores.logs.read(id, 1, 1_000)).length >= LINES);
+            }
+            const log = await stores.logs.read(id, 1, 1_000);
+            const lines = log.map(({ line }) => line);
+            expect(lines, id).to.deep.equal(Array.from(lines, (_, n) => n + 1));
+            expect(lines.length, id).to.be.at.most(LINES);
             const writers = log.map(({ content }) => content.replace(/ \d+$/, ""));
-            expect(
-              log.map(({ line }) => line),
-              stepRunId,
-            ).to.deep.equal(Array.from({ length: LINES }, (_, n) => n + 1));
-            expect(new Set(writers).size, "lines of one execution").to.equal(1);
+            expect(new Set(writers).size, "lines of one execution").to.be.at.most(1);
           }
         }
       }
@@ -156,6 +169,10 @@ describe("an installation whose MongoDB is restored from a dump", function () {
     }
   });
 });
+
+function stepIdsOf({ jobs }: RunDetail): readonly StepRunId[] {
+  return jobs.flatMap(({ steps }) => steps.map(({ stepRunId }) => stepRunId));
+}
 
 interface DumpedCollection {
   readonly name: string;

@@ -13,7 +13,7 @@ const LONGEST_BACK_OFF_MS = 1_000;
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
-  deadlineMs = 10_000,
+  deadlineMs = 30_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   const begin = performance.now();
   for (;;) {
