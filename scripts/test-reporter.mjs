@@ -7,6 +7,7 @@ import Mocha from "mocha";
 
 const { EVENT_TEST_FAIL, EVENT_RUN_END } = Mocha.Runner.constants;
 
+// oxlint-disable-next-line import/no-default-export -- Mocha takes a reporter from the default export.
 export default class ReportingSpec extends Mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
