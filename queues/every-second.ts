@@ -2,8 +2,9 @@
  * What a node does every second. All of it begins in one turn of the event loop, so that the commands on one connection
  * share a write, and the process wakes up once.
  */
+import { type Cancel, regularly } from "../src/domain/clock.ts";
 const calls = new Set<() => void>();
-let timer: NodeJS.Timeout | undefined;
+let cancel: Cancel | undefined;
 
 /**
  * Makes the call every second until the answer is called. A call whose work has not ended is not made again, but at the
@@ -17,13 +18,13 @@ export function everySecond(work: () => Promise<void>): () => void {
     void work().finally(() => (isBusy = false));
   };
   calls.add(call);
-  timer ??= setInterval(() => {
+  cancel ??= regularly(1_000, () => {
     for (const each of calls) each();
-  }, 1_000);
+  });
   return () => {
     calls.delete(call);
     if (calls.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    cancel?.();
+    cancel = undefined;
   };
 }

@@ -8,6 +8,7 @@
  * other nodes tell this one: shards change hands at once also while there is much to fetch.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Cancel, regularly } from "../src/domain/clock.ts";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { look, markerKey, type Look } from "./mailbox-look.ts";
@@ -77,7 +78,7 @@ export class JointReader {
   #isWaiting = false;
   #isClosed = false;
   #looksOften = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelLook: Cancel = () => {};
 
   /** Begins to wait. */
   constructor(options: JointReaderOptions) {
@@ -116,7 +117,7 @@ export class JointReader {
   /** Idempotent. */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#timer);
+    this.#cancelLook();
     for (const { timer } of this.#places.values()) clearTimeout(timer);
     this.#places.clear();
     this.#options.blocking.disconnect();
@@ -125,8 +126,8 @@ export class JointReader {
 
   #lookOften(often: boolean): void {
     this.#looksOften = often;
-    clearInterval(this.#timer);
-    this.#timer = setInterval(() => void this.#lookIntoAll(), often ? UNTOLD_WAIT_MS : LONGEST_WAIT_MS);
+    this.#cancelLook();
+    this.#cancelLook = regularly(often ? UNTOLD_WAIT_MS : LONGEST_WAIT_MS, () => void this.#lookIntoAll());
   }
 
   async #run(): Promise<void> {

@@ -2,6 +2,7 @@
  * Owns shards on behalf of one node: it announces the node as a member, computes which shards the node should own,
  * takes those that are free, renews their leases, and releases the shards that another node should own.
  */
+import { type Cancel, regularly, untilNext } from "../src/domain/clock.ts";
 import type { Logger } from "../src/domain/logger.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/connect.ts";
 import { assignShards } from "./assignment.ts";
@@ -94,7 +95,7 @@ export class ShardOwner implements OwnedHere {
   #redisRunId = "";
   #members = 0;
   #isBarred = false;
-  #timers: NodeJS.Timeout[] = [];
+  #timers: readonly Cancel[] = [];
   #leaving = false;
   #stopped = false;
 
@@ -123,9 +124,9 @@ export class ShardOwner implements OwnedHere {
   /** Resolves when the node has tried to take its shards for the first time. */
   async start(): Promise<void> {
     this.#timers = [
-      setInterval(() => this.#canaries.sendNext(this.#owned.values(), performance.now()), CANARY_EVERY_MS),
-      setInterval(() => void this.#reclaim().catch(() => undefined), RECLAIM_MS),
-      setInterval(() => void this.#askSenders(), RECLAIM_MS),
+      regularly(CANARY_EVERY_MS, () => this.#canaries.sendNext(this.#owned.values(), performance.now())),
+      regularly(RECLAIM_MS, () => void this.#reclaim().catch(() => undefined)),
+      regularly(RECLAIM_MS, () => void this.#askSenders()),
     ];
     void this.#askSenders();
     // Jobs may have been fetched whose answers were lost with the connection.
@@ -147,7 +148,7 @@ export class ShardOwner implements OwnedHere {
     this.#stopped = true;
     clearTimeout(this.#tickTimer);
     clearTimeout(this.#expiryTimer);
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const cancel of this.#timers) cancel();
     await this.#ticking;
     this.#joint.close();
     this.#redis.disconnect();
@@ -188,7 +189,7 @@ export class ShardOwner implements OwnedHere {
   #untilNextRound(): number {
     if (!this.#isSettled) return BUSY_TICK_MS;
     const silenceMs = this.#silenceEndsAt + AFTER_SILENCE_MS - performance.now();
-    return Math.max(0, Math.min(TICK_MS, silenceMs));
+    return Math.max(0, Math.min(untilNext(TICK_MS, performance.now()), silenceMs));
   }
 
   /** True when this node holds the shards that it should own, and no others, and nothing bars it. */

@@ -8,7 +8,7 @@
  * emptied, no reason is told until every agent has had time to show that it lives.
  */
 import { type AgentWait, agentWait } from "../../src/domain/agent-wait.ts";
-import type { Clock, Cancel, Timers } from "../../src/domain/clock.ts";
+import { type Cancel, type Clock, type Timers, untilNext } from "../../src/domain/clock.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
@@ -74,12 +74,13 @@ export class QueueWatcher {
   }
 
   start(): void {
-    const { queueCheckMs, timers } = this.#options;
+    const { clock, queueCheckMs, timers } = this.#options;
+    const next = () => timers.after(untilNext(queueCheckMs, clock.monotonic()), () => void check());
     const check = async (): Promise<void> => {
       await this.check();
-      if (this.#cancelCheck !== undefined) this.#cancelCheck = timers.after(queueCheckMs, () => void check());
+      if (this.#cancelCheck !== undefined) this.#cancelCheck = next();
     };
-    this.#cancelCheck = timers.after(queueCheckMs, () => void check());
+    this.#cancelCheck = next();
   }
 
   stop(): void {

@@ -2,7 +2,7 @@
  * Decides when each open shard is swept. It asks the store once for all shards which of them have work, so that idle
  * shards cost one statement together.
  */
-import type { Cancel, Clock, Timers } from "../../src/domain/clock.ts";
+import { type Cancel, type Clock, type Timers, untilNext } from "../../src/domain/clock.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { ShardStore } from "../../src/stores/ports/shards.ts";
 
@@ -35,8 +35,8 @@ export class SweepRounds {
   }
 
   start(): void {
-    const { timers, sweepMs } = this.#options;
-    this.#cancel = timers.after(sweepMs, () => {
+    const { clock, timers, sweepMs } = this.#options;
+    this.#cancel = timers.after(untilNext(sweepMs, clock.monotonic()), () => {
       void this.#round().finally(() => {
         if (this.#cancel !== undefined) this.start();
       });

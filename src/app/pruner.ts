@@ -1,4 +1,5 @@
 /** A loop that deletes what is due, on every worker. Several workers may prune at once. */
+import { systemClock, untilNext } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 
 /** Short: what expired while no worker ran is deleted soon after the start. */
@@ -30,7 +31,7 @@ export class Pruner {
   start(delayMs = FIRST_DELAY_MS): void {
     this.#timer = setTimeout(() => {
       this.#pruning = this.#pruneOnce().then((isMore) => {
-        if (this.#timer !== undefined) this.start(isMore ? 0 : INTERVAL_MS);
+        if (this.#timer !== undefined) this.start(isMore ? 0 : untilNext(INTERVAL_MS, systemClock.monotonic()));
       });
     }, delayMs);
   }

@@ -26,6 +26,27 @@ export const systemTimers: Timers = {
   },
 };
 
+/**
+ * The milliseconds until the next multiple of `periodMs` of the monotonic clock `now`; up to a tenth more, so that a
+ * timer that fires early does not fire twice. What a process does regularly begins with this delay: then it begins in the
+ * same moment, and the process wakes up less often.
+ */
+export function untilNext(periodMs: number, now: number): number {
+  const leftMs = periodMs - (now % periodMs);
+  return Math.ceil(leftMs < periodMs / 10 ? leftMs + periodMs : leftMs);
+}
+
+/** Calls `run` at every multiple of `periodMs`, as {@link untilNext} describes. The answer ends that; idempotent. */
+export function regularly(periodMs: number, run: () => void): Cancel {
+  const next = (): Cancel =>
+    systemTimers.after(untilNext(periodMs, systemClock.monotonic()), () => {
+      cancel = next();
+      run();
+    });
+  let cancel = next();
+  return () => cancel();
+}
+
 /** Resolves after `ms` milliseconds, or as soon as `signal` is aborted. */
 export function pause(timers: Timers, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();

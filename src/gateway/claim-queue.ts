@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
 import type { Attendance } from "../board/board.ts";
 import { type LabelledAgent, selectorMatches } from "../domain/labels.ts";
-import { type Cancel, systemTimers, type Timers } from "../domain/clock.ts";
+import { type Cancel, systemTimers, type Timers, untilNext } from "../domain/clock.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { ClaimPauses } from "./claim-pauses.ts";
 import type { PendingClaims } from "./pending-claims.ts";
@@ -27,7 +27,7 @@ export interface Claimant {
 
 export class ClaimQueue {
   readonly pauses: ClaimPauses;
-  readonly #context: Pick<AppContext, "board" | "log">;
+  readonly #context: Pick<AppContext, "board" | "clock" | "log">;
   readonly #timers: Timers;
   readonly #newUuid: () => string;
   #attendanceId: string;
@@ -73,7 +73,7 @@ export class ClaimQueue {
   }
 
   #schedulePoll(): void {
-    this.#cancelPoll = this.#timers.after(POLL_MS, () => {
+    this.#cancelPoll = this.#timers.after(untilNext(POLL_MS, this.#context.clock.monotonic()), () => {
       this.#schedulePoll();
       void this.#poll();
     });

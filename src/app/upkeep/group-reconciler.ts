@@ -3,6 +3,7 @@
  * it ends. The reconciler finds the others: a restored backup brought the place back, the run was removed, or a trigger
  * took the place and never stored its run.
  */
+import { untilNext } from "../../domain/clock.ts";
 import type { GroupState, Seat } from "../../../actors/group/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import { memberOf } from "../../domain/groups.ts";
@@ -37,11 +38,14 @@ export class GroupReconciler {
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
-      this.#reconciling = this.#reconcileDueShards().finally(() => {
-        if (this.#timer !== undefined) this.start();
-      });
-    }, TICK_MS);
+    this.#timer = setTimeout(
+      () => {
+        this.#reconciling = this.#reconcileDueShards().finally(() => {
+          if (this.#timer !== undefined) this.start();
+        });
+      },
+      untilNext(TICK_MS, this.#context.clock.monotonic()),
+    );
   }
 
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@
  * Carries out decided deletions of pipelines, on the worker that owns the shard of the pipeline. An edge that was killed
  * in the middle of a deletion leaves the rest to this part, and so does an edge that stores a run of the pipeline late.
  */
+import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import type { PipelineId } from "../../domain/ids.ts";
 import type { PipelineDeletion } from "../../stores/ports/pipeline-deletions.ts";
@@ -34,15 +35,18 @@ export class PipelineDeleter {
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
-      this.#working = this.pass()
-        .catch((error: unknown) =>
-          this.#context.log.warn({ error: String(error) }, "deletions of pipelines wait: the next pass tries again"),
-        )
-        .finally(() => {
-          if (this.#timer !== undefined) this.start();
-        });
-    }, TICK_MS);
+    this.#timer = setTimeout(
+      () => {
+        this.#working = this.pass()
+          .catch((error: unknown) =>
+            this.#context.log.warn({ error: String(error) }, "deletions of pipelines wait: the next pass tries again"),
+          )
+          .finally(() => {
+            if (this.#timer !== undefined) this.start();
+          });
+      },
+      untilNext(TICK_MS, this.#context.clock.monotonic()),
+    );
   }
 
   async stop(): Promise<void> {
