@@ -110,7 +110,10 @@ function planWith(
     });
   }
   const limit = input.snapshotBytes ?? null;
-  const large = limit === null ? undefined : findTooLarge(definition, cells, input.variables, limit, budget);
+  const large =
+    limit === null
+      ? undefined
+      : findTooLarge(definition, cells, [...input.variables, ...(input.inherited ?? [])], limit, budget);
   if (large !== undefined) resolver.refuse("snapshot-limit", large.path, large.message);
   const { problems, warnings } = resolver;
   if (problems.length > 0) return { ok: false, fault: "definition", problems };

@@ -117,7 +117,7 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
     resolver.refuse("plan-limit", [], message);
   }
   const limit = input.snapshotBytes ?? null;
-  const bytes = limit === null ? 0 : snapshotBytesOf(plan, input.variables);
+  const bytes = limit === null ? 0 : snapshotBytesOf(plan, [...input.variables, ...(input.inherited ?? [])]);
   const late = planned.filter((job) => job.cells !== null).length;
   if (limit !== null && bytes > limit) {
     const { path, message } = tooLarge(bytes, limit, cells);

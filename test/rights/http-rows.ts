@@ -38,6 +38,21 @@ const projectSetting = (name: string, read: UserOperation, write: UserOperation)
   { route: `PUT /projects/:projectId/${name}`, operation: write, at: onProject, body: nothing },
 ];
 
+const variables = (
+  path: string,
+  at: HttpRow["at"] & {},
+  [read, write]: readonly [UserOperation, UserOperation],
+): readonly HttpRow[] => {
+  const named = (world: World) => ({ ...at(world), name: "V" });
+  const prepare = (world: World) => world.keepVariables();
+  return [
+    { route: `GET ${path}`, operation: read, at },
+    { route: `PUT ${path}/:name`, operation: write, at: named, body: () => ({ value: "v" }) },
+    { route: `GET ${path}/:name`, operation: read, at: named, prepare },
+    { route: `DELETE ${path}/:name`, operation: write, at: named, prepare },
+  ];
+};
+
 const secrets = (path: string, at: HttpRow["at"] & {}): readonly HttpRow[] => [
   {
     route: `POST ${path}`,
@@ -294,6 +309,8 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: ({ projectId, cacheId }) => ({ projectId, cacheId }),
     prepare: (world) => world.keepCache(),
   },
+  ...variables("/tenants/:tenantId/variables", onTenant, ["readTenantVariables", "writeTenantVariables"]),
+  ...variables("/projects/:projectId/variables", onProject, ["readVariables", "writeVariables"]),
   ...secrets("/projects/:projectId/secrets", onProject),
   ...secrets("/pipelines/:pipelineId/secrets", onPipeline),
 

@@ -269,6 +269,12 @@ export class World {
     }
   }
 
+  async keepVariables(): Promise<void> {
+    for (const owner of [`/tenants/${this.tenantId}`, `/projects/${this.projectId}`]) {
+      await this.call("PUT", `${owner}/variables/V`, { value: "v" });
+    }
+  }
+
   async keepArtifact(): Promise<void> {
     const { artifacts, blobs } = this.context.stores;
     const { artifactId, runId, stepRunId } = this;

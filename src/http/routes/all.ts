@@ -16,6 +16,7 @@ import { RIGHTS_ROUTES } from "./rights-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
+import { VARIABLE_ROUTES } from "./variable-routes.ts";
 import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
 
 export const API_ROUTES: readonly Route<ClusterContext>[] = [
@@ -27,6 +28,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...CACHE_ROUTES,
   ...PIPELINE_ROUTES,
   ...SECRET_ROUTES,
+  ...VARIABLE_ROUTES,
   ...PLUGIN_ROUTES,
   ...CLUSTER_ROUTES,
   ...PROJECT_ROUTES,

@@ -209,6 +209,20 @@ export const TRUSTED_SELECTORS: SchemaStep = {
  */
 export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
 
+/**
+ * Schema 7: runs inherit the variables of their project and their tenant. A node that writes schema 6 would plan the rerun
+ * of such a run without them. So the downgrade refuses a run that has some, until the last of those nodes is gone.
+ */
+export const INHERITED_VARIABLES: SchemaStep = {
+  upgrade: {},
+  downgrade: {
+    origin(origin) {
+      if (origin.inherited !== undefined) throw olderNode("variables of projects and tenants");
+      return origin;
+    },
+  },
+};
+
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =
     group !== null ||

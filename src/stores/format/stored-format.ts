@@ -13,6 +13,7 @@ import {
   CONDITIONS_AND_OUTPUTS,
   ENDED_ATTEMPTS_APART,
   GATES_AND_RERUNS,
+  INHERITED_VARIABLES,
   TRUSTED_SELECTORS,
   USAGE_AND_STEP_NEEDS,
 } from "./schema-steps.ts";
@@ -37,6 +38,7 @@ const STEPS: readonly SchemaStep[] = [
   USAGE_AND_STEP_NEEDS,
   TRUSTED_SELECTORS,
   ENDED_ATTEMPTS_APART,
+  INHERITED_VARIABLES,
 ];
 
 /** The first schema in which ended attempts are stored apart from the snapshot. */
