@@ -67,8 +67,9 @@ export function planContexts(subject: Subject): PlanContexts {
 export function plannedSelector(
   { trustDemand = NO_TRUST_DEMAND }: Pick<Subject, "trustDemand">,
   { selector, target }: Pick<DefinedJob, "selector" | "target">,
-  { steps }: Pick<JobSpec, "steps">,
+  { steps, permissions }: Pick<JobSpec, "steps" | "permissions">,
 ): AgentSelector {
-  const hasSecrets = steps.some(({ secrets }) => secrets.length > 0);
+  // The tokens of a job are secrets, too.
+  const hasSecrets = permissions !== undefined || steps.some(({ secrets }) => secrets.length > 0);
   return selectorUnder(trustDemand, selector, { hasSecrets, hasProtectedTarget: target?.protected === true });
 }

@@ -5,8 +5,8 @@ import type { World } from "./world.ts";
 export interface HttpRow {
   /** Method and path of the route, as the router has it, without the prefix. */
   readonly route: string;
-  /** `open`: needs no token. `anybody`: any user. */
-  readonly operation: UserOperation | "open" | "anybody";
+  /** `open`: needs no token. `anybody`: any user. `job`: no user at all. */
+  readonly operation: UserOperation | "open" | "anybody" | "job";
   /** The values of the parameters in the path, and the query. */
   readonly at?: (world: World) => Readonly<Record<string, string>>;
   readonly query?: string;
@@ -149,6 +149,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "GET /docs", operation: "open" },
   { route: "GET /ws", operation: "anybody" },
 
+  { route: "POST /id-token", operation: "job", body: nothing },
   { route: "GET /whoami", operation: "readOwnAccount" },
   { route: "GET /roles", operation: "readOwnAccount" },
   { route: "POST /users", operation: "manageUsers", body: () => ({ name: unique(), role: "viewer" }) },

@@ -6,6 +6,7 @@ import { ARTIFACT_ROUTES } from "./artifact-routes.ts";
 import { CACHE_ROUTES } from "./cache-routes.ts";
 import { CLUSTER_ROUTES } from "./cluster-routes.ts";
 import { IDENTITY_ROUTES } from "./identity-routes.ts";
+import { ID_TOKEN_ROUTES } from "./id-token-routes.ts";
 import { LOG_LIMIT_ROUTES } from "./log-limit-routes.ts";
 import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
@@ -21,6 +22,7 @@ import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
 
 export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...IDENTITY_ROUTES,
+  ...ID_TOKEN_ROUTES,
   ...AGENT_ROUTES,
   ...RUN_ROUTES,
   ...APPROVAL_ROUTES,

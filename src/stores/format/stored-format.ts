@@ -13,9 +13,9 @@ import {
   CONDITIONS_AND_OUTPUTS,
   ENDED_ATTEMPTS_APART,
   GATES_AND_RERUNS,
-  INHERITED_VARIABLES,
   TRUSTED_SELECTORS,
   USAGE_AND_STEP_NEEDS,
+  VARIABLES_AND_PERMISSIONS,
 } from "./schema-steps.ts";
 import type { Conversion, Part, SchemaStep, StoredParts } from "./stored-parts.ts";
 
@@ -38,7 +38,7 @@ const STEPS: readonly SchemaStep[] = [
   USAGE_AND_STEP_NEEDS,
   TRUSTED_SELECTORS,
   ENDED_ATTEMPTS_APART,
-  INHERITED_VARIABLES,
+  VARIABLES_AND_PERMISSIONS,
 ];
 
 /** The first schema in which ended attempts are stored apart from the snapshot. */

@@ -1,6 +1,7 @@
 /** The port of documents: small JSON values that the installation, a tenant or a project has, each as a whole. */
 import type { ProjectId, TenantId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
+import type { Seal } from "./secrets.ts";
 
 /** A text that expressions read beside the variables of the definition. */
 export interface Variable {
@@ -17,12 +18,34 @@ export interface VariableSet {
   readonly variables: readonly Variable[];
 }
 
+/** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */
+export interface PublicTokenKey {
+  /** Names the key in the header of a token. */
+  readonly kid: string;
+  readonly kty: "RSA";
+  readonly n: string;
+  readonly e: string;
+}
+
+/** A key that signs identity tokens. The seal holds its private part. */
+export interface TokenKey extends PublicTokenKey, Seal {
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+export interface TokenKeySet {
+  /** The oldest first. */
+  readonly keys: readonly TokenKey[];
+}
+
 /** The content of a document, by its kind. */
 export interface DocumentBodies {
   variables: VariableSet;
+  /** Of the installation. */
+  tokenKeys: TokenKeySet;
 }
 export type DocumentKind = keyof DocumentBodies;
-export const DOCUMENT_KINDS = ["variables"] as const satisfies readonly DocumentKind[];
+export const DOCUMENT_KINDS = ["variables", "tokenKeys"] as const satisfies readonly DocumentKind[];
 
 /** Whose document it is. */
 export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
