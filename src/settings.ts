@@ -73,7 +73,7 @@ export const SETTINGS = {
     standard: null,
     without: "the address of the listener",
     meaning:
-      "The address that users call, such as `https://ci.example.com`, without a path. Links, redirects and [the sessions of browsers](operations.md#browsers) need it behind a proxy.",
+      "The address that users call, such as `https://ci.example.com`, without a path. Links, redirects and [the sessions of browsers](operations.md#browsers) need it behind a proxy. Jobs with [permissions](definition.md#permissions) need it on edges and gateways.",
   },
   MILLRACE_GRPC_ADDRESS: {
     group: "Roles and addresses",

@@ -49,6 +49,8 @@ export interface AppContext {
   readonly artifactRules: ArtifactRules;
   /** Bounds on the size and the age of cache entries. */
   readonly cacheRules: CacheRules;
+  /** The configured address of the edges, without a path; absent without one. It is the issuer of identity tokens. */
+  readonly publicUrl?: string;
   /** HMAC key that signs and verifies access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

@@ -215,6 +215,7 @@ function withResolvers<T>() {
 
 function holderOf(caller: Caller): string {
   if (caller.kind === "user") return caller.userId;
+  if (caller.kind === "job") return caller.jobId;
   return caller.kind === "agent" ? caller.agentId : caller.tokenId;
 }
 

@@ -14,6 +14,7 @@ import type {
   RawJobRetry,
   RawMatrix,
   RawNotification,
+  RawPermissions,
   RawPipeline,
   RawSource,
   RawStage,
@@ -76,6 +77,8 @@ export interface DefinedJob {
   /** The `source` of the job, else that of the pipeline. */
   readonly code: RawSource | null;
   readonly target: RawTarget | null;
+  /** Those of the job, else those of the pipeline; null for none. */
+  readonly permissions: RawPermissions | null;
   readonly notify: readonly RawNotification[];
   readonly outputs: Pairs<string>;
   readonly steps: readonly DefinedStep[];
@@ -182,6 +185,7 @@ function toJob(raw: RawJob, path: Path, pipeline: RawPipeline): DefinedJob {
     approval: raw.approval ?? raw.Approval ?? null,
     code: raw.source ?? raw.Source ?? pipeline.source ?? pipeline.Source ?? null,
     target,
+    permissions: raw.permissions ?? pipeline.permissions ?? null,
     notify: raw.notify ?? raw.Notify ?? [],
     outputs: pairs(raw.outputs),
     steps: raw.steps.map(toStep),

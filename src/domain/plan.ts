@@ -159,11 +159,25 @@ export interface PlannedStep {
   readonly retry: PlannedRetry<"failed" | "timeout"> | null;
 }
 
+/** What the job's own token for the API may do in its project, the least first; each contains the ones before it. */
+export const JOB_API_WORDS = ["read", "trigger", "write"] as const;
+
+export interface JobPermissions {
+  /** True for a job that may ask for OpenID Connect tokens of this installation. */
+  readonly idToken: boolean;
+  /** Null for a job without a token for the API. */
+  readonly api: (typeof JOB_API_WORDS)[number] | null;
+  /** The environment of the job's target; null for none. */
+  readonly environment: string | null;
+}
+
 /**
  * What an agent needs to run the steps of one job. Expressions are evaluated as far as their values are known when the
  * run is planned.
  */
 export interface JobSpec {
+  /** What the job may do with an identity of its own; absent for a job without one. */
+  readonly permissions?: JobPermissions;
   readonly env: Pairs<string>;
   /**
    * Names in `env` of the deferred texts: their expressions read `jobs` and `secrets`. `late` is the name of the stored

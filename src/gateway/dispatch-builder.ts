@@ -15,11 +15,14 @@ import { withActors } from "../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
 import type { RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
+import type { AppContext } from "../app/context.ts";
+import { jobEnvironment } from "../app/identity/job-tokens.ts";
 import type { BegunRun } from "../app/begun-runs.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
 import type { LogLimits } from "./log-limits.ts";
 import type { SecretHandout } from "./secret-handout.ts";
 
+const NO_IDENTITY = { env: [], secrets: [] } as const;
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
 /** Agents accept messages of 16 MB: a larger dispatch would end the channel each time that it is sent. */
@@ -83,6 +86,8 @@ export interface DispatchBuilderOptions {
   readonly secrets: Pick<SecretVault, "read">;
   readonly handout: Pick<SecretHandout, "refusal">;
   readonly logLimits: Pick<LogLimits, "of">;
+  /** Makes the tokens of jobs with permissions; `publicUrl` is where their steps reach the API. Absent: such jobs fail. */
+  readonly identity?: Pick<AppContext, "clock" | "signingKey" | "publicUrl">;
   readonly contentLimits?: ContentLimits;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
@@ -146,9 +151,10 @@ export class DispatchBuilder {
     if (job === undefined || planned === undefined || stepSpec === undefined) {
       throw missingPlan(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
-    const [{ step, matrix, secrets }, logLimit] = await Promise.all([
+    const [{ step, matrix, secrets }, logLimit, identity] = await Promise.all([
       this.#resolve(granted, plan, spec, stepSpec),
       this.#options.logLimits.of(plan.projectId),
+      this.#identityOf(granted, plan, spec, origin),
     ]);
     const { contentLimits } = this.#options;
     const name = jobName(job, { matrix });
@@ -163,7 +169,7 @@ export class DispatchBuilder {
       uses: step.uses,
       action: step.action,
       argsJson: JSON.stringify(step.args),
-      env: [...step.jobEnv, ...step.env, ...millraceEnv(plan, name, origin)],
+      env: [...step.jobEnv, ...step.env, ...millraceEnv(plan, name, origin), ...identity.env],
       workingDirectory: step.workingDirectory,
       timeoutMs: planned.timeoutMs ?? 0,
       cancelGraceMs: job.cancelGraceMs,
@@ -171,7 +177,7 @@ export class DispatchBuilder {
       stepIndex,
       requestId: granted.requestId,
       jobAttempt: granted.jobAttempt,
-      secrets: Object.values(secrets),
+      secrets: [...Object.values(secrets), ...identity.secrets],
       artifacts: step.artifacts,
       plugin: step.plugin,
       logLimit,
@@ -204,6 +210,21 @@ export class DispatchBuilder {
       });
       return { step: resolved, matrix: job.matrix, secrets };
     });
+  }
+
+  /** The tokens of a job with permissions. They are secrets: an agent that gets no secrets gets none of them. */
+  async #identityOf(granted: GrantedStep, plan: RunPlan, { permissions }: JobSpec, origin: RunOrigin) {
+    if (permissions === undefined) return NO_IDENTITY;
+    const { identity, handout } = this.#options;
+    if (identity?.publicUrl === undefined) {
+      throw new DeferredTextError(
+        "the job has `permissions`, and its steps cannot be told where the API is: set MILLRACE_PUBLIC_URL on all edges and gateways",
+      );
+    }
+    const planned = plan.jobs[granted.jobIndex]!;
+    const refusal = await handout.refusal(granted.agentId, plan.projectId, planned, { secrets: ["MILLRACE_TOKEN"] });
+    if (refusal !== undefined) throw new DeferredTextError(refusal);
+    return jobEnvironment(identity, granted, permissions, origin, identity.publicUrl);
   }
 
   /** The present values of the step's secrets. They must go into the dispatch and nowhere else. */

@@ -47,6 +47,7 @@ export function gatewayContext(
     secrets: context.secrets,
     handout: new SecretHandout(context),
     logLimits: new LogLimits(context),
+    identity: context,
     contentLimits: contentLimitsOf(context),
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });

@@ -31,6 +31,7 @@ import { originForm } from "./request/request-target.ts";
 import { OPENAPI_ROUTES } from "./openapi/openapi-routes.ts";
 import { addRoutes } from "./route.ts";
 import { API_ROUTES } from "./routes/all.ts";
+import { WELL_KNOWN_ROUTES } from "./routes/id-token-routes.ts";
 import type { RequestState } from "./request/state.ts";
 
 export interface HttpServerOptions {
@@ -91,6 +92,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const health = new Router<RequestState>(EXACT);
   health.use(boundQuery());
   addHealthRoutes(health, context, options.readiness);
+  const wellKnown = new Router<RequestState>(EXACT);
+  wellKnown.use(boundQuery());
+  addRoutes(wellKnown, context, WELL_KNOWN_ROUTES);
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
   addRoutes(open, context, OPENAPI_ROUTES);
@@ -127,6 +131,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   });
   app.use(health.routes());
   app.use(limitRates(context.clock, options.rateLimits ?? NO_RATE_LIMITS, addressOf, proofOf));
+  app.use(wellKnown.routes());
   app.use(open.routes());
   app.use(forms.routes());
   app.use(api.routes());

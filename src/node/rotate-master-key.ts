@@ -1,6 +1,8 @@
 /** The operator's rotation of the master key. Nodes of the installation may run meanwhile. */
 import type { NodeConfig } from "../config.ts";
-import { resealAll, type Rotation } from "../secrets/rotation.ts";
+import type { KeyRing } from "../secrets/master-keys.ts";
+import { resealAll, resealTokenKeys, type Rotation } from "../secrets/rotation.ts";
+import type { Stores } from "../stores/ports/stores.ts";
 import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "./master-key-files.ts";
 import { configuredKeys } from "./master-keys.ts";
 import { openStores, requireStore } from "./stores.ts";
@@ -15,13 +17,18 @@ export async function rotateMasterKey(config: NodeConfig, dataDir: string): Prom
   const stores = await openStores(config, dataDir);
   try {
     const configured = configuredKeys(config);
-    if (configured !== null) return await resealAll(stores.secrets, configured);
+    if (configured !== null) return await resealEverything(stores, configured);
     const keys = await readOrMakeMasterKeys(dataDir);
-    const finished = await resealAll(stores.secrets, keys);
+    const finished = await resealEverything(stores, keys);
     if (finished.resealed > 0) return finished;
     await makeMasterKey(dataDir, (await readMasterKeyFiles(dataDir)).length);
-    return await resealAll(stores.secrets, keys);
+    return await resealEverything(stores, keys);
   } finally {
     await stores.close();
   }
+}
+
+async function resealEverything({ secrets, documents }: Stores, keys: KeyRing): Promise<Rotation> {
+  const rotation = await resealAll(secrets, keys);
+  return { ...rotation, resealed: rotation.resealed + (await resealTokenKeys(documents, keys)) };
 }

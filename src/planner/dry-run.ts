@@ -8,6 +8,7 @@ import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
 import { type PlanContexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
+import { planPermissions } from "./plan-permissions.ts";
 import { pinPlugins } from "./plan-plugins.ts";
 import type { PlanRefusal } from "./plan-run.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
@@ -96,7 +97,8 @@ function planWith(
     const jobs: DryJob[] = [];
     for (const cell of cells) {
       if (cell.stage !== index) continue;
-      const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
+      const resolved = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
+      const spec = { ...resolved, ...planPermissions(cell.defined, resolver) };
       for (const step of spec.steps) for (const name of step.secrets) secrets.add(name);
       jobs.push(dryJob(cell, spec, verdict, judge, plannedSelector(input, cell.defined, spec)));
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
@@ -110,7 +112,10 @@ function planWith(
     });
   }
   const limit = input.snapshotBytes ?? null;
-  const large = limit === null ? undefined : findTooLarge(definition, cells, input.variables, limit, budget);
+  const large =
+    limit === null
+      ? undefined
+      : findTooLarge(definition, cells, [...input.variables, ...(input.inherited ?? [])], limit, budget);
   if (large !== undefined) resolver.refuse("snapshot-limit", large.path, large.message);
   const { problems, warnings } = resolver;
   if (problems.length > 0) return { ok: false, fault: "definition", problems };

@@ -21,6 +21,8 @@ export interface TriggerContext {
 export interface Subject {
   readonly definition: Definition;
   readonly trigger: TriggerContext;
+  /** The variables of the tenant and the project, which those of the definition override. */
+  readonly inherited?: Pairs<string>;
   /** Override the variables of the definition. */
   readonly variables: Pairs<string>;
   readonly pipelineId: PipelineId;
@@ -45,13 +47,13 @@ export interface PlanContexts {
 
 /** The values of the contexts. Only a manual trigger has to give the required inputs. */
 export function planContexts(subject: Subject): PlanContexts {
-  const { definition, trigger, variables } = subject;
+  const { definition, trigger, variables, inherited = [] } = subject;
   const given = new Map<string, Scalar>(variables);
   const { values, problems } = applyInputs(definition.inputs, given);
   return {
     contexts: {
       trigger: { ...trigger.payload, payload: trigger.payload, kind: trigger.kind, ref: trigger.ref },
-      variables: Object.fromEntries([...definition.variables, ...variables, ...values]),
+      variables: Object.fromEntries([...inherited, ...definition.variables, ...variables, ...values]),
       pipeline: { id: subject.pipelineId, name: subject.pipelineName },
       project: { id: subject.projectId },
     },
@@ -65,8 +67,9 @@ export function planContexts(subject: Subject): PlanContexts {
 export function plannedSelector(
   { trustDemand = NO_TRUST_DEMAND }: Pick<Subject, "trustDemand">,
   { selector, target }: Pick<DefinedJob, "selector" | "target">,
-  { steps }: Pick<JobSpec, "steps">,
+  { steps, permissions }: Pick<JobSpec, "steps" | "permissions">,
 ): AgentSelector {
-  const hasSecrets = steps.some(({ secrets }) => secrets.length > 0);
+  // The tokens of a job are secrets, too.
+  const hasSecrets = permissions !== undefined || steps.some(({ secrets }) => secrets.length > 0);
   return selectorUnder(trustDemand, selector, { hasSecrets, hasProtectedTarget: target?.protected === true });
 }

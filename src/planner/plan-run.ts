@@ -18,6 +18,7 @@ import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
+import { planPermissions } from "./plan-permissions.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
 import { snapshotBytesOf } from "./snapshot-size.ts";
@@ -84,7 +85,8 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
   const planned: PlannedJob[] = [];
   const links = linkCells(cells);
   for (const [index, cell] of cells.entries()) {
-    const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
+    const resolved = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
+    const spec = { ...resolved, ...planPermissions(cell.defined, resolver) };
     jobs.push(spec);
     refuseDeferredEnv(cell.defined, spec, resolver, parsed);
     planned.push({ ...planJob(cell, spec, input, known, budget), index, ...links[index]! });
@@ -117,7 +119,7 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
     resolver.refuse("plan-limit", [], message);
   }
   const limit = input.snapshotBytes ?? null;
-  const bytes = limit === null ? 0 : snapshotBytesOf(plan, input.variables);
+  const bytes = limit === null ? 0 : snapshotBytesOf(plan, [...input.variables, ...(input.inherited ?? [])]);
   const late = planned.filter((job) => job.cells !== null).length;
   if (limit !== null && bytes > limit) {
     const { path, message } = tooLarge(bytes, limit, cells);

@@ -1,7 +1,8 @@
 /** Rotation: seals all stored secrets with a new master key, while nodes go on reading and writing secrets. */
-import type { SealedSecret, SecretKey, SecretStore } from "../stores/ports/secrets.ts";
+import type { DocumentStore, TokenKey } from "../stores/ports/documents.ts";
+import type { Seal, SealedSecret, SecretKey, SecretStore } from "../stores/ports/secrets.ts";
 import type { KeyRing } from "./master-keys.ts";
-import { seal, unseal, UnreadableSecretError } from "./sealing.ts";
+import { ownKey, seal, unseal, UnreadableSecretError } from "./sealing.ts";
 
 const PAGE = 100;
 
@@ -44,11 +45,36 @@ async function* secretsNotUnder(store: SecretStore, keyId: string): AsyncGenerat
   }
 }
 
-async function valueOrReason(keys: KeyRing, secret: SealedSecret): Promise<string | { readonly reason: string }> {
+async function valueOrReason(keys: KeyRing, secret: SecretKey & Seal): Promise<string | { readonly reason: string }> {
   try {
     return await unseal(keys, secret);
   } catch (error) {
     if (!(error instanceof UnreadableSecretError)) throw error;
     return { reason: error.message };
+  }
+}
+
+/**
+ * Seals the keys of identity tokens with the newest master key, and answers how many it sealed again. A key that cannot be
+ * read stays as it is.
+ */
+export async function resealTokenKeys(documents: DocumentStore, ring: KeyRing): Promise<number> {
+  const newest = await ring.newest();
+  for (;;) {
+    const [stored] = await documents.find("tokenKeys", ["installation"]);
+    if (stored === undefined) return 0;
+    let resealed = 0;
+    const keys = await Promise.all(
+      stored.body.keys.map(async (key): Promise<TokenKey> => {
+        if (key.keyId === newest.id) return key;
+        const value = await valueOrReason(ring, { ...ownKey(key.kid), ...key });
+        if (typeof value === "object") return key;
+        resealed++;
+        return { ...key, ...seal(newest, ownKey(key.kid), value) };
+      }),
+    );
+    if (resealed === 0) return 0;
+    // An edge may have stored a further key meanwhile; then the keys are read again.
+    if (await documents.save({ ...stored, version: stored.version + 1, body: { keys } })) return resealed;
   }
 }

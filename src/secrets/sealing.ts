@@ -3,7 +3,8 @@
  * authenticated with the value, so that a record that was moved or changed cannot be opened.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { type SecretKey, secretIdOf, type Seal, type SealedSecret } from "../stores/ports/secrets.ts";
+import { asId, type ProjectId } from "../domain/ids.ts";
+import { type SecretKey, secretIdOf, type Seal } from "../stores/ports/secrets.ts";
 import type { KeyRing, MasterKey } from "./master-keys.ts";
 
 const ALGORITHM = "aes-256-gcm";
@@ -23,7 +24,7 @@ export function seal(key: MasterKey, of: SecretKey, value: string): Seal {
 }
 
 /** The value of a sealed secret. Rejects with an {@link UnreadableSecretError} when its key is unknown or its record was changed. */
-export async function unseal(keys: Pick<KeyRing, "find">, secret: SealedSecret): Promise<string> {
+export async function unseal(keys: Pick<KeyRing, "find">, secret: SecretKey & Seal): Promise<string> {
   const key = await keys.find(secret.keyId);
   if (key === undefined) {
     throw new UnreadableSecretError(
@@ -44,4 +45,9 @@ export async function unseal(keys: Pick<KeyRing, "find">, secret: SealedSecret):
 
 function boundTo(key: SecretKey): Buffer {
   return Buffer.from(`millrace secret 1\0${secretIdOf(key)}`);
+}
+
+/** What the seal of a secret of the installation itself is bound to: no project has the empty id. */
+export function ownKey(name: string): SecretKey {
+  return { projectId: asId<ProjectId>(""), pipelineId: null, name };
 }

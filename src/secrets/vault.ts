@@ -1,9 +1,9 @@
 /** The vault: the only place that turns values into stored secrets, and stored secrets into values for the steps that read them. */
 import type { PipelineId } from "../domain/ids.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../stores/ports/secrets.ts";
+import type { Seal, SealedSecret, SecretKey, SecretScope, SecretStore } from "../stores/ports/secrets.ts";
 import type { KeyRing } from "./master-keys.ts";
-import { seal, unseal } from "./sealing.ts";
+import { ownKey, seal, unseal } from "./sealing.ts";
 
 export interface VaultOptions {
   readonly store: SecretStore;
@@ -35,6 +35,16 @@ export class SecretVault {
       updatedBy: by,
     };
     return (await store.create(secret)) === "created" ? secret : "exists";
+  }
+
+  /** Seals a secret of the installation itself, which the caller stores. `name` is unique among these. */
+  async sealOwn(name: string, value: string): Promise<Seal> {
+    return seal(await this.#options.keys.newest(), ownKey(name), value);
+  }
+
+  /** The value that {@link sealOwn} sealed. Rejects with an `UnreadableSecretError`. */
+  openOwn(name: string, sealed: Seal): Promise<string> {
+    return unseal(this.#options.keys, { ...ownKey(name), ...sealed });
   }
 
   /** Stores a new value; undefined when there is no secret of that key. */

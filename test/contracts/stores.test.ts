@@ -29,6 +29,7 @@ import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { loginStoreContract } from "./login-store.ts";
 import { outputStoreContract } from "./output-store.ts";
+import { documentStoreContract } from "./document-store.ts";
 import { pipelineDeletionStoreContract } from "./pipeline-deletion-store.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
@@ -50,6 +51,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
+  documentStoreContract(() => opened.stores);
   loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
@@ -139,6 +141,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
+  documentStoreContract(() => stores);
   loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);

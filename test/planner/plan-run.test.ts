@@ -42,6 +42,27 @@ describe("the planner", () => {
     expect(jobs[0]!.steps[0]!.args).to.deep.equal({ command: "echo", args: ["hello moon", "run_1"] });
   });
 
+  it("gives a job the permissions of its own, else those of the pipeline", () => {
+    const { jobs } = plan(
+      "permissions: { api: write }\ntarget: { environment: live }\njobs:\n" +
+        "  - { name: a, steps: [{ uses: shell, args: { script: 'true' } }] }\n" +
+        "  - { name: b, permissions: { idToken: true }, steps: [{ uses: shell, args: { script: 'true' } }] }\n" +
+        "  - { name: c, permissions: {}, steps: [{ uses: shell, args: { script: 'true' } }] }\n",
+    );
+    expect(jobs.map(({ permissions }) => permissions)).to.deep.equal([
+      { idToken: false, api: "write", environment: "live" },
+      { idToken: true, api: null, environment: "live" },
+      undefined,
+    ]);
+  });
+
+  it("refuses an environment with expressions for a job with identity tokens, and takes it for others", () => {
+    const text = (permissions: string) =>
+      `jobs:\n  - name: a\n    permissions: ${permissions}\n    target: { environment: "\${{ variables.e }}" }\n    steps: [{ uses: shell, args: { script: 'true' } }]\n`;
+    expect(() => plan(text("{ idToken: true }"))).to.throw("/jobs/0/target/environment");
+    expect(plan(text("{ api: read }")).jobs[0]!.permissions).to.include({ api: "read" });
+  });
+
   it("never evaluates the text of a value", () => {
     const { jobs } = plan(
       withEnv("{ A: '${{ trigger.ref }} ${{ variables.v }}' }"),

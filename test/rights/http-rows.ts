@@ -5,8 +5,8 @@ import type { World } from "./world.ts";
 export interface HttpRow {
   /** Method and path of the route, as the router has it, without the prefix. */
   readonly route: string;
-  /** `open`: needs no token. `anybody`: any user. */
-  readonly operation: UserOperation | "open" | "anybody";
+  /** `open`: needs no token. `anybody`: any user. `job`: no user at all. */
+  readonly operation: UserOperation | "open" | "anybody" | "job";
   /** The values of the parameters in the path, and the query. */
   readonly at?: (world: World) => Readonly<Record<string, string>>;
   readonly query?: string;
@@ -37,6 +37,21 @@ const projectSetting = (name: string, read: UserOperation, write: UserOperation)
   { route: `GET /projects/:projectId/${name}`, operation: read, at: onProject },
   { route: `PUT /projects/:projectId/${name}`, operation: write, at: onProject, body: nothing },
 ];
+
+const variables = (
+  path: string,
+  at: HttpRow["at"] & {},
+  [read, write]: readonly [UserOperation, UserOperation],
+): readonly HttpRow[] => {
+  const named = (world: World) => ({ ...at(world), name: "V" });
+  const prepare = (world: World) => world.keepVariables();
+  return [
+    { route: `GET ${path}`, operation: read, at },
+    { route: `PUT ${path}/:name`, operation: write, at: named, body: () => ({ value: "v" }) },
+    { route: `GET ${path}/:name`, operation: read, at: named, prepare },
+    { route: `DELETE ${path}/:name`, operation: write, at: named, prepare },
+  ];
+};
 
 const secrets = (path: string, at: HttpRow["at"] & {}): readonly HttpRow[] => [
   {
@@ -134,6 +149,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "GET /docs", operation: "open" },
   { route: "GET /ws", operation: "anybody" },
 
+  { route: "POST /id-token", operation: "job", body: nothing },
   { route: "GET /whoami", operation: "readOwnAccount" },
   { route: "GET /roles", operation: "readOwnAccount" },
   { route: "POST /users", operation: "manageUsers", body: () => ({ name: unique(), role: "viewer" }) },
@@ -294,6 +310,8 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: ({ projectId, cacheId }) => ({ projectId, cacheId }),
     prepare: (world) => world.keepCache(),
   },
+  ...variables("/tenants/:tenantId/variables", onTenant, ["readTenantVariables", "writeTenantVariables"]),
+  ...variables("/projects/:projectId/variables", onProject, ["readVariables", "writeVariables"]),
   ...secrets("/projects/:projectId/secrets", onProject),
   ...secrets("/pipelines/:pipelineId/secrets", onPipeline),
 

@@ -216,6 +216,25 @@ describe("the stored format", () => {
     });
   });
 
+  it("refuses to write variables of a project or a tenant as schema 6", () => {
+    const origin = sampleAggregate().head.origin;
+    const before = STORED_FORMAT.schema - 1;
+    expect(STORED_FORMAT.write("origin", origin, before)).to.deep.equal(origin);
+    expect(() => STORED_FORMAT.write("origin", { ...origin, inherited: [["a", "b"]] }, before))
+      .to.throw("variables of projects and tenants")
+      .that.includes({ reason: "unavailable" });
+  });
+
+  it("refuses to write permissions of a job as schema 6", () => {
+    const [spec] = jobSpecsOf(PLAN);
+    const permissions = { idToken: true, api: null, environment: null };
+    const before = STORED_FORMAT.schema - 1;
+    expect(STORED_FORMAT.write("spec", spec!, before)).to.deep.equal(spec);
+    expect(() => STORED_FORMAT.write("spec", { ...spec!, permissions }, before))
+      .to.throw("permissions of jobs")
+      .that.includes({ reason: "unavailable" });
+  });
+
   it("refuses data that a newer version has stored, and says what to do", () => {
     expect(() =>
       fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, NEXT_FORMAT.schema), "the plan of run_1"),

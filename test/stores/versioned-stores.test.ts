@@ -130,7 +130,12 @@ for (const [engine, open] of [
       writes = APART_SCHEMA;
       expect(aggregates.keepsEndedApart).to.equal(raw.aggregates.keepsEndedApart);
       const root = actors.filter(({ kind }) => kind === "run");
-      await aggregates.save({ expectedVersion: 1, head: { ...head, version: 2 }, changed: root, events: [] });
+      await aggregates.save({
+        expectedVersion: 1,
+        head: { ...head, schema: APART_SCHEMA, version: 2 },
+        changed: root,
+        events: [],
+      });
       expect(await storedRun())
         .to.include({ schema: APART_SCHEMA })
         .and.not.have.property("attempts");

@@ -49,6 +49,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
     endTime: null,
     duration: 1_000,
     variables: {},
+    inheritedVariables: {},
     reason: "",
     waitingFor: null,
     approvals: [],

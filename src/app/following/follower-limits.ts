@@ -68,6 +68,7 @@ export class FollowerLimits {
 
 function holderOf(caller: Caller): string {
   if (caller.kind === "user") return caller.userId;
+  if (caller.kind === "job") return caller.jobId;
   return caller.kind === "agent" ? caller.agentId : caller.tokenId;
 }
 

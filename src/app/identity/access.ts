@@ -1,6 +1,14 @@
 /** The one place where callers are authenticated and authorised, for HTTP, WebSocket and gRPC. */
 import { MillraceError } from "../../domain/errors.ts";
-import { asId, type AgentId, type SessionId, type TokenId, type UserId } from "../../domain/ids.ts";
+import {
+  asId,
+  type AgentId,
+  type JobRunId,
+  type RunId,
+  type SessionId,
+  type TokenId,
+  type UserId,
+} from "../../domain/ids.ts";
 import type { FoundUser, Token } from "../../stores/ports/identity.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import {
@@ -14,6 +22,7 @@ import {
 } from "../../domain/roles.ts";
 import { ACT_AS, isWideEnough, type OperationOf, USER_OPERATIONS, type UserOperation, widthOf } from "./operations.ts";
 import { OPEN_AFTER_EXPIRY_SECONDS, verifyAccessToken } from "./access-tokens.ts";
+import { jobCaller } from "./job-tokens.ts";
 import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
 import type { IdentityContext } from "./context.ts";
 import { isLive, noteBrowserUse, type Standing, withSession } from "./session-proof.ts";
@@ -23,7 +32,7 @@ import { findProvenToken, isCurrent, noteTokenUse } from "./tokens.ts";
 export { ACT_AS, OPERATIONS, operationsOf, SCOPES, type UserOperation, type Width } from "./operations.ts";
 
 /** An authenticated caller. Callers with an agent or registration token may only call the agent operations of gRPC. */
-export type Caller = UserCaller | AgentCaller | RegistrationCaller;
+export type Caller = UserCaller | AgentCaller | RegistrationCaller | JobCaller;
 
 export interface UserCaller {
   readonly kind: "user";
@@ -34,6 +43,8 @@ export interface UserCaller {
   /** What is bound to tenants and projects; absent for nothing. */
   readonly rights?: Rights;
   readonly scopes: readonly string[];
+  /** True for a running job, which calls the API of its own project with a token of its own. */
+  readonly isJob?: boolean;
   /** What the caller's proof stands on. */
   readonly standing?: Standing;
 }
@@ -52,6 +63,13 @@ export interface AgentCaller {
 export interface RegistrationCaller {
   readonly kind: "registration";
   readonly tokenId: TokenId;
+}
+
+/** A running job that asks for identity tokens. */
+export interface JobCaller {
+  readonly kind: "job";
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
 }
 
 /** Operations of agents, each with the kind of token that may call it. */
@@ -96,6 +114,8 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
     if (verified.refused === "expired") {
       throw new MillraceError("unauthenticated", "the access token has expired: log in again");
     }
+    const ofJob = await jobCaller(context, bearer);
+    if (ofJob !== undefined) return ofJob;
   }
   const token = await findProvenToken(context, bearer);
   if (token === undefined) {
@@ -120,6 +140,15 @@ export function authorise(caller: Caller, operation: UserOperation | AgentOperat
   }
 }
 
+/** The job that asks for an identity token. Throws `forbidden` for every other caller. */
+export function authoriseJob(caller: Caller): JobCaller {
+  if (caller.kind === "job") return caller;
+  throw new MillraceError(
+    "forbidden",
+    "only a running job may ask for identity tokens, with the request token in MILLRACE_ID_TOKEN_REQUEST_TOKEN",
+  );
+}
+
 /**
  * {@link authorise} for an operation of users on what no project and no tenant owns: the caller's own account, the
  * installation, and what everybody with a role anywhere may see. Answers the caller as a user.
@@ -131,6 +160,7 @@ export function authoriseUser(caller: Caller, operation: OperationOf<"own" | "an
 function authoriseBy(caller: Caller, operation: UserOperation): UserCaller {
   const user = requireUser(caller);
   const { reach } = USER_OPERATIONS[operation];
+  refuseJob(user, operation);
   if (reach !== "own") requireRoleFor(user, operation, reach === "anywhere" ? bestRole(user) : user.role);
   requireWidth(user, operation);
   return user;
@@ -143,6 +173,7 @@ function authoriseBy(caller: Caller, operation: UserOperation): UserCaller {
  */
 export function authoriseLookUp(caller: Caller, operation: UserOperation): UserCaller {
   const user = requireUser(caller);
+  refuseJob(user, operation);
   if (user.role === null) return user;
   requireRoleFor(user, operation, bestRole(user));
   requireWidth(user, operation);
@@ -173,6 +204,12 @@ export function authoriseAs(
 function requireUser(caller: Caller): UserCaller {
   if (caller.kind === "user") return caller;
   throw new MillraceError("forbidden", `this operation is for users; this is a ${caller.kind} token`);
+}
+
+/** A job works in its project, and nowhere else. An approval is the decision of a person. */
+function refuseJob({ isJob = false }: UserCaller, operation: UserOperation): void {
+  if (!isJob || (USER_OPERATIONS[operation].reach === "project" && operation !== "decideApprovals")) return;
+  throw new MillraceError("forbidden", "the token of a job works in the project of the job only, and approves nothing");
 }
 
 function bestRole({ role, rights = NO_RIGHTS }: UserCaller): Role | null {

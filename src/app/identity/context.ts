@@ -2,4 +2,5 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of users and tokens work with. */
-export type IdentityContext = Pick<AppContext, "clock" | "signingKey"> & WithStores<"identity" | "logins">;
+export type IdentityContext = Pick<AppContext, "clock" | "signingKey"> &
+  WithStores<"identity" | "logins" | "aggregates">;

@@ -78,7 +78,7 @@ export async function createPersonalToken(
 
 /** Makes a token for a caller who was authorised already. */
 export async function issuePersonalToken(
-  context: Pick<IdentityContext, "clock" | "stores">,
+  context: Pick<IdentityContext, "clock"> & WithStores<"identity">,
   subject: UserId,
   { name, scopes, expiresIn }: z.output<typeof createTokenBody>,
 ): Promise<NewTokenView> {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, newId, type TenantId } from "../../domain/ids.ts";
+import { ownerOf } from "../../stores/ports/documents.ts";
 import type { Tenant } from "../../stores/ports/rights.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { noTenant } from "../lookups.ts";
@@ -92,7 +93,7 @@ export async function deleteTenant(
 ): Promise<void> {
   const { user } = await reachTenant(context, caller, "deleteTenants", tenantId);
   if (tenantId === DEFAULT_TENANT) throw isDefault("deleted");
-  const { identity, pipelines, rights } = context.stores;
+  const { documents, identity, pipelines, rights } = context.stores;
   // An archived tenant takes no new project, so that none is made while this call looks for them.
   await rights.changeTenant(tenantId, { archivedAt: context.clock.now() });
   const [project] = await pipelines.listProjects({ projectIds: [], tenantIds: [tenantId] });
@@ -103,6 +104,7 @@ export async function deleteTenant(
     );
   }
   for (const { userId } of await identity.listOwnedBy({ tenantId })) await identity.deleteUser(userId);
+  await documents.deleteOf(ownerOf({ tenantId }));
   await rights.deleteTenant(tenantId);
   context.log.info({ tenantId, by: user.name, userId: user.userId }, "a tenant was deleted");
 }

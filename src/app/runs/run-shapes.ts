@@ -156,6 +156,8 @@ const briefFields = {
   /** The rerun of this run. */
   retriedBy: id<RunId>().nullable(),
   variables: mapOf(z.string()),
+  /** Variables of the project and the tenant, as they were at the trigger. */
+  inheritedVariables: mapOf(z.string()),
   reason: z.string(),
   approvals: listOf(ApprovalShape),
   /** How many jobs there are to show, whether chosen or not. */

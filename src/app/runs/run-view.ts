@@ -125,6 +125,7 @@ function inBrief(source: DetailSource, run: RunState | undefined, listed: readon
     waitingFor: run === undefined ? view.waitingFor : detailedWait(view.waitingFor, run, waits, plan, waitFacts),
     retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
+    inheritedVariables: Object.fromEntries(aggregate.head.origin.inherited ?? []),
     reason: run?.reason ?? "",
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
     jobCount: listed.length,

@@ -21,6 +21,7 @@ import { findDeletion, recordDeletion } from "./deleted-runs.ts";
 import { reachPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { finishRemoval, isRunRemoved, removeRun } from "../runs/remove-run.ts";
 import { askingFor, checkWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { inheritedVariables } from "../catalogue/inherited-variables.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
 import { reach } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -43,8 +44,8 @@ export const adHocBody = z.strictObject({
 });
 
 /**
- * Answers once the run is stored; the run begins by itself. It is listed with the runs of the pipeline and has no
- * variables; the pipeline's approvals, groups and conditions do not apply to it. Throws `not_found`,
+ * Answers once the run is stored; the run begins by itself. It is listed with the runs of the pipeline and reads
+ * the variables of the project and its tenant; the pipeline's approvals, groups and conditions do not apply to it. Throws `not_found`,
  * `invalid_definition` with every problem, whose pointers begin with `/spec`, `request_id_reused`, and `conflict` for a
  * repeat whose step run was deleted. A repeat of a `requestId` answers the same step run, and finishes its creation
  * when the first call was cut off.
@@ -79,6 +80,7 @@ export async function createStepRun(
     }
     const revisionId = adHocRevisionId(runId);
     const plugins = await pluginsForRun(context.stores, definition);
+    const inherited = await inheritedVariables(context, pipeline.projectId);
     const planned = await withStepPointers(() =>
       planKnownRun(
         context,
@@ -90,6 +92,7 @@ export async function createStepRun(
           origin: {
             trigger: { kind: "manual", ref: defaultRef([], pipeline) },
             variables: [],
+            ...(inherited.length > 0 && { inherited }),
             triggeredBy,
             actor: user.name,
             revisionId,

@@ -16,6 +16,7 @@ export type TriggeringContext = Pick<
     | "plugins"
     | "pipelines"
     | "rights"
+    | "documents"
     | "pipelineDeletions"
     | "identity"
     | "secrets"

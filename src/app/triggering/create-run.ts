@@ -81,6 +81,7 @@ function inputOf(
     revisionId: origin.revisionId,
     trigger: { ...origin.trigger, payload: {} },
     variables: origin.variables,
+    inherited: origin.inherited ?? [],
     pipelineId: pipeline.pipelineId,
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,

@@ -21,6 +21,7 @@ import { type PlanView, viewPlan } from "./plan-view.ts";
 import { askingFor, type Asking, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { triggerBody } from "./trigger.ts";
+import { inheritedVariables } from "../catalogue/inherited-variables.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
 /** gRPC clients accept messages of this size by default. */
@@ -63,6 +64,7 @@ export async function planPipeline(
     input: {
       trigger: { kind, ref: ref ?? defaultRef(variables, pipeline), payload },
       variables,
+      inherited: await inheritedVariables(context, pipeline.projectId),
       pipelineId: pipeline.pipelineId,
       pipelineName: pipeline.name,
       projectId: pipeline.projectId,

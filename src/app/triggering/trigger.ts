@@ -14,6 +14,7 @@ import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import { id, shape, wholeNumber } from "../shapes.ts";
 import { reserveGroupPlace } from "./group-place.ts";
+import { inheritedVariables } from "../catalogue/inherited-variables.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
 const FIRST_ATTEMPT = 1;
@@ -75,9 +76,11 @@ export async function triggerRun(
     const definition = await definitionOfRevision(context.stores.pipelines, asking, revisionId);
     if (definition === undefined) throw noPipeline(input.pipelineId);
     const variables = Object.entries(input.variables);
+    const inherited = await inheritedVariables(context, pipeline.projectId);
     const origin = {
       trigger: { kind: "manual", ref: defaultRef(variables, pipeline) },
       variables,
+      ...(inherited.length > 0 && { inherited }),
       triggeredBy,
       actor: user.name,
       revisionId,

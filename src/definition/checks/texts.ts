@@ -154,7 +154,7 @@ function checkReach(
     source.report("undefined-value", path, `no variable "${clip(field)}" is declared (did you mean "${near}"?)`, {
       severity: "warning",
       spot,
-      hint: "it is empty unless the trigger gives it a value",
+      hint: "it is empty unless the trigger, the project or the tenant gives it a value",
     });
   }
 }

@@ -1,7 +1,7 @@
 /** The blocks of a pipeline and its jobs: source, approval, target, notify and concurrency. */
 import { z } from "zod";
 import { NOT_IN_NAMES } from "../../domain/names.ts";
-import { ON_CONFLICT } from "../../domain/plan.ts";
+import { JOB_API_WORDS, ON_CONFLICT } from "../../domain/plan.ts";
 import { ROLES } from "../../domain/roles.ts";
 import { LIMITS } from "./limits.ts";
 import { duration, json, name, plainText, text, variableName } from "./values.ts";
@@ -126,6 +126,25 @@ export const notifySchema = z
   )
   .max(LIMITS.listItems)
   .describe("Notifications; each entry has one of webhook, slack and email.");
+
+export const permissionsSchema = z
+  .strictObject({
+    idToken: z
+      .boolean()
+      .optional()
+      .describe("The steps may ask for OpenID Connect tokens, which prove to others what runs. Default false."),
+    api: z
+      .enum(JOB_API_WORDS)
+      .optional()
+      .describe(
+        "What the steps may do in the project with the job's own token for the API. Default: there is no token.",
+      ),
+  })
+  .meta({
+    id: "permissions",
+    title: "permissions",
+    description: "The identity that the steps of a job have. That of a job replaces that of the pipeline.",
+  });
 
 export const concurrencySchema = z
   .strictObject({

@@ -3,7 +3,14 @@ import { z } from "zod";
 import { LABEL_OPERATORS } from "../../domain/labels.ts";
 import { NOT_IN_NAMES } from "../../domain/names.ts";
 import { LIMITS } from "./limits.ts";
-import { approvalSchema, concurrencySchema, notifySchema, sourceSchema, targetSchema } from "./blocks.ts";
+import {
+  approvalSchema,
+  concurrencySchema,
+  notifySchema,
+  permissionsSchema,
+  sourceSchema,
+  targetSchema,
+} from "./blocks.ts";
 import { retryFields, stepSchema } from "./step.ts";
 import { block, condition, duration, env, identifier, name, plainText, scalar, orExpression } from "./values.ts";
 
@@ -119,6 +126,7 @@ export const jobSchema = z
       .describe("The run goes on when the job fails. A run in which only such jobs fail is `partial`. Default false."),
     agentSelector: selectorSchema.optional(),
     concurrency: concurrencySchema.optional(),
+    permissions: permissionsSchema.optional(),
     ...block("approval", approvalSchema),
     ...block("source", sourceSchema),
     ...block("target", targetSchema),

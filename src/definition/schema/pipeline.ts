@@ -1,7 +1,14 @@
 /** The shape of a definition as a whole. `checks.ts` checks what concerns several values at once. */
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
-import { approvalSchema, concurrencySchema, notifySchema, sourceSchema, targetSchema } from "./blocks.ts";
+import {
+  approvalSchema,
+  concurrencySchema,
+  notifySchema,
+  permissionsSchema,
+  sourceSchema,
+  targetSchema,
+} from "./blocks.ts";
 import { type jobRetrySchema, jobSchema, type matrixSchema } from "./job.ts";
 import type { stepRetrySchema, stepSchema } from "./step.ts";
 import { type inputSchema, triggersSchema } from "./triggers.ts";
@@ -30,6 +37,7 @@ export const pipelineSchema = z
     env: env.optional(),
     timeout: duration("1ms", "365d", "The longest time that the whole run may take.").optional(),
     concurrency: concurrencySchema.optional(),
+    permissions: permissionsSchema.optional(),
     ...block("source", sourceSchema),
     ...block("approval", approvalSchema),
     ...block("target", targetSchema),
@@ -50,6 +58,7 @@ export type RawStepRetry = z.output<typeof stepRetrySchema>;
 export type RawJobRetry = z.output<typeof jobRetrySchema>;
 export type RawSource = z.output<typeof sourceSchema>;
 export type RawApproval = z.output<typeof approvalSchema>;
+export type RawPermissions = z.output<typeof permissionsSchema>;
 export type RawTarget = z.output<typeof targetSchema>;
 export type RawNotification = z.output<typeof notifySchema>[number];
 export type RawConcurrency = z.output<typeof concurrencySchema>;

@@ -5,6 +5,7 @@ import { HEALTH_ROUTES } from "../health.ts";
 import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "../login/login-routes.ts";
 import { type RouteFacts, routesFor } from "../route.ts";
 import { API_ROUTES } from "../routes/all.ts";
+import { WELL_KNOWN_ROUTES } from "../routes/id-token-routes.ts";
 import { describeApi, type DescribedRoutes, type OpenApiDocument } from "./document.ts";
 import { PAGE_POLICY, renderPage } from "./page.ts";
 
@@ -43,7 +44,7 @@ export const OPENAPI_ROUTES = [
 ];
 
 export const DESCRIBED_ROUTES: DescribedRoutes = {
-  root: HEALTH_ROUTES satisfies readonly RouteFacts[],
+  root: [...HEALTH_ROUTES, ...WELL_KNOWN_ROUTES] satisfies readonly RouteFacts[],
   api: [...OPENAPI_ROUTES, ...OPEN_LOGIN_ROUTES, ...API_ROUTES, ...SESSION_ROUTES],
 };
 

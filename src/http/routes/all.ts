@@ -6,6 +6,7 @@ import { ARTIFACT_ROUTES } from "./artifact-routes.ts";
 import { CACHE_ROUTES } from "./cache-routes.ts";
 import { CLUSTER_ROUTES } from "./cluster-routes.ts";
 import { IDENTITY_ROUTES } from "./identity-routes.ts";
+import { ID_TOKEN_ROUTES } from "./id-token-routes.ts";
 import { LOG_LIMIT_ROUTES } from "./log-limit-routes.ts";
 import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
@@ -16,10 +17,12 @@ import { RIGHTS_ROUTES } from "./rights-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
+import { VARIABLE_ROUTES } from "./variable-routes.ts";
 import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
 
 export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...IDENTITY_ROUTES,
+  ...ID_TOKEN_ROUTES,
   ...AGENT_ROUTES,
   ...RUN_ROUTES,
   ...APPROVAL_ROUTES,
@@ -27,6 +30,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...CACHE_ROUTES,
   ...PIPELINE_ROUTES,
   ...SECRET_ROUTES,
+  ...VARIABLE_ROUTES,
   ...PLUGIN_ROUTES,
   ...CLUSTER_ROUTES,
   ...PROJECT_ROUTES,

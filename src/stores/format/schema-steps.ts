@@ -209,6 +209,25 @@ export const TRUSTED_SELECTORS: SchemaStep = {
  */
 export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
 
+/**
+ * Schema 7: runs inherit the variables of their project and their tenant, and jobs have permissions. A node that writes
+ * schema 6 would plan the rerun of such a run without the variables, and dispatch such a job without its tokens. So the
+ * downgrade refuses a run that has either, until the last of those nodes is gone.
+ */
+export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
+  upgrade: {},
+  downgrade: {
+    spec(spec) {
+      if (spec.permissions !== undefined) throw olderNode("permissions of jobs");
+      return spec;
+    },
+    origin(origin) {
+      if (origin.inherited !== undefined) throw olderNode("variables of projects and tenants");
+      return origin;
+    },
+  },
+};
+
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =
     group !== null ||

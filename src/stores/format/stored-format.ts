@@ -15,6 +15,7 @@ import {
   GATES_AND_RERUNS,
   TRUSTED_SELECTORS,
   USAGE_AND_STEP_NEEDS,
+  VARIABLES_AND_PERMISSIONS,
 } from "./schema-steps.ts";
 import type { Conversion, Part, SchemaStep, StoredParts } from "./stored-parts.ts";
 
@@ -37,6 +38,7 @@ const STEPS: readonly SchemaStep[] = [
   USAGE_AND_STEP_NEEDS,
   TRUSTED_SELECTORS,
   ENDED_ATTEMPTS_APART,
+  VARIABLES_AND_PERMISSIONS,
 ];
 
 /** The first schema in which ended attempts are stored apart from the snapshot. */

@@ -7,6 +7,7 @@ import { artifactStore } from "./artifacts.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
+import { documentStore } from "./documents.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
@@ -50,6 +51,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     pipelineDeletions: translated(pipelineDeletionStore(connection)),
     identity: translated(identityStore(connection)),
     rights: translated(rightsStore(connection)),
+    documents: translated(documentStore(connection)),
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),

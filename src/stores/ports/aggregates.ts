@@ -83,6 +83,11 @@ export type RunWaits =
 export interface RunOrigin {
   readonly trigger: { readonly kind: "manual" | "cron" | "event"; readonly ref: string };
   readonly variables: Pairs<string>;
+  /**
+   * The variables of the tenant and the project at the time of the trigger; absent without any. A rerun takes those of the
+   * run before.
+   */
+  readonly inherited?: Pairs<string>;
   readonly triggeredBy: string;
   /** The authenticated caller, when that caller acted for another user. */
   readonly actor: string;

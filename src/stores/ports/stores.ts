@@ -5,6 +5,7 @@ import type { ArtifactStore } from "./artifacts.ts";
 import type { BlobStore } from "./blobs.ts";
 import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
+import type { DocumentStore } from "./documents.ts";
 import type { EventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
@@ -45,6 +46,7 @@ export interface Stores {
   readonly pipelineDeletions: PipelineDeletionStore;
   readonly identity: IdentityStore;
   readonly rights: RightsStore;
+  readonly documents: DocumentStore;
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;

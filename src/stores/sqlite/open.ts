@@ -17,7 +17,7 @@ import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
 import { reshard } from "./reshard.ts";
 import { retentionStore } from "./retention.ts";
-import { rightsStore } from "./rights.ts";
+import { documentStore, rightsStore } from "./rights.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { secretStore } from "./secrets.ts";
@@ -53,6 +53,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     pipelineDeletions: pipelineDeletionStore(db),
     identity: identityStore(db),
     rights: rightsStore(db),
+    documents: documentStore(db),
     logins: loginStore(db),
     secrets: secretStore(db),
     idempotency: idempotencyStore(db),

@@ -1,6 +1,7 @@
-/** Tenants, teams and bound rights in SQLite. */
+/** Tenants, teams, bound rights, and the documents of tenants and projects in SQLite. */
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
+import type { DocumentKind, DocumentOwner, DocumentStore, OwnedDocument } from "../ports/documents.ts";
 import { type Binding, type RightsStore, storedArea, type Team, type Tenant } from "../ports/rights.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import type { Database } from "./database.ts";
@@ -116,6 +117,36 @@ export function rightsStore(db: Database): RightsStore {
       ),
     async unbindAll(area) {
       await db.transaction(() => unbindAllNow(area));
+    },
+  };
+}
+
+export function documentStore(db: Database): DocumentStore {
+  return {
+    async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
+      const rows = await db.all(
+        "SELECT * FROM documents WHERE kind = ? AND owner IN (SELECT value FROM json_each(?))",
+        kind,
+        JSON.stringify(owners),
+      );
+      return rows.map((row) => ({
+        kind,
+        owner: row["owner"] as DocumentOwner,
+        version: row["version"] as number,
+        body: JSON.parse(row["body"] as string) as OwnedDocument<K>["body"],
+      }));
+    },
+    async save({ kind, owner, version, body }) {
+      const json = JSON.stringify(body);
+      if (version === 1) {
+        const insert = "INSERT INTO documents VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+        return (await db.addition(() => db.runNow(insert, owner, kind, version, json))) > 0;
+      }
+      const update = "UPDATE documents SET version = ?, body = ? WHERE owner = ? AND kind = ? AND version = ?";
+      return (await db.run(update, version, json, owner, kind, version - 1)) > 0;
+    },
+    async deleteOf(owner) {
+      await db.run("DELETE FROM documents WHERE owner = ?", owner);
     },
   };
 }

@@ -203,4 +203,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX projects_by_tenant ON projects (coalesce(json_extract(body, '$.tenantId'), 'default'), project_id);
   CREATE INDEX users_by_area ON users (json_extract(body, '$.ownedBy'), created_at) WHERE json_extract(body, '$.ownedBy') IS NOT NULL;
   `,
+  `
+  CREATE TABLE documents (
+    owner TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (owner, kind)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -192,6 +192,10 @@ describe("access", () => {
       readPlugins: "viewer",
       readAgents: "viewer",
       readProjects: "viewer",
+      readVariables: "viewer",
+      readTenantVariables: "viewer",
+      writeVariables: "maintainer",
+      writeTenantVariables: "maintainer",
       manageOwnTokens: "viewer",
       readOwnAccount: "viewer",
       manageOwnAccount: "viewer",
@@ -243,10 +247,10 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects", "readTenants",
+        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun"],
-      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions"],
+      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",

@@ -1,0 +1,48 @@
+/** Documents of the installation, of tenants and of projects in MongoDB. */
+import {
+  DOCUMENT_KINDS,
+  type DocumentKey,
+  type DocumentKind,
+  type DocumentOwner,
+  type DocumentStore,
+  type OwnedDocument,
+} from "../ports/documents.ts";
+import { type Connection, insertIfAbsent } from "./connection.ts";
+
+/** The body is JSON text: names in it are chosen by users, and MongoDB reads dots and dollar signs in names. */
+interface StoredDocument {
+  readonly _id: string;
+  readonly owner: DocumentOwner;
+  readonly version: number;
+  readonly body: string;
+}
+
+export function documentStore(connection: Connection): DocumentStore {
+  const documents = connection.collection<StoredDocument>("documents");
+  return {
+    async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
+      const found = await documents.find({ _id: { $in: owners.map((owner) => idOf({ kind, owner })) } }).toArray();
+      return found.map(({ owner, version, body }) => ({
+        kind,
+        owner,
+        version,
+        body: JSON.parse(body) as OwnedDocument<K>["body"],
+      }));
+    },
+    async save({ kind, owner, version, body }) {
+      const _id = idOf({ kind, owner });
+      const json = JSON.stringify(body);
+      if (version === 1) return insertIfAbsent(documents, { _id, owner, version, body: json });
+      const { matchedCount } = await documents.updateOne(
+        { _id, version: version - 1 },
+        { $set: { version, body: json } },
+      );
+      return matchedCount > 0;
+    },
+    async deleteOf(owner) {
+      await documents.deleteMany({ _id: { $in: DOCUMENT_KINDS.map((kind) => idOf({ kind, owner })) } });
+    },
+  };
+}
+
+const idOf = ({ kind, owner }: DocumentKey): string => `${kind}/${owner}`;

@@ -1,0 +1,79 @@
+/** The port of documents: small JSON values that the installation, a tenant or a project has, each as a whole. */
+import type { ProjectId, TenantId } from "../../domain/ids.ts";
+import type { Area } from "../../domain/roles.ts";
+import type { Seal } from "./secrets.ts";
+
+/** A text that expressions read beside the variables of the definition. */
+export interface Variable {
+  readonly name: string;
+  readonly value: string;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+  /** Name of the user who gave it this value. */
+  readonly updatedBy: string;
+}
+
+/** The variables of one tenant or one project, by their names. */
+export interface VariableSet {
+  readonly variables: readonly Variable[];
+}
+
+/** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */
+export interface PublicTokenKey {
+  /** Names the key in the header of a token. */
+  readonly kid: string;
+  readonly kty: "RSA";
+  readonly n: string;
+  readonly e: string;
+}
+
+/** A key that signs identity tokens. The seal holds its private part. */
+export interface TokenKey extends PublicTokenKey, Seal {
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+export interface TokenKeySet {
+  /** The oldest first. */
+  readonly keys: readonly TokenKey[];
+}
+
+/** The content of a document, by its kind. */
+export interface DocumentBodies {
+  variables: VariableSet;
+  /** Of the installation. */
+  tokenKeys: TokenKeySet;
+}
+export type DocumentKind = keyof DocumentBodies;
+export const DOCUMENT_KINDS = ["variables", "tokenKeys"] as const satisfies readonly DocumentKind[];
+
+/** Whose document it is. */
+export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
+
+/** An owner has at most one document of each kind. */
+export interface DocumentKey<K extends DocumentKind = DocumentKind> {
+  readonly kind: K;
+  readonly owner: DocumentOwner;
+}
+
+export interface OwnedDocument<K extends DocumentKind = DocumentKind> extends DocumentKey<K> {
+  /** From 1; grows by one with each save. */
+  readonly version: number;
+  readonly body: DocumentBodies[K];
+}
+
+export interface DocumentStore {
+  /** The documents of one kind that these owners have, in no particular order. */
+  find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]): Promise<readonly OwnedDocument<K>[]>;
+  /**
+   * Stores a document whose stored version is the one before `document.version`; with version 1, one that is not there
+   * yet. False, and nothing is stored, when another version is there.
+   */
+  save<K extends DocumentKind>(document: OwnedDocument<K>): Promise<boolean>;
+  /** Removes all documents of the owner. */
+  deleteOf(owner: DocumentOwner): Promise<void>;
+}
+
+export function ownerOf(area: Area): DocumentOwner {
+  return "tenantId" in area ? `tenant/${area.tenantId}` : `project/${area.projectId}`;
+}
