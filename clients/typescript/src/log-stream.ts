@@ -39,7 +39,7 @@ export interface Socket {
   close(): void;
 }
 
-export type OpenSocket = (url: string, protocols: readonly string[]) => Socket;
+export type OpenSocket = (url: string, protocols: readonly string[]) => Socket | Promise<Socket>;
 
 export interface LogStreamOptions {
   /** Default: the global `WebSocket`, which Node has from version 22 on. */
@@ -131,7 +131,10 @@ export class LogStream {
     const token = await transport.options.credentials.token();
     const url = transport.urlOf("/ws");
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-    const socket = this.#openSocket(url.href, ["millrace.v1", ...(token === undefined ? [] : [`bearer.${token}`])]);
+    const socket = await this.#openSocket(url.href, [
+      "millrace.v1",
+      ...(token === undefined ? [] : [`bearer.${token}`]),
+    ]);
     return new Promise((resolve, reject) => {
       socket.onopen = () => resolve(socket);
       socket.onerror = () => {};
