@@ -31,6 +31,12 @@ export class Report {
     else for (const line of lines) this.#line(visible(line));
   }
 
+  /** A text that is shown only now: for people alone on stdout, so that a shell can take it, with a note on stderr. */
+  secret(value: unknown, text: string, note: string): void {
+    this.object(value, text);
+    if (!this.isJson) process.stderr.write(`${visible(note)}\n`);
+  }
+
   json(value: unknown): void {
     this.#line(visibleJson(value, 2));
   }

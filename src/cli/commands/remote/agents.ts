@@ -45,7 +45,7 @@ export function createAgentToken(name: string, options: TokenOptions, signal: Ab
       ...(maxUses === undefined ? {} : { maxUses }),
     };
     const made = await client.post("/agents/registration-tokens", { body, signal });
-    report.object(
+    report.secret(
       made,
       made.token,
       `shown only now; start an agent with MILLRACE_REGISTRATION_TOKEN set to it, and \`millrace agent --gateway HOST:PORT\``,

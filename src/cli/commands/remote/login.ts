@@ -100,7 +100,9 @@ export function logout(options: RemoteOptions, signal: AbortSignal): Promise<num
     }
     if (context.credentials.kind === "login") {
       const end = async () => {
-        await withServer({ context: name }, signal, async ({ client }) => void (await client.post("/auth/logout")));
+        await withServer({ context: name }, signal, async ({ client }) => {
+          await client.post("/auth/logout");
+        });
       };
       await end().catch((error: Error) => say(`warning: the server keeps the session: ${error.message}`));
     } else {
@@ -187,6 +189,6 @@ function contextNameOf(url: string): string {
 
 function warnOfPlaintext(url: string): void {
   const { protocol, hostname: host } = new URL(url);
-  const isLocal = host === "localhost" || host === "[::1]" || /^127\./.test(host);
+  const isLocal = host === "localhost" || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
   if (protocol === "http:" && !isLocal) say(`warning: ${url} is not encrypted: others can read your token on its way`);
 }

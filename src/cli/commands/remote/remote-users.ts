@@ -34,7 +34,7 @@ export function inviteUser(name: string, options: InviteOptions, signal: AbortSi
     const { role, email, days } = options;
     const body = { name, role, ...(email === undefined ? {} : { email }), ...(days === undefined ? {} : { days }) };
     const made = await client.post("/invitations", { body, signal });
-    report.object(
+    report.secret(
       made,
       made.link,
       `send this link to ${name}; it is good once, until ${made.expiresAt}, in a browser or by \`millrace login --link\``,
@@ -47,7 +47,7 @@ export function resetUser(name: string, options: RemoteOptions, signal: AbortSig
   return withServer(options, signal, async ({ client, report }) => {
     const { userId } = await findUser(client, name);
     const made = await client.post("/users/{userId}/reset-link", { path: { userId }, body: {}, signal });
-    report.object(made, made.link, `send this link to ${name}; it is good once, until ${made.expiresAt}`);
+    report.secret(made, made.link, `send this link to ${name}; it is good once, until ${made.expiresAt}`);
   });
 }
 

@@ -42,7 +42,7 @@ export function createToken(name: string, options: CreateOptions, signal: AbortS
     };
     const path = { userId: await userIdOf(client, options) };
     const made = await client.post("/users/{userId}/tokens", { path, body, signal });
-    report.object(made, made.token, "the token is shown only now");
+    report.secret(made, made.token, "the token is shown only now");
   });
 }
 
