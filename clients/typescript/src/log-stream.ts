@@ -6,6 +6,8 @@ import type { MillraceClient } from "./client.ts";
 import { backoffMs, wait } from "./waiting.ts";
 
 const MOST_BACKOFF_MS = 5_000;
+/** A server that is there answers a handshake within this time. */
+const HANDSHAKE_MS = 15_000;
 /** The close code for a token that is not valid any more. */
 const TOKEN_REFUSED = 4401;
 
@@ -136,10 +138,20 @@ export class LogStream {
       ...(token === undefined ? [] : [`bearer.${token}`]),
     ]);
     return new Promise((resolve, reject) => {
-      socket.onopen = () => resolve(socket);
+      const timer = setTimeout(() => {
+        reject(new Error("the handshake took too long"));
+        socket.close();
+      }, HANDSHAKE_MS);
+      socket.onopen = () => {
+        clearTimeout(timer);
+        resolve(socket);
+      };
       socket.onerror = () => {};
       // A refused handshake ends like a lost connection: browsers do not tell the status.
-      socket.onclose = () => reject(new Error("the connection was closed"));
+      socket.onclose = () => {
+        clearTimeout(timer);
+        reject(new Error("the connection was closed"));
+      };
     });
   }
 

@@ -53,12 +53,13 @@ function table<T>(items: readonly T[], columns: readonly Column<T>[], output: Ou
   const width = output.isTTY === true ? (output.columns ?? Infinity) : Infinity;
   const join = (texts: readonly string[], colourOf: (at: number) => Colour | undefined) => {
     let room = width;
-    const parts = texts.map((text, at) => {
+    const parts = texts.flatMap((text, at) => {
+      if (room < 1) return [];
       const isLast = at === texts.length - 1;
-      const shown = cut(isLast ? text : text.padEnd(widths[at]!), Math.max(room, 1));
+      const shown = cut(isLast ? text : text.padEnd(widths[at]!), room);
       room -= shown.length + 2;
       const colour = colourOf(at);
-      return colour === undefined ? shown : paint(colour, shown);
+      return [colour === undefined ? shown : paint(colour, shown)];
     });
     return parts.join("  ").trimEnd();
   };

@@ -59,8 +59,9 @@ export async function reporting(report: Report, command: () => Promise<number>):
     return await command();
   } catch (error) {
     const failure = failureOf(error);
-    if (failure instanceof CommandFailure && report.isJson) throw failure.asJson();
-    throw failure;
+    if (!report.isJson) throw failure;
+    if (failure instanceof UsageError) throw new CommandFailure(failure.message, EXIT.usage).asJson();
+    throw failure instanceof CommandFailure ? failure.asJson() : failure;
   }
 }
 
