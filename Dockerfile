@@ -1,6 +1,7 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/bundle.mjs scripts/
@@ -8,6 +9,7 @@ COPY proto proto
 COPY queues queues
 COPY actors actors
 COPY src src
+COPY clients/typescript/src clients/typescript/src
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:24-slim

@@ -3,9 +3,9 @@
  * native parts for that platform. Run `node scripts/check-lock.mjs`. It installs nothing and asks no registry.
  */
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -22,11 +22,15 @@ const PLATFORMS = [
   ["win32", "x64"],
 ];
 
+const { workspaces: WORKSPACES } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
 // A folder without node_modules, because npm would read those too.
 const folder = mkdtempSync(join(tmpdir(), "millrace-lock-"));
 try {
-  for (const name of FILES) copyFileSync(join(ROOT, name), join(folder, name));
+  for (const name of [...FILES, ...WORKSPACES.map((workspace) => join(workspace, "package.json"))]) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    copyFileSync(join(ROOT, name), join(folder, name));
+  }
   const found = (await Promise.all(PLATFORMS.map(platformProblems))).flat();
   const places = new Map();
   for (const { platform, problem } of found) places.set(problem, [...(places.get(problem) ?? []), platform]);
@@ -45,10 +49,11 @@ try {
 
 /**
  * No entry may name a registry, so that the configured one is used. Each has a checksum, except native parts for one
- * platform.
+ * platform. Workspaces are folders of the checkout, so they have neither.
  */
 function entryProblems() {
-  return Object.entries(packages).flatMap(([key, { resolved, integrity, optional, os }]) => [
+  const fetched = Object.entries(packages).filter(([key, { link }]) => link !== true && !WORKSPACES.includes(key));
+  return fetched.flatMap(([key, { resolved, integrity, optional, os }]) => [
     ...(resolved === undefined ? [] : [`${key} names the registry ${new URL(resolved).origin}`]),
     ...(key === "" || integrity !== undefined || (optional && os !== undefined) ? [] : [`${key} has no checksum`]),
   ]);

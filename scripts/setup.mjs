@@ -89,7 +89,9 @@ function installedByHand(lockfile, record) {
 function build() {
   const main = join(ROOT, "dist", "src", "main.js");
   const stamp = join(ROOT, "dist", ".built");
-  const inputs = ["actors", "queues", "src", "proto/generated"].map((folder) => join(ROOT, folder));
+  const inputs = ["actors", "queues", "src", "clients/typescript/src", "proto/generated"].map((folder) =>
+    join(ROOT, folder),
+  );
   const newest = Math.max(...inputs.map(newestChange), ...BUILT_BY.map((name) => statSync(join(ROOT, name)).mtimeMs));
   if (existsSync(main) && existsSync(stamp) && statSync(stamp).mtimeMs > newest) return;
   say("compiling");

@@ -390,11 +390,17 @@ export const SETTINGS = {
     without: "none",
     meaning: "A [file with the agent's settings](operations.md#agents).",
   },
+  MILLRACE_URL: {
+    group: "Commands",
+    standard: null,
+    without: "the current [context](cli.md#log-in)",
+    meaning: "The server of the [commands that call one](cli.md#commands-that-call-a-server), for scripts.",
+  },
   MILLRACE_TOKEN: {
     group: "Commands",
     standard: null,
     without: "none",
-    meaning: "The token of `plan --server` and `plugin push`.",
+    meaning: "The token for `MILLRACE_URL`, and of `plan --server` and `plugin push`.",
   },
   REDIS_BINARY: {
     group: "Commands",

@@ -5,11 +5,11 @@ import { fileURLToPath } from "node:url";
 import { findUnusedWords } from "./support/unused-words.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const FOLDERS = ["src", "actors", "queues", "test", "bench", "scripts", "docs", "proto", "examples"];
+const FOLDERS = ["src", "clients", "actors", "queues", "test", "bench", "scripts", "docs", "proto", "examples"];
 const PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 /** Files that name the words because they are about them, or because a tool has made them. */
 const NOT_READ =
-  /^(scripts\/unused-words\.json|test\/words\.test\.ts|proto\/(generated|google|grpc)\/|.*node_modules\/)/;
+  /^(scripts\/unused-words\.json|test\/words\.test\.ts|proto\/(generated|google|grpc)\/|clients\/.*\/(generated|dist)\/|.*node_modules\/)/;
 
 function files(): readonly string[] {
   const inFolders = FOLDERS.flatMap((folder) =>

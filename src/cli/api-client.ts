@@ -1,10 +1,21 @@
-/** A client of the HTTP API and the WebSocket endpoint. It uses only what is public. */
+/**
+ * The API as the commands use it that start an installation, and the tests: the calls of the client in clients/typescript
+ * by name, with the errors of this program. An installation that such a command has started either answers at once or
+ * not at all, so no call is repeated.
+ */
 import { WebSocket } from "ws";
-import type { AgentView } from "../app/agents/inventory.ts";
-import type { PlanView } from "../app/triggering/plan-view.ts";
-import type { PluginReleaseView } from "../app/catalogue/plugins.ts";
-import type { RunDetail } from "../app/runs/run-view.ts";
-import { ERROR_TABLE, type ErrorReason, MillraceError, type Problem } from "../domain/errors.ts";
+import {
+  ApiError,
+  type CallOf,
+  ClientError,
+  LogStream,
+  type LogStreamOptions,
+  MillraceClient,
+  type Operation,
+  type Schemas,
+} from "../../clients/typescript/src/index.ts";
+import { ERROR_TABLE, type ErrorReason, MillraceError } from "../domain/errors.ts";
+import { openSocket } from "./open-socket.ts";
 
 const REQUEST_TIMEOUT_MS = 15_000;
 /** The time in which a server accepts a body. */
@@ -17,90 +28,81 @@ export interface ApiClientOptions {
   readonly token: () => Promise<string>;
 }
 
-interface RequestParts {
-  readonly type: string;
-  readonly body: string | Blob | null;
-  readonly timeoutMs: number;
-}
-
-interface Envelope {
-  readonly detail?: unknown;
-  readonly errMsg?: string;
-  readonly reason?: string;
-  readonly errors?: readonly Problem[];
-}
-
-export interface PipelineRecord {
-  readonly pipelineId: string;
-  readonly name: string;
-  /** Empty before the first definition is saved. */
-  readonly headCommitSha: string;
-  readonly lastRun: { readonly runId: string; readonly status: RunDetail["status"] } | null;
-}
+/** The body of a dry run. */
+type PlanRequest = NonNullable<CallOf<Operation<"post", "/pipelines/{pipelineId}/plan">>["body"]>;
 
 /** Every call rejects with the MillraceError that the server answered, or with `unavailable` when it cannot be reached. */
 export class ApiClient {
   readonly #options: ApiClientOptions;
+  readonly #client: MillraceClient;
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
+    const { baseUrl, token } = options;
+    this.#client = new MillraceClient({ baseUrl, credentials: { token }, retries: 0, timeoutMs: REQUEST_TIMEOUT_MS });
   }
 
-  createPipeline(name: string, description: string): Promise<PipelineRecord> {
-    return this.#call("POST", "/pipelines", { name, description });
+  createPipeline(name: string, description: string): Promise<Schemas["Pipeline"]> {
+    return translated(this.#client.post("/pipelines", { body: { name, description } }));
   }
 
   /** The pipeline of that name in the project `default`. */
-  async findPipeline(name: string): Promise<PipelineRecord | undefined> {
-    const query = new URLSearchParams({ projectId: "default", name, pageSize: "100", sort: "name" });
-    const { list } = await this.#call<{ list: readonly PipelineRecord[] }>("GET", `/pipelines?${query.toString()}`);
+  async findPipeline(name: string): Promise<Schemas["Pipeline"] | undefined> {
+    const query = { projectId: "default", name, pageSize: 100, sort: "name" } as const;
+    const { list } = await translated(this.#client.get("/pipelines", { query }));
     return list.find((pipeline) => pipeline.name === name);
   }
 
   async hasPipelines(): Promise<boolean> {
-    const { total } = await this.#call<{ total: number }>("GET", "/pipelines?pageSize=1");
+    const { total } = await translated(this.#client.get("/pipelines", { query: { pageSize: 1 } }));
     return total > 0;
   }
 
   /** `spec` is the structured definition. */
   async saveSpec(pipelineId: string, spec: unknown): Promise<void> {
-    await this.#call("POST", `/pipelines/${pipelineId}/spec/save`, { spec, format: "yaml" });
+    const body = { spec: spec as Readonly<Record<string, unknown>>, format: "yaml" } as const;
+    await translated(this.#client.post("/pipelines/{pipelineId}/spec/save", { path: { pipelineId }, body }));
   }
 
-  /** `request` is the body of the call; without `spec`, the definition of the pipeline's head is planned. */
-  plan(pipelineId: string, request: object): Promise<PlanView> {
-    return this.#call("POST", `/pipelines/${encodeURIComponent(pipelineId)}/plan`, request);
+  /** Without `spec` in the request, the definition of the pipeline's head is planned. */
+  plan(pipelineId: string, request: PlanRequest): Promise<Schemas["Plan"]> {
+    return translated(this.#client.post("/pipelines/{pipelineId}/plan", { path: { pipelineId }, body: request }));
   }
 
   trigger(pipelineId: string, variables: Readonly<Record<string, string>>): Promise<{ readonly runId: string }> {
-    return this.#call("POST", `/pipelines/${pipelineId}/trigger`, { variables });
+    const call = { path: { pipelineId }, body: { variables } };
+    return translated(this.#client.post("/pipelines/{pipelineId}/trigger", call));
   }
 
-  run(runId: string): Promise<RunDetail> {
-    return this.#call("GET", `/pipelines/runs/${runId}`);
+  run(runId: string): Promise<Schemas["RunDetail"]> {
+    return translated(this.#client.get("/pipelines/runs/{runId}", { path: { runId } }));
   }
 
   async stop(pipelineId: string, runId: string, reason: string): Promise<void> {
-    await this.#call("POST", `/pipelines/${pipelineId}/runs/${runId}/stop`, { reason });
+    const call = { path: { pipelineId, runId }, body: { reason } };
+    await translated(this.#client.post("/pipelines/{pipelineId}/runs/{runId}/stop", call));
   }
 
   async approve(pipelineId: string, runId: string, approvalId: string): Promise<void> {
-    await this.#call("POST", `/pipelines/${pipelineId}/runs/${runId}/approvals/${approvalId}/approve`, {});
+    const path = "/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/approve";
+    await translated(this.#client.post(path, { path: { pipelineId, runId, approvalId }, body: {} }));
   }
 
-  async onlineAgents(): Promise<readonly AgentView[]> {
-    const { list } = await this.#call<{ list: readonly AgentView[] }>("GET", "/agents");
+  async onlineAgents(): Promise<readonly Schemas["Agent"][]> {
+    const { list } = await translated(this.#client.get("/agents"));
     return list.filter(({ online }) => online === true);
   }
 
   /** Pushes a package to the registry. `sha256` is that of the package, in hexadecimal digits. */
-  pushPlugin(packed: Uint8Array, sha256: string): Promise<PluginReleaseView> {
+  pushPlugin(packed: Uint8Array, sha256: string): Promise<Schemas["PluginRelease"]> {
     const body = new Blob([new Uint8Array(packed)]);
-    return this.#send("POST", `/plugins?sha256=${sha256}`, {
-      type: "application/gzip",
-      body,
-      timeoutMs: UPLOAD_TIMEOUT_MS,
-    });
+    const call = { type: "application/gzip", body, query: { sha256 }, timeoutMs: UPLOAD_TIMEOUT_MS };
+    return translated(this.#client.upload("/plugins", call));
+  }
+
+  /** Logs of this server. The caller closes the stream. */
+  logs(options: Omit<LogStreamOptions, "openSocket"> = {}): LogStream {
+    return new LogStream(this.#client, { ...options, openSocket });
   }
 
   /** Resolves with an open connection; rejects with `unavailable`. */
@@ -113,46 +115,24 @@ export class ApiClient {
         socket.off("error", refuse);
         resolve(socket);
       });
-      const refuse = (error: Error) => reject(unreachable(url, error));
+      const refuse = (error: Error) =>
+        reject(new MillraceError("unavailable", `${new URL(url).host} does not answer`, { cause: error }));
       socket.once("error", refuse);
     });
   }
-
-  #call<T = void>(method: string, path: string, body?: unknown): Promise<T> {
-    const sent = body === undefined ? null : JSON.stringify(body);
-    return this.#send(method, path, { type: "application/json", body: sent, timeoutMs: REQUEST_TIMEOUT_MS });
-  }
-
-  async #send<T>(method: string, path: string, { type, body, timeoutMs }: RequestParts): Promise<T> {
-    const url = `${this.#options.baseUrl}/api/v1${path}`;
-    const headers = { authorization: `Bearer ${await this.#options.token()}`, "content-type": type };
-    let response: Response;
-    let envelope: Envelope;
-    try {
-      response = await fetch(url, {
-        method,
-        headers,
-        body,
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      envelope = (await response.json()) as Envelope;
-    } catch (error) {
-      throw unreachable(url, error);
-    }
-    if (!response.ok) throw answeredError(url, response.status, envelope);
-    return envelope.detail as T;
-  }
 }
 
-function unreachable(url: string, cause: unknown): MillraceError {
-  return new MillraceError("unavailable", `${new URL(url).host} does not answer`, { cause });
-}
-
-function answeredError(url: string, status: number, { errMsg, reason, errors }: Envelope): MillraceError {
-  const known = reason !== undefined && Object.hasOwn(ERROR_TABLE, reason);
-  return new MillraceError(
-    known ? (reason as ErrorReason) : "internal",
-    errMsg ?? `${new URL(url).pathname} answered HTTP ${status}`,
-    { problems: errors ?? [] },
-  );
+/** The answer of a call, or its error as a MillraceError. */
+async function translated<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    if (!(error instanceof ApiError)) throw new MillraceError("unavailable", error.message, { cause: error });
+    // A newer server may know reasons that this program does not.
+    const isKnown = Object.hasOwn(ERROR_TABLE, error.reason);
+    throw new MillraceError(isKnown ? (error.reason as ErrorReason) : "internal", error.message, {
+      problems: error.problems,
+    });
+  }
 }

@@ -10,6 +10,40 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+export interface FailureParts {
+  /** Printed below the message. */
+  readonly details?: readonly string[];
+  /** What the user can do about it. */
+  readonly next?: string | undefined;
+  /** For programs, beside the message. */
+  readonly machine?: Readonly<Record<string, unknown>>;
+}
+
+/** A failure that a command expects: it ends with an exit status of its own, and without a stack. */
+export class CommandFailure extends Error {
+  override readonly name = "CommandFailure";
+  readonly exitCode: number;
+  readonly parts: FailureParts;
+  /** The whole text for stderr. */
+  readonly text: string;
+
+  constructor(message: string, exitCode: number, parts: FailureParts = {}, text?: string) {
+    super(message);
+    this.exitCode = exitCode;
+    this.parts = parts;
+    const details = (parts.details ?? []).map((line) => `\n  ${line}`).join("");
+    const next = parts.next === undefined ? "" : `\nnext: ${parts.next}`;
+    this.text = text ?? `error: ${message}${details}${next}`;
+  }
+
+  /** The same failure, printed as `{ "error": { message, exitStatus, next?, ... } }` on one line. */
+  asJson(): CommandFailure {
+    const { next, machine } = this.parts;
+    const error = { message: this.message, exitStatus: this.exitCode, next, ...machine };
+    return new CommandFailure(this.message, this.exitCode, this.parts, JSON.stringify({ error }));
+  }
+}
+
 /** How a command reacts to signals. */
 interface CommandOptions {
   /** True for a command that runs until SIGTERM: its exit status is then 0. */
@@ -35,6 +69,7 @@ export async function runCommand(
       return options.runsUntilSigterm && error.signal === "SIGTERM" ? EXIT.ok : error.exitCode;
     }
     process.stderr.write(`${describeError(error)}\n`);
+    if (error instanceof CommandFailure) return error.exitCode;
     return error instanceof UsageError ? EXIT.usage : EXIT.failure;
   } finally {
     await waitForOutput(interruption.signal);
@@ -66,6 +101,7 @@ function boundShutdown({ signal }: Interruption): void {
 /** The text for people, with every problem on a line of its own. */
 function describeError(error: unknown): string {
   if (error instanceof UsageError) return `error: ${error.message}`;
+  if (error instanceof CommandFailure) return error.text;
   if (!(error instanceof MillraceError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const known = error.problems.filter(({ message }) => !error.message.includes(message));
   return [`error: ${error.message}`, ...known.map(({ pointer, message }) => `  ${pointer} ${message}`)].join("\n");

@@ -1,46 +1,65 @@
 /** Follows a run until it is final: polls its state, and receives its logs live. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunDetail } from "../app/runs/run-view.ts";
+import { isTemporary, type LogStream, type LogStreamOptions } from "../../clients/typescript/src/index.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { isActiveStepStatus, isFinalRunStatus } from "../domain/status.ts";
-import type { ApiClient } from "./api-client.ts";
-import { LogTail } from "./log-tail.ts";
-import type { Job, Step } from "./run-tree.ts";
+import type { Job, RunDetail, Step } from "./run-tree.ts";
 import type { LogEntry } from "./run-view.ts";
 
+/** How often a run of an installation on this machine is read. */
 const READ_EVERY_MS = 200;
 /** The last lines of a run must arrive within this time after its end. */
 const LAST_LINES_WITHIN_MS = 3_000;
 /** Following fails once the control plane has not answered for this long. */
 const UNREACHABLE_MS = 30_000;
 
+/** Where runs and their logs come from. */
+export interface RunSource {
+  run(runId: string, signal?: AbortSignal): Promise<RunDetail>;
+  logs(options?: Pick<LogStreamOptions, "onConnection">): LogStream;
+}
+
 export interface RunFollower {
   update(run: RunDetail): void;
   /** Receives each log line; when absent, logs are not read. */
   readonly log?: (job: Job, step: Step, entry: LogEntry) => void;
+  /** Called when the control plane does not answer any more (false), with the reason, and when it answers again (true). */
+  readonly connection?: (isConnected: boolean, reason?: Error) => void;
+}
+
+export interface FollowOptions {
+  /** Default: 200. */
+  readonly readEveryMs?: number;
+  /** Default: 30,000. */
+  readonly unreachableMs?: number;
 }
 
 /**
  * Resolves with the run's final state once its logs have been passed on too. Rejects with the signal's reason, with the
- * server's error, or with `unavailable` when the server has not answered for 30 s.
+ * server's error, or with `unavailable` when the server has not answered for long.
  */
 export async function followRun(
-  api: ApiClient,
+  source: RunSource,
   runId: string,
   follower: RunFollower,
   signal: AbortSignal,
+  { readEveryMs = READ_EVERY_MS, unreachableMs = UNREACHABLE_MS }: FollowOptions = {},
 ): Promise<RunDetail> {
-  const tail = new LogTail(api);
+  const tail = source.logs();
   try {
     let seenAt = performance.now();
     let finalAt: number | undefined;
+    let isConnected = true;
     for (;;) {
-      const run = await api.run(runId).catch((error: unknown) => {
-        const isUnreachable = error instanceof MillraceError && error.reason === "unavailable";
-        if (!isUnreachable || performance.now() - seenAt > UNREACHABLE_MS) throw error;
+      const run = await source.run(runId, signal).catch((error: unknown) => {
+        if (!isUnreachable(error) || performance.now() - seenAt > unreachableMs) throw error;
+        if (isConnected) follower.connection?.(false, error as Error);
+        isConnected = false;
       });
       if (run !== undefined) {
         seenAt = performance.now();
+        if (!isConnected) follower.connection?.(true);
+        isConnected = true;
         follower.update(run);
         if (follower.log !== undefined) followLogs(tail, run, follower.log);
         if (isFinalRunStatus(run.status)) {
@@ -49,7 +68,7 @@ export async function followRun(
             return run;
         }
       }
-      await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+      await sleep(readEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
   } finally {
     tail.close();
@@ -58,13 +77,13 @@ export async function followRun(
 
 /** The whole log of one step that has ended. */
 export async function readLog(
-  api: ApiClient,
+  source: RunSource,
   pipelineId: string,
   job: Job,
   step: Step,
   signal: AbortSignal,
 ): Promise<readonly LogEntry[]> {
-  const tail = new LogTail(api);
+  const tail = source.logs();
   try {
     const entries: LogEntry[] = [];
     const { stepRunId, lastLine } = step;
@@ -79,7 +98,11 @@ export async function readLog(
   }
 }
 
-function followLogs(tail: LogTail, run: RunDetail, log: NonNullable<RunFollower["log"]>): void {
+function isUnreachable(error: unknown): boolean {
+  return isTemporary(error) || (error instanceof MillraceError && error.reason === "unavailable");
+}
+
+function followLogs(tail: LogStream, run: RunDetail, log: NonNullable<RunFollower["log"]>): void {
   for (const { job, step } of begunSteps(run)) {
     const { pipelineId } = run;
     tail.follow({ pipelineId, jobId: job.jobId, stepRunId: step.stepRunId }, (entry) => log(job, step, entry));
@@ -88,7 +111,7 @@ function followLogs(tail: LogTail, run: RunDetail, log: NonNullable<RunFollower[
   }
 }
 
-function hasAllLogs(tail: LogTail, run: RunDetail): boolean {
+function hasAllLogs(tail: LogStream, run: RunDetail): boolean {
   return begunSteps(run).every(({ step }) => tail.isComplete(step.stepRunId, step.lastLine));
 }
 

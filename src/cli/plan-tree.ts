@@ -1,10 +1,13 @@
 /** A dry run as a tree of text: what would run, what is skipped and why, and which agents could run each job. Pure. */
 import { describeFailing } from "../domain/agent-match.ts";
-import type { JobView, PlanView, StageView } from "../app/triggering/plan-view.ts";
+import type { Schemas } from "../../clients/typescript/src/index.ts";
 import { plural } from "./diagnostics.ts";
 import { type Colour, cut, type Paint, printable } from "./screen.ts";
 
-type Verdict = StageView["verdict"];
+type PlanView = Schemas["Plan"];
+type StageView = Schemas["PlannedStage"];
+type JobView = Schemas["PlannedJob"];
+type Verdict = Schemas["Verdict"];
 
 export interface PlanTreeOptions {
   /** The name of the pipeline or file. */

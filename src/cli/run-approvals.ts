@@ -2,9 +2,9 @@
  * The approvals that a run of `millrace run` waits for. With `--approve` they are given at once; otherwise they are printed,
  * because no other user can reach this installation.
  */
-import type { RunDetail } from "../app/runs/run-view.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { ApiClient } from "./api-client.ts";
+import type { RunDetail } from "./run-tree.ts";
 import { printable, type Screen } from "./screen.ts";
 
 export class RunApprovals {

@@ -1,7 +1,8 @@
 /** The progress of a run as lines of text: its stages, jobs and steps with status and time. Pure. */
-import type { RunDetail } from "../app/runs/run-view.ts";
+import type { Schemas } from "../../clients/typescript/src/index.ts";
 import { formatDuration } from "../domain/durations.ts";
 
+export type RunDetail = Schemas["RunDetail"];
 export type Job = RunDetail["jobs"][number];
 export type Step = Job["steps"][number];
 export type Status = RunDetail["status"] | Job["status"] | Step["status"];

@@ -1,6 +1,5 @@
 /** Shows the progress of a run: on a terminal a tree that is redrawn, otherwise a line for each change. */
-import type { RunDetail } from "../app/runs/run-view.ts";
-import { describe, fitTree, type Job, type Status, type Step, SYMBOLS } from "./run-tree.ts";
+import { describe, fitTree, type Job, type RunDetail, type Status, type Step, SYMBOLS } from "./run-tree.ts";
 import { type Paint, printable, type Screen } from "./screen.ts";
 
 /** A line of a step's log, as the WebSocket sends it. */

@@ -13,7 +13,7 @@ export interface Output {
 export type Colour = "green" | "red" | "yellow" | "cyan" | "gray" | "bold";
 export type Paint = (colour: Colour, text: string) => string;
 
-const STATUS_COLOURS: Readonly<Record<Status, Colour>> = {
+export const STATUS_COLOURS: Readonly<Record<Status, Colour>> = {
   pending: "gray",
   queued: "gray",
   running: "cyan",
@@ -55,6 +55,11 @@ export class Screen {
     this.#output.write(`${this.#eraseBlock()}${toText(lines)}${toText(this.#block)}`);
   }
 
+  /** Prints the lines of a tree, which stay. */
+  printTree(lines: readonly TreeLine[]): void {
+    this.print(...lines.map((line) => this.#renderLine(line, this.#output.columns ?? Infinity)));
+  }
+
   /** Redraws the block. Does nothing without a terminal. */
   draw(lines: readonly TreeLine[]): void {
     if (!this.live) return;
@@ -68,10 +73,10 @@ export class Screen {
     this.#block = [];
   }
 
-  #renderLine({ indent, status, text }: TreeLine): string {
+  #renderLine({ indent, status, text }: TreeLine, columns = this.#output.columns ?? 80): string {
     const margin = "  ".repeat(indent);
     // Lines are cut, because the terminal would wrap a long line into two, of which only one would be erased.
-    const room = Math.max((this.#output.columns ?? 80) - 1 - margin.length - (status === null ? 0 : 2), 1);
+    const room = Math.max(columns - 1 - margin.length - (status === null ? 0 : 2), 1);
     const shown = cut(printable(text), room);
     if (status === null) return `${margin}${this.paint("bold", shown)}`;
     return `${margin}${this.paint(STATUS_COLOURS[status], SYMBOLS[status])} ${shown}`;

@@ -100,6 +100,8 @@ export interface RouteFacts {
   readonly answer: Shape;
   /** The media type of an answer that is no JSON. */
   readonly answerType: string | null;
+  /** The shapes of answers in no envelope, by status, of a route that writes its answer by itself. */
+  readonly plainAnswers: Readonly<Record<number, z.ZodType>>;
   /** The statuses of a success. */
   readonly statuses: readonly number[];
   /** Errors besides those that every route may give. */
@@ -156,7 +158,11 @@ type Handling<C, K, A extends Shape> =
   /** Answers the JSON that it makes. `over` fires when the caller has taken it or is gone. */
   | { readonly encode: (context: C, call: K, over: AbortSignal) => Promise<Buffer> }
   /** Writes the answer, of the given media type, by itself. */
-  | { readonly send: (context: C, call: K) => Promise<void>; readonly answerType: string };
+  | {
+      readonly send: (context: C, call: K) => Promise<void>;
+      readonly answerType: string;
+      readonly plainAnswers?: Readonly<Record<number, z.ZodType>>;
+    };
 
 interface WithClock {
   readonly clock: Pick<Clock, "now">;
@@ -196,6 +202,7 @@ export function routesFor<C extends WithClock>(tag: string) {
       bodyType,
       answer,
       answerType: "send" in declared ? declared.answerType : null,
+      plainAnswers: ("send" in declared ? declared.plainAnswers : undefined) ?? {},
       statuses: declared.statuses ?? (tagged !== undefined && method === "GET" ? [200, 304] : [200]),
       acceptsKey: creates || hasRequestId,
       isConditional: changes !== undefined,

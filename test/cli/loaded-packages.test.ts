@@ -21,7 +21,7 @@ describe("a command of the compiled program", function () {
   /** The packages whose code the process loads, whether in a file of the program or in one of their own. */
   async function packagesOf(args: readonly string[]): Promise<readonly string[]> {
     const folder = join(world.folder, `loaded-${args[0]}`);
-    const command = world.start(args, { env: { NODE_V8_COVERAGE: folder } });
+    const command = world.start(args, { env: { NODE_V8_COVERAGE: folder, XDG_CONFIG_HOME: world.folder } });
     expect(await command.exited, command.stderr).to.deep.equal({ code: 0, signal: null });
     const found = new Set<string>();
     for (const name of await readdir(folder)) {
@@ -46,6 +46,7 @@ describe("a command of the compiled program", function () {
   for (const [args, packages] of [
     [["--version"], ["commander"]],
     [["--help"], ["commander"]],
+    [["contexts"], ["commander"]],
     [["schema"], OF_DEFINITIONS],
     [["validate", HELLO], OF_DEFINITIONS],
     [

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { RunDetail } from "../../src/app/runs/run-view.ts";
+import type { RunDetail } from "../../src/cli/run-tree.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";

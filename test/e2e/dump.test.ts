@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { type Db, type Document, MongoClient } from "mongodb";
 import { ApiClient } from "../../src/cli/api-client.ts";
-import type { RunDetail } from "../../src/app/runs/run-view.ts";
+import type { RunDetail } from "../../src/cli/run-tree.ts";
 import type { StepRunId } from "../../src/domain/ids.ts";
 import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
@@ -171,7 +171,7 @@ describe("an installation whose MongoDB is restored from a dump", function () {
 });
 
 function stepIdsOf({ jobs }: RunDetail): readonly StepRunId[] {
-  return jobs.flatMap(({ steps }) => steps.map(({ stepRunId }) => stepRunId));
+  return jobs.flatMap(({ steps }) => steps.map(({ stepRunId }) => stepRunId as StepRunId));
 }
 
 interface DumpedCollection {

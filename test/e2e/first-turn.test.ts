@@ -70,7 +70,7 @@ describe("the first turn of a run", function () {
     const { pipelineId } = await api.createPipeline("greet", "");
     await api.saveSpec(pipelineId, { jobs: [JOB] });
     const runId = (await api.trigger(pipelineId, {})).runId as RunId;
-    return { runId, jobId: (await api.run(runId)).jobs[0]!.jobId };
+    return { runId, jobId: (await api.run(runId)).jobs[0]!.jobId as JobRunId };
   }
 
   /** What the store holds of a run, read directly from the store's file. */

@@ -4,7 +4,6 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient } from "../../src/cli/api-client.ts";
-import { LogTail } from "../../src/cli/log-tail.ts";
 import type { MillraceError } from "../../src/domain/errors.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
@@ -118,7 +117,7 @@ describe("an installation on a full disk", function () {
     const { jobs } = await api.run(big.runId);
     const { jobId, steps } = jobs[0]!;
     const lines: string[] = [];
-    const tail = new LogTail(api);
+    const tail = api.logs();
     const step = { pipelineId: big.pipelineId, jobId: jobId!, stepRunId: steps[0]!.stepRunId! };
     tail.follow(step, ({ content }) => void lines.push(content));
     await until("the log is shown", () => lines.includes("filling"));

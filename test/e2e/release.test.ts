@@ -13,7 +13,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { parse } from "yaml";
-import type { RunDetail } from "../../src/app/runs/run-view.ts";
+import type { RunDetail } from "../../src/cli/run-tree.ts";
 import { storeFile } from "../../src/node/data-dir.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { git } from "../support/git-server.ts";

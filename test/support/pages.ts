@@ -12,6 +12,7 @@ export const PAGES: readonly string[] = [
   "SECURITY.md",
   "CHANGELOG.md",
   "bench/README.md",
+  "clients/typescript/README.md",
   ...readdirSync(join(ROOT, "docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),

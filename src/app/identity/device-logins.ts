@@ -3,9 +3,11 @@
  * a browser, and the program, which asks again and again, gets a session of that user.
  */
 import { randomBytes, randomInt } from "node:crypto";
+import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
+import { shape, wholeNumber } from "../shapes.ts";
 import type { UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { accessOf, beginSession, boundedAgent, type LoginPlace } from "./login-sessions.ts";
@@ -24,32 +26,39 @@ const CODE_CHARACTERS = 8;
 const MAX_PACES = 2 * MAX_WAITING;
 
 /** The answer of RFC 8628, section 3.2. */
-export interface DeviceCodeView {
-  readonly device_code: string;
-  readonly user_code: string;
-  readonly verification_uri: string;
-  readonly verification_uri_complete: string;
-  readonly expires_in: number;
-  readonly interval: number;
-}
+export const DeviceCodeShape = shape("DeviceCode", {
+  device_code: z.string(),
+  user_code: z.string(),
+  verification_uri: z.string(),
+  verification_uri_complete: z.string(),
+  expires_in: wholeNumber,
+  interval: wholeNumber,
+});
+export type DeviceCodeView = z.infer<typeof DeviceCodeShape>;
 
 /** The answer of RFC 6749, section 5.1. */
-export interface DeviceTokenView {
-  readonly access_token: string;
-  readonly token_type: "Bearer";
-  readonly expires_in: number;
-  readonly refresh_token: string;
-}
+export const DeviceTokensShape = shape("DeviceTokens", {
+  access_token: z.string(),
+  token_type: z.literal("Bearer"),
+  expires_in: wholeNumber,
+  refresh_token: z.string(),
+});
+export type DeviceTokenView = z.infer<typeof DeviceTokensShape>;
 
 /** The words of RFC 8628, section 3.5, and of RFC 6749, section 5.2. */
-export type DeviceRefusal =
-  | "authorization_pending"
-  | "slow_down"
-  | "access_denied"
-  | "expired_token"
-  | "invalid_grant"
-  | "invalid_request"
-  | "unsupported_grant_type";
+export const DeviceRefusalShape = shape("DeviceRefusal", {
+  error: z.enum([
+    "authorization_pending",
+    "slow_down",
+    "access_denied",
+    "expired_token",
+    "invalid_grant",
+    "invalid_request",
+    "unsupported_grant_type",
+  ]),
+  error_description: z.string(),
+});
+export type DeviceRefusal = z.infer<typeof DeviceRefusalShape>["error"];
 
 /** A device that asks for a login, for the user who confirms it. */
 export interface WaitingDevice {

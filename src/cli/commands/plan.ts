@@ -1,7 +1,8 @@
 /** `millrace plan FILE`: a dry run of a definition, on this machine or on a control plane with its agents. */
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { type PlanView, viewPlan } from "../../app/triggering/plan-view.ts";
+import type { Schemas } from "../../../clients/typescript/src/index.ts";
+import { viewPlan } from "../../app/triggering/plan-view.ts";
 import type { Definition } from "../../definition/definition.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
 import { parseDefinition } from "../../definition/parse.ts";
@@ -54,7 +55,7 @@ export async function plan(path: string, options: PlanOptions): Promise<number> 
   const { definition, diagnostics } = parseDefinition(read.text, read.format);
   const name = options.pipeline ?? basename(read.file);
   if (definition === undefined) return fail(read, diagnostics);
-  let view: PlanView;
+  let view: Schemas["Plan"];
   if (remote === null) {
     const planned = planLocally(definition, request, name);
     if (!planned.ok && planned.fault === "trigger") {
@@ -98,11 +99,15 @@ interface Remote {
   readonly token: string;
 }
 
-async function planRemotely(remote: Remote, read: DefinitionText, request: PlanRequest): Promise<PlanView> {
+async function planRemotely(remote: Remote, read: DefinitionText, request: PlanRequest): Promise<Schemas["Plan"]> {
   const { ApiClient } = await import("../api-client.ts");
   const api = new ApiClient({ baseUrl: remote.baseUrl, token: () => Promise.resolve(remote.token) });
   const { text, format } = read;
-  const view = await api.plan(remote.pipelineId, { spec: textToSpec(text, format), format, ...request });
+  const view = await api.plan(remote.pipelineId, {
+    spec: textToSpec(text, format) as Readonly<Record<string, unknown>>,
+    format,
+    ...request,
+  });
   // The server's lines and columns are those of the text that it would commit. The user does not see that text, so warnings
   // show pointers.
   const warnings = view.warnings.map(({ message, pointer, code }) => `warning: ${pointer} ${message} [${code}]\n`);

@@ -12,6 +12,7 @@ import { packageVersion } from "../../node/package-root.ts";
 import type { PlanOptions } from "./plan.ts";
 import type { PackOptions, PushOptions } from "./plugin.ts";
 import type { RestoreOptions } from "./restore.ts";
+import { addServerCommands } from "./server-commands.ts";
 import type { RotateKeyOptions } from "./secrets.ts";
 import type { RunOptions } from "./run.ts";
 import type { ServeOptions } from "./serve.ts";
@@ -225,9 +226,8 @@ function buildProgram(setStatus: (status: number) => void): Command {
       setStatus(await runCommand(async (signal) => (await import("./restore.ts")).restore(file, options, signal))),
     );
 
-  program
-    .command("secrets")
-    .description("manage the secrets of an installation")
+  const secrets = program.command("secrets");
+  secrets
     .command("rotate-key")
     .description(
       "encrypt every secret with the newest master key, also while the installation runs: the first key of " +
@@ -252,9 +252,8 @@ function buildProgram(setStatus: (status: number) => void): Command {
       setStatus(await runCommand(async () => (await import("./shards.ts")).setShards(n, options))),
     );
 
-  program
-    .command("users")
-    .description("manage the users of an installation on its machine")
+  const users = program.command("users");
+  users
     .command("make-owner")
     .description("make a user an owner again when no owner can log in any more, also while the installation runs")
     .argument("<name>", "the user")
@@ -283,6 +282,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
       setStatus(await runCommand(async (signal) => (await import("./verify.ts")).verify(options, signal))),
     );
 
+  addServerCommands(program, setStatus, { secrets, users });
   return program;
 }
 

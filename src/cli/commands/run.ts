@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { RunDetail } from "../../app/runs/run-view.ts";
 import { readNodeConfig } from "../../config.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import { textToSpec } from "../../definition/edit/render.ts";
@@ -16,6 +15,7 @@ import { type LocalInstallation, startLocalInstallation } from "../local-install
 import { createLogger } from "../logging.ts";
 import { readDefinitionText } from "../read-definition.ts";
 import { RunApprovals } from "../run-approvals.ts";
+import type { RunDetail } from "../run-tree.ts";
 import { logLine, RunView, stepTitle } from "../run-view.ts";
 import { paintFor, Screen } from "../screen.ts";
 import { parseVariables } from "../variables.ts";

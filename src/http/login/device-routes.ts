@@ -4,8 +4,11 @@
  */
 import { z } from "zod";
 import {
+  DeviceCodeShape,
   type DevicePaces,
   type DeviceRefusal,
+  DeviceRefusalShape,
+  DeviceTokensShape,
   requestDeviceCode,
   takeDeviceTokens,
 } from "../../app/identity/device-logins.ts";
@@ -56,6 +59,7 @@ export const DEVICE_ROUTES = [
     name: "requestDeviceCode",
     about: "Begins the login of a program without a browser (RFC 8628).",
     statuses: [200, 400],
+    plainAnswers: { 200: DeviceCodeShape, 400: DeviceRefusalShape },
     errors: ["too_many"],
     async send({ context, clock, addressOf, publicUrl, paces }, { ctx }) {
       const address = addressOf(ctx.req);
@@ -76,6 +80,7 @@ export const DEVICE_ROUTES = [
     name: "takeDeviceToken",
     about: "Asks for the tokens of a program whose user has agreed (RFC 8628).",
     statuses: [200, 400],
+    plainAnswers: { 200: DeviceTokensShape, 400: DeviceRefusalShape },
     async send({ context, paces }, { ctx }) {
       const body = await readBody(ctx);
       if (body === undefined || body.grant_type === "" || body.device_code === "") {

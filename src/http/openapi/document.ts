@@ -189,13 +189,17 @@ function describeBody({ body, bodyType }: RouteFacts, maker: Maker): Operation["
   return { required, content: { [JSON_TYPE]: { schema: maker.input(body) } } };
 }
 
-function successes({ statuses, answer, answerType }: RouteFacts, maker: Maker): Record<string, Response> {
+function successes(route: RouteFacts, maker: Maker): Record<string, Response> {
+  const { statuses, answer, answerType, plainAnswers } = route;
   return Object.fromEntries(
     statuses.map((status): [string, Response] => {
       const description = SUCCESSES[status] ?? "Success.";
       if (status === 101 || status === 304) return [`${status}`, { description }];
+      const plain = plainAnswers[status];
       const content: Content =
-        answerType === null ? { [JSON_TYPE]: { schema: envelopeOf(answer, maker) } } : { [answerType]: { schema: {} } };
+        answerType === null
+          ? { [JSON_TYPE]: { schema: envelopeOf(answer, maker) } }
+          : { [answerType]: { schema: plain === undefined ? {} : plainSchema(status, plain, maker) } };
       return [`${status}`, { description, content }];
     }),
   );
@@ -206,6 +210,11 @@ const SUCCESSES: Readonly<Record<number, string>> = {
   206: "The part that `Range` asks for.",
   304: "What the caller has is current.",
 };
+
+/** A refusal by what the standard of the route does not know, such as a body that is no JSON, has the envelope. */
+function plainSchema(status: number, plain: z.ZodType, maker: Maker): JsonSchema {
+  return status < 400 ? maker.output(plain) : { anyOf: [maker.output(plain), maker.output(ErrorShape)] };
+}
 
 function envelopeOf(answer: z.ZodType | null, maker: Maker): JsonSchema {
   const detail = answer === null ? {} : { detail: maker.output(answer) };

@@ -1,0 +1,24 @@
+// Made from docs/openapi.json by `npm run generate`. Do not edit.
+
+/** Paths whose POST takes an `Idempotency-Key`. */
+export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
+  "/pipelines/{pipelineId}/runs/{runId}/rerun",
+  "/pipelines/{pipelineId}/runs/{runId}/jobs/{jobId}/cancel",
+  "/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/cancel",
+  "/pipelines/{pipelineId}/runs/{runId}/stop",
+  "/pipelines/{pipelineId}/runs/{runId}/pause",
+  "/pipelines/{pipelineId}/runs/{runId}/resume",
+  "/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/approve",
+  "/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/reject",
+  "/pipelines",
+  "/pipelines/{pipelineId}/spec/save",
+  "/pipelines/{pipelineId}/trigger",
+  "/projects",
+]);
+
+/** A path and its parameter that may contain slashes. */
+export const SLASHED_PARAMETERS: ReadonlySet<string> = new Set([
+  "/pipelines/runs/{runId}/artifacts/{artifactId}/content/{path} path",
+  "/plugins/{name}/versions/{version} name",
+  "/plugins/{name} name",
+]);

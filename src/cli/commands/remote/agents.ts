@@ -1,0 +1,72 @@
+/** `millrace agents`: the inventory, the removal of an agent, and tokens with which agents register. */
+import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
+import { missing } from "../../remote/find.ts";
+import { type RemoteOptions, withServer } from "../../remote/session.ts";
+
+export function listAgents(options: RemoteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { list } = await client.get("/agents", { signal });
+    report.list(
+      list,
+      [
+        { title: "name", text: ({ name }) => name },
+        { title: "state", text: stateOf, colour: (agent) => (agent.online === true ? "green" : "gray") },
+        { title: "jobs", text: ({ busy, slots }) => `${busy} of ${slots}` },
+        { title: "version", text: ({ version }) => version },
+        { title: "id", text: ({ agentId }) => agentId },
+        { title: "labels", text: ({ labels }) => labelsOf(labels) },
+      ],
+      "no agents; `millrace agents token NAME` makes a token for one",
+    );
+  });
+}
+
+/** The agent's streams end, and its token is refused. */
+export function removeAgent(agent: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { agentId, name } = await findAgent(client, agent);
+    await client.delete("/agents/{agentId}", { path: { agentId }, signal });
+    report.object({ agentId, deleted: true }, `removed ${name} (${agentId})`);
+  });
+}
+
+export interface TokenOptions extends RemoteOptions {
+  readonly expiresIn?: string;
+  readonly maxUses?: number;
+}
+
+/** A token for new agents, which is shown only here. */
+export function createAgentToken(name: string, options: TokenOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { expiresIn, maxUses } = options;
+    const body = {
+      name,
+      ...(expiresIn === undefined ? {} : { expiresIn }),
+      ...(maxUses === undefined ? {} : { maxUses }),
+    };
+    const made = await client.post("/agents/registration-tokens", { body, signal });
+    report.secret(
+      made,
+      made.token,
+      `shown only now; start an agent with MILLRACE_REGISTRATION_TOKEN set to it, and \`millrace agent --gateway HOST:PORT\``,
+    );
+  });
+}
+
+export async function findAgent(client: MillraceClient, nameOrId: string): Promise<Schemas["Agent"]> {
+  const { list } = await client.get("/agents");
+  const agent = list.find(({ agentId, name }) => agentId === nameOrId || name === nameOrId);
+  if (agent === undefined) throw missing("agent", nameOrId, "millrace agents");
+  return agent;
+}
+
+export function labelsOf(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ");
+}
+
+/** Presence is null while Redis cannot be read. */
+function stateOf({ online }: Schemas["Agent"]): string {
+  return online === null ? "unknown" : online ? "online" : "offline";
+}

@@ -1,0 +1,94 @@
+/** `millrace logs`: the logs of a run, step after step, or live with `--follow`. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { EXIT } from "../../exit-codes.ts";
+import { followRun } from "../../follow-run.ts";
+import { findRunId } from "../../remote/find.ts";
+import { type RemoteOptions, say, type Session, withServer } from "../../remote/session.ts";
+import { visibleJson } from "../../remote/visible.ts";
+import type { Job, RunDetail, Step } from "../../run-tree.ts";
+import { type LogEntry, logLine } from "../../run-view.ts";
+import { paintFor, printable } from "../../screen.ts";
+
+/** Reading ends when no line has come for this long. */
+const SILENCE_MS = 10_000;
+const UNREACHABLE_MS = 600_000;
+
+export interface LogsOptions extends RemoteOptions {
+  readonly project?: string;
+  readonly follow?: boolean;
+  readonly job?: string;
+  readonly step?: string;
+}
+
+type Print = (job: Job, step: Step, entry: LogEntry) => void;
+
+export function logs(run: string, options: LogsOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async (session) => {
+    const { client, runs } = session;
+    const runId = await findRunId(client, run, options.project);
+    const isChosen = (job: Job, step: Step) =>
+      (options.job === undefined || options.job === job.name) &&
+      (options.step === undefined || options.step === step.name);
+    const print = printer(session);
+    if (options.follow === true) {
+      const follower = {
+        update() {},
+        log: (job: Job, step: Step, entry: LogEntry) => {
+          if (isChosen(job, step)) print(job, step, entry);
+        },
+        connection: (isConnected: boolean, reason?: Error) =>
+          say(isConnected ? "connected again" : printable(`${reason!.message}; trying again`)),
+      };
+      await followRun(runs, runId, follower, signal, { readEveryMs: 1_000, unreachableMs: UNREACHABLE_MS });
+      return EXIT.ok;
+    }
+    const found = await client.get("/pipelines/runs/{runId}", { path: { runId }, signal });
+    return printLogs(session, found, isChosen, print);
+  });
+}
+
+async function printLogs(
+  { runs, signal }: Session,
+  run: RunDetail,
+  isChosen: (job: Job, step: Step) => boolean,
+  print: Print,
+): Promise<number> {
+  const stream = runs.logs();
+  try {
+    for (const job of run.jobs) {
+      for (const step of job.steps) {
+        if (step.startTime === null || !isChosen(job, step)) continue;
+        let heardAt = performance.now();
+        stream.follow({ pipelineId: run.pipelineId, jobId: job.jobId, stepRunId: step.stepRunId }, (entry) => {
+          heardAt = performance.now();
+          print(job, step, entry);
+        });
+        while (!stream.isComplete(step.stepRunId, step.lastLine)) {
+          if (performance.now() - heardAt > SILENCE_MS) {
+            say(
+              printable(`the log of ${job.name}/${step.name} could not be read to its end; repeat the command later`),
+            );
+            return EXIT.unavailable;
+          }
+          await sleep(20, undefined, { signal }).catch(() => signal.throwIfAborted());
+        }
+        stream.unfollow(step.stepRunId);
+      }
+    }
+    return EXIT.ok;
+  } finally {
+    stream.close();
+  }
+}
+
+/** One line for each entry; with `--json`, one JSON object. */
+function printer({ report }: Session): Print {
+  if (report.isJson) {
+    return ({ stage, name, jobId }, step, entry) => {
+      const place = { stage, job: name, jobId, step: step.name, stepRunId: step.stepRunId };
+      process.stdout.write(`${visibleJson({ ...place, ...entry })}\n`);
+    };
+  }
+  const paint = paintFor(process.stdout);
+  return (job, step, entry) => void process.stdout.write(`${logLine(paint, job, step, entry)}\n`);
+}

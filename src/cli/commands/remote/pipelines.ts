@@ -1,0 +1,80 @@
+/** `millrace pipelines`: lists, creates, shows and deletes pipelines. */
+import { findPipeline, findProject } from "../../remote/find.ts";
+import { type RemoteOptions, withServer } from "../../remote/session.ts";
+import { takeItems } from "../../remote/take.ts";
+import { STATUS_COLOURS } from "../../screen.ts";
+
+export interface PipelineOptions extends RemoteOptions {
+  readonly project?: string;
+}
+
+export interface ListOptions extends PipelineOptions {
+  readonly limit: number;
+}
+
+export function listPipelines(options: ListOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const projectId =
+      options.project === undefined ? undefined : (await findProject(client, options.project)).projectId;
+    const found = await takeItems(
+      client.items("/pipelines", { query: { projectId, sort: "name" }, signal }),
+      options.limit,
+    );
+    report.list(
+      found,
+      [
+        { title: "name", text: ({ name }) => name },
+        {
+          title: "last run",
+          text: ({ lastRun }) => lastRun?.status ?? "-",
+          colour: ({ lastRun }) => (lastRun === null ? undefined : STATUS_COLOURS[lastRun.status]),
+        },
+        { title: "at", text: ({ lastRun }) => lastRun?.createdAt ?? "-" },
+        { title: "project", text: ({ projectId: id }) => id },
+        { title: "id", text: ({ pipelineId }) => pipelineId },
+      ],
+      "no pipelines; `millrace pipelines create NAME` makes one",
+    );
+  });
+}
+
+export interface CreateOptions extends PipelineOptions {
+  readonly description?: string;
+}
+
+export function createPipeline(name: string, options: CreateOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { project, description } = options;
+    const projectId = project === undefined ? undefined : (await findProject(client, project)).projectId;
+    const body = {
+      name,
+      ...(projectId === undefined ? {} : { projectId }),
+      ...(description === undefined ? {} : { description }),
+    };
+    const made = await client.post("/pipelines", { body, signal });
+    report.object(made, `created ${made.name} (${made.pipelineId})`, `next: millrace pipelines save ${made.name} FILE`);
+  });
+}
+
+/** Prints the text of the definition. */
+export function showPipeline(name: string, options: PipelineOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { pipelineId } = await findPipeline(client, name, options.project);
+    const spec = await client.get("/pipelines/{pipelineId}/spec", { path: { pipelineId }, signal });
+    if (report.isJson) report.json(spec);
+    else process.stdout.write(spec.text.endsWith("\n") ? spec.text : `${spec.text}\n`);
+  });
+}
+
+export interface DeleteOptions extends PipelineOptions {
+  readonly force?: boolean;
+}
+
+export function deletePipeline(name: string, options: DeleteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { pipelineId } = await findPipeline(client, name, options.project);
+    const query = options.force === true ? ({ force: "true" } as const) : {};
+    await client.delete("/pipelines/{pipelineId}", { path: { pipelineId }, query, signal });
+    report.object({ pipelineId, deleted: true }, `deleted ${name} (${pipelineId})`);
+  });
+}

@@ -1,0 +1,83 @@
+/** `millrace users`: lists, invites, changes and deletes users of a server. */
+import type { Schemas } from "../../../../clients/typescript/src/index.ts";
+import { findUser } from "../../remote/find.ts";
+import { type RemoteOptions, withServer } from "../../remote/session.ts";
+
+export type Role = NonNullable<Schemas["User"]["role"]>;
+
+export function listUsers(options: RemoteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { list } = await client.get("/users", { signal });
+    report.list(
+      list,
+      [
+        { title: "name", text: ({ name }) => name },
+        { title: "role", text: ({ role }) => role ?? "-" },
+        { title: "state", text: stateOf, colour: ({ disabled }) => (disabled ? "red" : undefined) },
+        { title: "e-mail", text: ({ email }) => email ?? "" },
+        { title: "id", text: ({ userId }) => userId },
+      ],
+      "no users",
+    );
+  });
+}
+
+export interface InviteOptions extends RemoteOptions {
+  readonly role: Role;
+  readonly email?: string;
+  readonly days?: number;
+}
+
+/** Creates a user, and a link with which the user chooses a password. */
+export function inviteUser(name: string, options: InviteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { role, email, days } = options;
+    const body = { name, role, ...(email === undefined ? {} : { email }), ...(days === undefined ? {} : { days }) };
+    const made = await client.post("/invitations", { body, signal });
+    report.secret(
+      made,
+      made.link,
+      `send this link to ${name}; it is good once, until ${made.expiresAt}, in a browser or by \`millrace login --link\``,
+    );
+  });
+}
+
+/** A link with which the user sets a new password. */
+export function resetUser(name: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { userId } = await findUser(client, name);
+    const made = await client.post("/users/{userId}/reset-link", { path: { userId }, body: {}, signal });
+    report.secret(made, made.link, `send this link to ${name}; it is good once, until ${made.expiresAt}`);
+  });
+}
+
+export interface UserChange {
+  readonly role?: Role | null;
+  readonly disabled?: boolean;
+}
+
+export function changeUser(
+  name: string,
+  change: UserChange,
+  options: RemoteOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { userId } = await findUser(client, name);
+    const user = await client.patch("/users/{userId}", { path: { userId }, body: change, signal });
+    report.object(user, `${user.name} is ${user.role ?? "without a role"}, ${stateOf(user)}`);
+  });
+}
+
+export function deleteUser(name: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { userId } = await findUser(client, name);
+    await client.delete("/users/{userId}", { path: { userId }, signal });
+    report.object({ userId, deleted: true }, `deleted ${name}`);
+  });
+}
+
+function stateOf({ disabled, hasPassword }: Schemas["User"]): string {
+  if (disabled) return "disabled";
+  return hasPassword ? "active" : "active, without a password";
+}

@@ -1,0 +1,38 @@
+/** `millrace pipelines save`: checks a definition and saves it. It loads the validator, which the other commands do without. */
+import { basename } from "node:path";
+import { parseDefinition } from "../../../definition/parse.ts";
+import { textToSpec } from "../../../definition/edit/render.ts";
+import { renderDiagnostics } from "../../diagnostics.ts";
+import { EXIT } from "../../exit-codes.ts";
+import { readDefinitionText } from "../../read-definition.ts";
+import { findPipeline } from "../../remote/find.ts";
+import { withServer } from "../../remote/session.ts";
+import { paintFor } from "../../screen.ts";
+import type { PipelineOptions } from "./pipelines.ts";
+
+export interface SaveOptions extends PipelineOptions {
+  readonly message?: string;
+  readonly format: "yaml" | "json";
+}
+
+/** Checks the definition here first, so that each problem is shown with its line. */
+export function savePipeline(name: string, file: string, options: SaveOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { text, format, file: shown } = await readDefinitionText(file, options.format);
+    const { definition, diagnostics } = parseDefinition(text, format);
+    const lines = renderDiagnostics(shown, text, diagnostics, paintFor(process.stderr));
+    process.stderr.write(lines.map((line) => `${line}\n`).join(""));
+    if (definition === undefined) return EXIT.failure;
+    const { pipelineId } = await findPipeline(client, name, options.project);
+    const spec = textToSpec(text, format) as Readonly<Record<string, unknown>>;
+    const commitMessage = options.message ?? `save ${basename(shown)}`;
+    const path = { pipelineId };
+    const saved = await client.post("/pipelines/{pipelineId}/spec/save", {
+      path,
+      body: { spec, format, commitMessage },
+      signal,
+    });
+    report.object(saved, `saved ${name} as ${saved.headCommitSha}`);
+    return EXIT.ok;
+  });
+}

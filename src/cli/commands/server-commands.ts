@@ -1,0 +1,367 @@
+/** The commands that call a server: their arguments and options. Each is imported only when it runs. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { runCommand } from "../command-line.ts";
+
+type SetStatus = (status: number) => void;
+const ROLES = ["owner", "admin", "maintainer", "operator", "viewer"] as const;
+const SCOPES = ["read", "trigger", "write", "admin", "act-as"] as const;
+const RUN_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused", "partial"] as const;
+
+/** Groups that also hold commands which work on the machine of an installation. */
+export interface SharedGroups {
+  readonly secrets: Command;
+  readonly users: Command;
+}
+
+/** Adds the commands to the program. */
+export function addServerCommands(program: Command, setStatus: SetStatus, { secrets, users }: SharedGroups): void {
+  addSessionCommands(program, setStatus);
+  addPipelineCommands(program, setStatus);
+  addRunCommands(program, setStatus);
+  addObjectCommands(program, setStatus);
+  addSecretCommands(secrets, setStatus);
+  addUserCommands(users, setStatus);
+
+  remote(program.command("api"), "call the API as it is, and print the whole answer", setStatus, {
+    args: [
+      ["<method>", "GET, POST, PUT, PATCH or DELETE"],
+      ["<path>", "below /api/v1, for example /pipelines?name=hello"],
+    ],
+    options: [
+      new Option("-f, --field <name=value>", "a member of the body; a value that is JSON is sent as such")
+        .argParser(collect)
+        .default([]),
+      new Option("--input <file>", "the body; - for standard input"),
+      new Option("--idempotency-key <key>", "makes a POST safe to repeat"),
+      new Option("--if-match <etag>", "change the object only while it has this ETag"),
+    ],
+    run: async (signal, options, method, path) =>
+      (await import("./remote/api.ts")).callApi(method!, path!, options, signal),
+  });
+
+  program
+    .command("completion")
+    .description("print a script that completes commands and options: bash, zsh or fish")
+    .argument("<shell>", "bash, zsh or fish")
+    .action(async (shell: string) =>
+      setStatus(await runCommand(async () => (await import("./completion.ts")).printCompletion(program, shell))),
+    );
+}
+
+interface RemoteCommand {
+  readonly args?: readonly (readonly [name: string, about: string])[];
+  readonly options?: readonly Option[];
+  // oxlint-disable-next-line typescript/no-explicit-any -- commander cannot know the types of options
+  readonly run: (signal: AbortSignal, options: any, ...args: readonly (string | undefined)[]) => Promise<number>;
+}
+
+function remote(
+  command: Command,
+  about: string,
+  setStatus: SetStatus,
+  { args = [], options = [], run }: RemoteCommand,
+): Command {
+  command.description(about);
+  for (const [name, text] of args) command.argument(name, text);
+  for (const option of options) command.addOption(option);
+  return command
+    .option("--context <name>", "the server that `millrace login` gave this name; default: the current context")
+    .option("--json", "print JSON, also for errors")
+    .action(async (...given: unknown[]) => {
+      const texts = given.slice(0, args.length) as (string | undefined)[];
+      // A group and its commands may have the same options, and the group takes those that stand before the command.
+      const all = command.optsWithGlobals();
+      setStatus(await runCommand((signal) => run(signal, all, ...texts)));
+    });
+}
+
+function addSessionCommands(program: Command, setStatus: SetStatus): void {
+  remote(
+    program.command("login"),
+    "log in to a server; by default another device confirms it in a browser",
+    setStatus,
+    {
+      args: [["[url]", "the server; default: that of the context, or MILLRACE_URL"]],
+      options: [
+        new Option("--with-token", "read a token from standard input"),
+        new Option("--name <user>", "log in with a password, which is asked for or read from standard input"),
+        new Option("--link <link>", "accept an invitation or a reset link: choose a password, and log in with it"),
+      ],
+      run: async (signal, options, url) => (await import("./remote/login.ts")).login(url, options, signal),
+    },
+  );
+  remote(program.command("logout"), "end the login of a context, and forget the context", setStatus, {
+    run: async (signal, options) => (await import("./remote/login.ts")).logout(options, signal),
+  });
+  remote(program.command("whoami"), "show who the server takes you for, and what you may do", setStatus, {
+    run: async (signal, options) => (await import("./remote/login.ts")).whoami(options, signal),
+  });
+  const contexts = remote(program.command("contexts"), "list the servers that you have logged in to", setStatus, {
+    run: async (_, options) => (await import("./remote/login.ts")).listContexts(options),
+  });
+  remote(contexts.command("use"), "make a context the current one", setStatus, {
+    args: [["<name>", "the context"]],
+    run: async (_, options, name) => (await import("./remote/login.ts")).useContext(name!, options),
+  });
+}
+
+function addPipelineCommands(program: Command, setStatus: SetStatus): void {
+  const pipelines = remote(program.command("pipelines"), "list pipelines with their last runs", setStatus, {
+    options: [project(), limit()],
+    run: async (signal, options) => (await import("./remote/pipelines.ts")).listPipelines(options, signal),
+  });
+  remote(pipelines.command("create"), "create a pipeline", setStatus, {
+    args: [["<name>", "its name"]],
+    options: [project(), new Option("--description <text>", "what it is for")],
+    run: async (signal, options, name) =>
+      (await import("./remote/pipelines.ts")).createPipeline(name!, options, signal),
+  });
+  remote(pipelines.command("save"), "check a definition, and make it the pipeline's newest", setStatus, {
+    args: [
+      ["<pipeline>", "name or id"],
+      ["<file>", "the definition, YAML or JSON; - for standard input"],
+    ],
+    options: [
+      project(),
+      new Option("--message <text>", "what the change is about"),
+      new Option("--format <format>", "the format of standard input").choices(["yaml", "json"]).default("yaml"),
+    ],
+    run: async (signal, options, name, file) =>
+      (await import("./remote/save-pipeline.ts")).savePipeline(name!, file!, options, signal),
+  });
+  remote(pipelines.command("show"), "print the text of the definition", setStatus, {
+    args: [["<pipeline>", "name or id"]],
+    options: [project()],
+    run: async (signal, options, name) => (await import("./remote/pipelines.ts")).showPipeline(name!, options, signal),
+  });
+  remote(pipelines.command("delete"), "delete a pipeline with its runs", setStatus, {
+    args: [["<pipeline>", "name or id"]],
+    options: [project(), new Option("--force", "stop its live runs")],
+    run: async (signal, options, name) =>
+      (await import("./remote/pipelines.ts")).deletePipeline(name!, options, signal),
+  });
+}
+
+function addRunCommands(program: Command, setStatus: SetStatus): void {
+  const runs = remote(program.command("runs"), "list the runs of a pipeline, the newest first", setStatus, {
+    args: [["<pipeline>", "name or id"]],
+    options: [project(), new Option("--status <status>", "only runs in this status").choices(RUN_STATUSES), limit()],
+    run: async (signal, options, pipeline) => (await import("./remote/runs.ts")).listRuns(pipeline!, options, signal),
+  });
+  remote(runs.command("show"), "show a run with its jobs and steps", setStatus, {
+    args: [RUN],
+    options: [project()],
+    run: async (signal, options, run) => (await import("./remote/runs.ts")).showRun(run!, options, signal),
+  });
+  remote(runs.command("watch"), "show the progress of a run until it ends; exit status 0 when it succeeds", setStatus, {
+    args: [RUN],
+    options: [project(), withLogs()],
+    run: async (signal, options, run) => (await import("./remote/runs.ts")).watch(run!, options, signal),
+  });
+  remote(program.command("trigger"), "start a run of a pipeline", setStatus, {
+    args: [["<pipeline>", "name or id"]],
+    options: [
+      project(),
+      new Option("--var <name=value>", "a variable of the run").argParser(collect).default([]),
+      new Option("--watch", "show the progress until the run ends; exit status 0 when it succeeds"),
+      withLogs(),
+      new Option("--request-id <id>", "a repeat with this id answers the same run"),
+    ],
+    run: async (signal, options, pipeline) => (await import("./remote/runs.ts")).trigger(pipeline!, options, signal),
+  });
+  remote(program.command("logs"), "print the logs of a run", setStatus, {
+    args: [RUN],
+    options: [
+      project(),
+      new Option("-f, --follow", "print lines as they come, until the run ends"),
+      new Option("--job <name>", "only of this job"),
+      new Option("--step <name>", "only of this step"),
+    ],
+    run: async (signal, options, run) => (await import("./remote/logs.ts")).logs(run!, options, signal),
+  });
+  remote(program.command("stop"), "stop a run", setStatus, {
+    args: [RUN],
+    options: [project(), new Option("--reason <text>", "shown with the run")],
+    run: async (signal, options, run) => (await import("./remote/runs.ts")).stop(run!, options, signal),
+  });
+  remote(program.command("rerun"), "run an ended run again, as a new attempt", setStatus, {
+    args: [RUN],
+    options: [
+      project(),
+      new Option("--failed", "only what failed, and what comes after it"),
+      new Option("--step <id>", "from this step on: a stepRunId"),
+      new Option("--watch", "show the progress until the run ends; exit status 0 when it succeeds"),
+      withLogs(),
+    ],
+    run: async (signal, options, run) => (await import("./remote/runs.ts")).rerun(run!, options, signal),
+  });
+  remote(program.command("approve"), "approve what a run waits for, or reject it", setStatus, {
+    args: [RUN],
+    options: [
+      project(),
+      new Option("--reject", "reject it"),
+      new Option("--comment <text>", "shown with the vote"),
+      new Option("--gate <name>", "the stage or job, when several wait"),
+    ],
+    run: async (signal, options, run) => (await import("./remote/runs.ts")).approve(run!, options, signal),
+  });
+}
+
+function addObjectCommands(program: Command, setStatus: SetStatus): void {
+  const agents = remote(program.command("agents"), "list agents with their state and labels", setStatus, {
+    run: async (signal, options) => (await import("./remote/agents.ts")).listAgents(options, signal),
+  });
+  remote(agents.command("remove"), "remove an agent; its token is refused from then on", setStatus, {
+    args: [["<agent>", "name or id"]],
+    run: async (signal, options, agent) => (await import("./remote/agents.ts")).removeAgent(agent!, options, signal),
+  });
+  remote(agents.command("token"), "make a token with which new agents register", setStatus, {
+    args: [["<name>", "what the token is for"]],
+    options: [new Option("--expires-in <duration>", "for example 12h"), count("--max-uses <n>", "how many agents")],
+    run: async (signal, options, name) => (await import("./remote/agents.ts")).createAgentToken(name!, options, signal),
+  });
+
+  const tokens = remote(program.command("tokens"), "list personal tokens", setStatus, {
+    options: [ofUser()],
+    run: async (signal, options) => (await import("./remote/tokens.ts")).listTokens(options, signal),
+  });
+  remote(tokens.command("create"), "make a personal token, for example for a script", setStatus, {
+    args: [["<name>", "what the token is for"]],
+    options: [
+      ofUser(),
+      new Option("--scope <scope>", "what the token may do at most; may be repeated; default: all that its user may")
+        .choices(SCOPES)
+        .argParser(collect)
+        .default([]),
+      new Option("--expires-in <duration>", "for example 90d"),
+    ],
+    run: async (signal, options, name) => (await import("./remote/tokens.ts")).createToken(name!, options, signal),
+  });
+  remote(tokens.command("delete"), "revoke a token", setStatus, {
+    args: [["<id>", "the token's id"]],
+    options: [ofUser()],
+    run: async (signal, options, id) => (await import("./remote/tokens.ts")).deleteToken(id!, options, signal),
+  });
+
+  const projects = remote(program.command("projects"), "list projects", setStatus, {
+    run: async (signal, options) => (await import("./remote/projects.ts")).listProjects(options, signal),
+  });
+  remote(projects.command("create"), "create a project", setStatus, {
+    args: [["<name>", "its name"]],
+    options: [new Option("--description <text>", "what it is for"), new Option("--tenant <id>", "default: default")],
+    run: async (signal, options, name) => (await import("./remote/projects.ts")).createProject(name!, options, signal),
+  });
+  for (const [verb, archived] of [
+    ["archive", true],
+    ["restore", false],
+  ] as const) {
+    const about = archived ? "let a project take no new pipelines and runs" : "let an archived project work again";
+    remote(projects.command(verb), about, setStatus, {
+      args: [PROJECT],
+      run: async (signal, options, name) =>
+        (await import("./remote/projects.ts")).archiveProject(name!, archived, options, signal),
+    });
+  }
+  remote(projects.command("members"), "list who has a role in a project", setStatus, {
+    args: [PROJECT],
+    run: async (signal, options, name) => (await import("./remote/projects.ts")).listMembers(name!, options, signal),
+  });
+  remote(projects.command("grant"), "give a user, service account or team a role in a project", setStatus, {
+    args: [
+      PROJECT,
+      ["<member>", "the name or id of a user or service account, or the id of a team"],
+      ["<role>", ROLES.join(", ")],
+    ],
+    run: async (signal, options, name, member, role) =>
+      (await import("./remote/projects.ts")).grant(name!, member!, role as (typeof ROLES)[number], options, signal),
+  });
+  remote(projects.command("revoke"), "take a role in a project away", setStatus, {
+    args: [PROJECT, ["<member>", "as for grant"]],
+    run: async (signal, options, name, member) =>
+      (await import("./remote/projects.ts")).revoke(name!, member!, options, signal),
+  });
+}
+
+function addSecretCommands(secrets: Command, setStatus: SetStatus): void {
+  const place = () => [project(), new Option("--pipeline <pipeline>", "of one pipeline; default: of the project")];
+  remote(secrets, "list the names of secrets; values are never shown", setStatus, {
+    options: place(),
+    run: async (signal, options) => (await import("./remote/remote-secrets.ts")).listSecrets(options, signal),
+  });
+  remote(
+    secrets.command("set"),
+    "create or change a secret; its value is asked for or read from standard input",
+    setStatus,
+    {
+      args: [["<name>", "as definitions name it"]],
+      options: place(),
+      run: async (signal, options, name) =>
+        (await import("./remote/remote-secrets.ts")).setSecret(name!, options, signal),
+    },
+  );
+  remote(secrets.command("delete"), "delete a secret", setStatus, {
+    args: [["<name>", "the secret"]],
+    options: place(),
+    run: async (signal, options, name) =>
+      (await import("./remote/remote-secrets.ts")).deleteSecret(name!, options, signal),
+  });
+}
+
+function addUserCommands(users: Command, setStatus: SetStatus): void {
+  const user = ["<user>", "name or id"] as const;
+  remote(users, "list users", setStatus, {
+    run: async (signal, options) => (await import("./remote/remote-users.ts")).listUsers(options, signal),
+  });
+  remote(users.command("invite"), "create a user, and print a link with which the user chooses a password", setStatus, {
+    args: [["<name>", "the user's name"]],
+    options: [
+      new Option("--role <role>", "in the whole installation").choices(ROLES).makeOptionMandatory(),
+      new Option("--email <address>", "the user's address"),
+      count("--days <n>", "how long the link is good; default 7"),
+    ],
+    run: async (signal, options, name) => (await import("./remote/remote-users.ts")).inviteUser(name!, options, signal),
+  });
+  remote(users.command("role"), "change a user's role in the installation", setStatus, {
+    args: [user, ["<role>", `${ROLES.join(", ")}, or none`]],
+    run: async (signal, options, name, role) => {
+      const change = { role: role === "none" ? null : (role as (typeof ROLES)[number]) };
+      return (await import("./remote/remote-users.ts")).changeUser(name!, change, options, signal);
+    },
+  });
+  for (const [verb, disabled] of [
+    ["disable", true],
+    ["enable", false],
+  ] as const) {
+    const about = disabled ? "refuse a user's tokens and logins" : "let a disabled user in again";
+    remote(users.command(verb), about, setStatus, {
+      args: [user],
+      run: async (signal, options, name) =>
+        (await import("./remote/remote-users.ts")).changeUser(name!, { disabled }, options, signal),
+    });
+  }
+  remote(users.command("reset"), "print a link with which a user sets a new password", setStatus, {
+    args: [user],
+    run: async (signal, options, name) => (await import("./remote/remote-users.ts")).resetUser(name!, options, signal),
+  });
+  remote(users.command("delete"), "delete a user", setStatus, {
+    args: [user],
+    run: async (signal, options, name) => (await import("./remote/remote-users.ts")).deleteUser(name!, options, signal),
+  });
+}
+
+const RUN = ["<run>", "its id, or a pipeline's name for its newest run"] as const;
+const PROJECT = ["<project>", "name or id"] as const;
+const project = () => new Option("--project <project>", "name or id of the project");
+const ofUser = () => new Option("--user <user>", "of this user; default: your own");
+const withLogs = () => new Option("--logs", "with --watch, show the lines of logs too");
+const limit = () => count("--limit <n>", "at most so many").default(50);
+const count = (flags: string, about: string) => new Option(flags, about).argParser(parseCount);
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
+  return Number(text);
+}
+
+function collect(value: string, values: readonly string[] | undefined): readonly string[] {
+  return [...(values ?? []), value];
+}

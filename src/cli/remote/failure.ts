@@ -1,0 +1,66 @@
+/** What a failed call means at the command line: an exit status, a text, and what to do next. */
+import {
+  AnswerTooLargeError,
+  ApiError,
+  ClientError,
+  DeviceLoginError,
+  type ErrorReason,
+  ForeignAnswerError,
+  isTemporary,
+} from "../../../clients/typescript/src/index.ts";
+import { CommandFailure } from "../command-line.ts";
+import { EXIT } from "../exit-codes.ts";
+import { visible } from "./visible.ts";
+
+const STATUSES: Partial<Readonly<Record<ErrorReason, number>>> = {
+  unauthenticated: EXIT.unauthenticated,
+  forbidden: EXIT.forbidden,
+  not_found: EXIT.notFound,
+};
+
+const NEXT_STEPS: Partial<Readonly<Record<ErrorReason, string>>> = {
+  unauthenticated: "log in again: millrace login",
+  forbidden: "`millrace whoami` shows what you may do; ask an administrator for a higher role",
+  not_found: "check the name; `millrace projects` and `millrace pipelines` list what you may see",
+  head_moved: "read the newest definition, merge your change, and save again",
+  invalid_definition: "`millrace validate FILE` shows each problem with its place",
+  too_many: "wait, and repeat the command",
+  internal: "tell an administrator the request id",
+  unavailable: "repeat the command later; `millrace runs` shows whether it had an effect",
+};
+
+/** How an error of a command that calls a server ends it; errors of other kinds are answered as they are. */
+export function failureOf(error: unknown): unknown {
+  if (error instanceof DeviceLoginError) {
+    return new CommandFailure(visible(error.message), EXIT.unauthenticated, { next: "millrace login" });
+  }
+  if (!(error instanceof ClientError)) return error;
+  const status = isTemporary(error) ? EXIT.unavailable : EXIT.failure;
+  if (error instanceof ApiError) {
+    const { reason, problems, requestId, retryAfterMs } = error;
+    const wait =
+      retryAfterMs === undefined ? undefined : `wait ${Math.ceil(retryAfterMs / 1_000)} s, and repeat the command`;
+    const shown = problems.filter(({ message }) => !error.message.includes(message));
+    return new CommandFailure(visible(error.message), STATUSES[reason] ?? status, {
+      details: shown.map(({ pointer, message }) => visible(`${pointer} ${message}`)),
+      next: wait ?? NEXT_STEPS[reason],
+      machine: { reason, problems, requestId },
+    });
+  }
+  return new CommandFailure(visible(error.message), status, {
+    next: nextStepOf(error),
+    machine: { reason: reasonOf(error) },
+  });
+}
+
+function nextStepOf(error: ClientError): string {
+  if (error instanceof ForeignAnswerError)
+    return "check the address: `millrace contexts` shows the servers that you use";
+  if (error instanceof AnswerTooLargeError) return "ask for less, for example with --limit";
+  return "check that the server runs and that its address is right: millrace contexts";
+}
+
+function reasonOf(error: ClientError): string {
+  if (error instanceof ForeignAnswerError) return "foreign_answer";
+  return error instanceof AnswerTooLargeError ? "answer_too_large" : "unreachable";
+}

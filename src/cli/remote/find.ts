@@ -1,0 +1,61 @@
+/** Finds the objects that users name at the command line, by name or by id. */
+import type { MillraceClient, Schemas } from "../../../clients/typescript/src/index.ts";
+import { CommandFailure, UsageError } from "../command-line.ts";
+import { EXIT } from "../exit-codes.ts";
+import { visible } from "./visible.ts";
+
+/** The pipeline with that id or name. A name that several projects use needs `project`. */
+export async function findPipeline(
+  client: MillraceClient,
+  nameOrId: string,
+  project?: string,
+): Promise<Schemas["Pipeline"]> {
+  if (isId("pl", nameOrId)) return client.get("/pipelines/{pipelineId}", { path: { pipelineId: nameOrId } });
+  const projectId = project === undefined ? undefined : (await findProject(client, project)).projectId;
+  const found: Schemas["Pipeline"][] = [];
+  for await (const pipeline of client.items("/pipelines", { query: { name: nameOrId, projectId, pageSize: 100 } })) {
+    if (pipeline.name === nameOrId) found.push(pipeline);
+  }
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) throw missing("pipeline", nameOrId, "millrace pipelines");
+  const projects = found.map((pipeline) => pipeline.projectId).join(", ");
+  throw new UsageError(`several projects have a pipeline "${visible(nameOrId)}": choose one by --project: ${projects}`);
+}
+
+/** The project with that id or name. */
+export async function findProject(client: MillraceClient, nameOrId: string): Promise<Schemas["Project"]> {
+  for await (const project of client.items("/projects")) {
+    if (project.projectId === nameOrId || project.name === nameOrId) return project;
+  }
+  throw missing("project", nameOrId, "millrace projects");
+}
+
+/** The user with that id or name, or the caller for `me`. */
+export async function findUser(client: MillraceClient, nameOrId: string): Promise<Schemas["User"]> {
+  if (nameOrId === "me") return client.get("/users/{userId}", { path: { userId: "me" } });
+  for await (const user of client.items("/users")) {
+    if (user.userId === nameOrId || user.name === nameOrId) return user;
+  }
+  throw missing("user", nameOrId, "millrace users");
+}
+
+/** The id of a run: an id as it is, or the newest run of the pipeline with that name. */
+export async function findRunId(client: MillraceClient, runOrPipeline: string, project?: string): Promise<string> {
+  if (isId("run", runOrPipeline)) return runOrPipeline;
+  const { lastRun, name } = await findPipeline(client, runOrPipeline, project);
+  if (lastRun !== null) return lastRun.runId;
+  throw new CommandFailure(`the pipeline ${visible(name)} has no run`, EXIT.notFound, {
+    next: `millrace trigger ${visible(name)}`,
+  });
+}
+
+export function missing(kind: string, name: string, list: string): CommandFailure {
+  return new CommandFailure(`there is no ${kind} "${visible(name)}", or you may not see it`, EXIT.notFound, {
+    next: `${list} shows what there is`,
+    machine: { reason: "not_found" },
+  });
+}
+
+function isId(prefix: string, text: string): boolean {
+  return new RegExp(`^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$`).test(text);
+}

@@ -1,0 +1,342 @@
+/**
+ * The commands that call a server, against one installation in real processes, as people and scripts use them. The walk of
+ * docs/getting-started.md runs in test/docs/shell-blocks.test.ts.
+ */
+import { expect } from "chai";
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { LoginTokens } from "../../clients/typescript/src/index.ts";
+import { EmbeddedInstallation } from "../support/embedded.ts";
+import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
+import { ScriptedServer, refuse, succeed } from "../support/scripted-server.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+import { until } from "../support/until.ts";
+
+const PASSWORD = "a good password of bea";
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe("the command line for a server", function () {
+  this.timeout(120_000);
+  let world: ProcessWorld;
+  let installation: EmbeddedInstallation;
+  let url: string;
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    installation = await EmbeddedInstallation.create(world);
+    const { http } = await installation.serve(join(world.folder, "data"));
+    url = `http://${http}`;
+    await installation.agent("one");
+    expect(await run(["login", url, "--with-token", "--context", "admin"], installation.adminToken)).to.include({
+      code: 0,
+    });
+  });
+  after(() => world.end());
+  // A login makes its context the current one.
+  beforeEach(() => writeFile(join(config(), "millrace", "current"), "admin\n"));
+
+  const config = () => join(world.folder, "config");
+  const contextFile = (name: string) => join(config(), "millrace", "contexts", `${name}.json`);
+
+  function start(args: readonly string[], input = "", env: Readonly<Record<string, string>> = {}): StartedProcess {
+    return world.start(args, { env: { XDG_CONFIG_HOME: config(), ...env }, input });
+  }
+
+  async function run(
+    args: readonly string[],
+    input = "",
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Outcome> {
+    const started = start(args, input, env);
+    const { code } = await started.exited;
+    return { code, stdout: started.stdout, stderr: started.stderr };
+  }
+
+  /** The JSON that a command prints with `--json`, which must succeed. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
+  async function json(args: readonly string[], input = ""): Promise<any> {
+    const { code, stdout, stderr } = await run([...args, "--json"], input);
+    expect(code, stderr).to.equal(0);
+    return JSON.parse(stdout);
+  }
+
+  async function pipeline(name: string, script: string): Promise<void> {
+    const step = { name: "say", uses: "shell", args: { script } };
+    const spec = JSON.stringify({ jobs: [{ name: "hello", steps: [step] }] });
+    await json(["pipelines", "create", name]);
+    await json(["pipelines", "save", name, "-", "--format", "json"], spec);
+  }
+
+  it("keeps credentials in files that only the user may read, and shows them nowhere", async () => {
+    expect((await stat(contextFile("admin"))).mode & 0o777).to.equal(0o600);
+    expect((await stat(join(config(), "millrace", "contexts"))).mode & 0o777).to.equal(0o700);
+    for (const args of [["contexts"], ["contexts", "--json"], ["whoami"]]) {
+      const { code, stdout, stderr } = await run(args);
+      expect(code).to.equal(0);
+      expect(stdout + stderr).not.to.contain(installation.adminToken);
+    }
+    await chmod(contextFile("admin"), 0o644);
+    const refused = await run(["whoami"]);
+    expect(refused).to.include({ code: 2 });
+    expect(refused.stderr).to.contain("other users of this machine may read").and.to.contain("chmod 600");
+    await chmod(contextFile("admin"), 0o600);
+  });
+
+  it("invites a user who chooses a password at the command line and may read, but not trigger", async () => {
+    await pipeline("hello", "echo good morning");
+    const { link } = await json(["users", "invite", "bea", "--role", "viewer"]);
+    const weak = await run(["login", "--link", link, "--context", "bea"], "short");
+    expect(weak).to.include({ code: 1 });
+    expect(weak.stderr).to.contain("at least 12 characters").and.to.contain("next: choose another password");
+    expect(await json(["login", "--link", link, "--context", "bea"], PASSWORD)).to.deep.include({ user: "bea" });
+    const used = await run(["login", "--link", link, "--context", "other"], PASSWORD);
+    expect(used.stderr).to.contain("was used").and.to.contain("ask an administrator for a new link");
+
+    const list = await json(["pipelines", "--context", "bea"]);
+    expect(list.map(({ name }: { name: string }) => name)).to.deep.equal(["hello"]);
+    const refused = await run(["trigger", "hello", "--context", "bea"]);
+    expect(refused).to.include({ code: 4, stdout: "" });
+    expect(refused.stderr).to.match(/^error: this operation needs the role operator.*\nnext: .*higher role\n$/);
+    const machine = await run(["trigger", "hello", "--context", "bea", "--json"]);
+    expect(JSON.parse(machine.stderr)).to.have.nested.include({ "error.reason": "forbidden", "error.exitStatus": 4 });
+    expect(machine.stdout).to.equal("");
+    await json(["contexts", "use", "admin"]);
+    const sessions = await installation.call(
+      "GET",
+      `/users/${(await json(["users"])).find((user: { name: string }) => user.name === "bea").userId}/sessions`,
+    );
+    expect(sessions.body.detail.list, "the browser's session of the link has ended").to.have.length(1);
+  });
+
+  it("triggers and watches runs, and exits as they end", async () => {
+    await pipeline("broken", "echo to the log; exit 3");
+    const good = await run(["trigger", "hello", "--watch", "--logs"]);
+    expect(good.code, good.stderr).to.equal(0);
+    expect(good.stdout).to.contain("default/hello/say | good morning").and.to.contain("✔ hello  success");
+    const bad = await run(["trigger", "broken", "--watch", "--json"]);
+    expect(bad.code).to.equal(1);
+    expect(JSON.parse(bad.stdout)).to.include({ status: "failed" });
+    expect((await run(["logs", "broken"])).stdout).to.equal("default/hello/say | to the log\n");
+    const [line] = (await run(["logs", "broken", "--json"])).stdout.trim().split("\n");
+    expect(JSON.parse(line!)).to.include({ job: "hello", step: "say", line_number: 1, content: "to the log" });
+    const again = await run(["rerun", "broken", "--failed", "--watch"]);
+    expect(again).to.include({ code: 1 });
+    expect(again.stdout).to.contain("attempt 2");
+    const runs = await json(["runs", "broken"]);
+    expect(runs.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal([2, 1]);
+    expect(await json(["runs", "broken", "--status", "success"])).to.deep.equal([]);
+    expect((await run(["runs", "show", runs[0].runId])).stdout).to.contain("✘ broken  failed");
+  });
+
+  it("goes on watching when the server was gone, and says so", async () => {
+    const proxy = await TcpProxy.start(Number(new URL(url).port));
+    try {
+      const env = { MILLRACE_URL: `http://127.0.0.1:${proxy.port}`, MILLRACE_TOKEN: installation.adminToken, GO: "" };
+      const go = join(world.folder, "go");
+      await pipeline("long", `echo one; until [ -e ${go} ]; do sleep 0.05; done; echo two`);
+      const watching = start(["trigger", "long", "--watch", "--logs"], "", env);
+      await watching.prints("default/hello/say | one");
+      await proxy.goDown();
+      await watching.prints("does not answer; trying again");
+      await proxy.comeUp();
+      await watching.prints("connected again");
+      await writeFile(go, "");
+      expect((await watching.exited).code, watching.stderr).to.equal(0);
+      expect(watching.stdout.match(/\| (one|two)$/gm)).to.deep.equal(["| one", "| two"]);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("stops a run that it only watched when it is told to, and not by Ctrl-C", async () => {
+    await pipeline("endless", "echo begun; sleep 600");
+    const watching = start(["trigger", "endless", "--watch", "--logs"]);
+    await watching.prints("| begun");
+    watching.pressCtrlC();
+    expect(await watching.exited).to.include({ code: 130 });
+    const [, runId] = /millrace runs watch (run_\w+)/.exec(watching.stderr)!;
+    expect((await json(["runs", "endless"]))[0]).to.include({ runId, status: "running" });
+    await json(["stop", runId!, "--reason", "enough"]);
+    const ended = await until("the run ends", async () => {
+      const [found] = await json(["runs", "endless"]);
+      return found.endTime !== null && found;
+    });
+    expect(ended).to.include({ status: "cancelled" });
+  });
+
+  it("approves what a run waits for", async () => {
+    const step = { name: "deploy", uses: "shell", args: { script: "true" } };
+    const spec = JSON.stringify({ jobs: [{ name: "deploy", approval: { message: "Deploy?" }, steps: [step] }] });
+    await json(["pipelines", "create", "gated"]);
+    await json(["pipelines", "save", "gated", "-", "--format", "json"], spec);
+    const watching = start(["trigger", "gated", "--watch"]);
+    await watching.prints("job deploy waits for an approval: millrace approve run_");
+    const vote = await run(["approve", "gated", "--comment", "seen"]);
+    expect(vote.stdout, vote.stderr).to.equal("approved deploy\n");
+    expect((await watching.exited).code).to.equal(0);
+    expect(await run(["approve", "gated"])).to.include({ code: 1 });
+  });
+
+  it("renews an access token that has expired, and says what to do when the login is over", async () => {
+    const stored = async () => JSON.parse(await readFile(contextFile("bea"), "utf8")) as { credentials: LoginTokens };
+    const before = await stored();
+    const expired = { ...before, credentials: { ...before.credentials, expiresAt: Date.now() - 1 } };
+    await writeFile(contextFile("bea"), JSON.stringify(expired), { mode: 0o600 });
+    const [one, other] = await Promise.all([
+      run(["whoami", "--context", "bea"]),
+      run(["pipelines", "--context", "bea"]),
+    ]);
+    expect([one!.code, other!.code], one!.stderr + other!.stderr).to.deep.equal([0, 0]);
+    const after = await stored();
+    expect(after.credentials.refreshToken).not.to.equal(before.credentials.refreshToken);
+    expect((await stat(contextFile("bea"))).mode & 0o777).to.equal(0o600);
+
+    const wrong = { ...after, credentials: { ...after.credentials, accessToken: "expired" } };
+    await writeFile(contextFile("bea"), JSON.stringify(wrong), { mode: 0o600 });
+    expect(await run(["whoami", "--context", "bea"]), "a token that the server refuses").to.include({ code: 0 });
+
+    expect(
+      (
+        await installation.call("PATCH", `/users/${(await json(["whoami", "--context", "bea"])).user.userId}`, {
+          disabled: true,
+        })
+      ).status,
+    ).to.equal(200);
+    const over = await run(["whoami", "--context", "bea"]);
+    expect(over).to.include({ code: 3, stdout: "" });
+    expect(over.stderr).to.contain("next: log in again: millrace login");
+    await json(["users", "enable", "bea"]);
+  });
+
+  it("logs in by the device flow, which a user confirms in a browser", async () => {
+    const login = start(["login", url, "--context", "device", "--json"]);
+    await login.prints("confirm the code");
+    const [, code] = /confirm the code (\S+)/.exec(login.stderr)!;
+    const form = (path: string, fields: Readonly<Record<string, string>>, cookie = "") =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { origin: url, cookie, "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams(fields).toString(),
+        redirect: "manual",
+      });
+    const entered = await form("/login", { name: "bea", password: PASSWORD, next: "/device" });
+    const cookie = entered.headers.getSetCookie()[0]!.split(";")[0]!;
+    expect((await form("/device", { user_code: code!, decision: "admit" }, cookie)).status).to.equal(200);
+    expect((await login.exited).code, login.stderr).to.equal(0);
+    expect(JSON.parse(login.stdout)).to.include({ context: "device", user: "bea" });
+    expect(await json(["whoami", "--context", "device"])).to.have.nested.include({ "user.name": "bea" });
+    expect(await run(["logout", "--context", "device"])).to.include({ code: 0 });
+    expect((await run(["whoami", "--context", "device"])).stderr).to.contain('there is no context "device"');
+  });
+
+  it("manages secrets, tokens, projects and agents without showing a value", async () => {
+    expect((await run(["secrets", "set", "DEPLOY_TOKEN"], "the-value\n")).stdout).to.equal(
+      "set DEPLOY_TOKEN, version 1\n",
+    );
+    expect((await run(["secrets", "set", "DEPLOY_TOKEN"], "another\n")).stdout).to.equal(
+      "set DEPLOY_TOKEN, version 2\n",
+    );
+    expect((await run(["secrets"])).stdout).to.match(/^NAME .*\nDEPLOY_TOKEN  project  2 /);
+    await json(["secrets", "delete", "DEPLOY_TOKEN"]);
+    expect(await json(["secrets"])).to.deep.equal([]);
+    const { stdout: token } = await run(["tokens", "create", "script", "--scope", "read", "--expires-in", "1h"]);
+    const scripted = { MILLRACE_URL: `${url}/api/v1/`, MILLRACE_TOKEN: token.trim() };
+    expect(await run(["pipelines"], "", scripted)).to.include({ code: 0 });
+    expect(await run(["trigger", "hello"], "", scripted), "a narrowed token").to.include({ code: 4 });
+    await json(["projects", "create", "Shop"]);
+    await json(["projects", "grant", "Shop", "bea", "operator"]);
+    expect((await json(["projects", "members", "Shop"]))[0]).to.include({ name: "bea", role: "operator" });
+    expect((await json(["agents"]))[0]).to.include({ name: "one", online: true });
+  });
+
+  it("calls the API as it is", async () => {
+    const made = await run(["api", "POST", "/pipelines", "-f", "name=raw", "-f", 'metadata={"a":"b"}']);
+    expect(JSON.parse(made.stdout)).to.have.nested.include({ "detail.name": "raw", "detail.metadata.a": "b" });
+    expect(await run(["api", "GET", "/api/v1/pipelines/nothing"])).to.include({ code: 5, stdout: "" });
+    expect(await run(["api", "GET", "https://elsewhere.example/"])).to.include({ code: 2 });
+  });
+
+  it("refuses what cannot be meant with exit status 2, and names what there is", async () => {
+    const outcomes = await Promise.all([
+      run(["pipelines", "--context", "nowhere"]),
+      run(["pipelines", "--context", "../../etc/passwd"]),
+      run(["login", "ftp://ci.example"]),
+      run(["login", "https://bea:word@ci.example", "--with-token"], "x"),
+      run(["pipelines"], "", { MILLRACE_URL: url }),
+      run(["pipelines", "--limit", "0"]),
+      run(["completion", "tcsh"]),
+    ]);
+    expect(outcomes.map(({ code }) => code)).to.deep.equal([2, 2, 2, 2, 2, 2, 2]);
+    expect(outcomes[0]!.stderr).to.contain("next: the contexts are admin, bea");
+    const loggedOut = await run(["pipelines"], "", { XDG_CONFIG_HOME: join(world.folder, "empty") });
+    expect(loggedOut).to.include({ code: 3 });
+    expect(loggedOut.stderr).to.contain("next: millrace login URL");
+    expect(await run(["runs", "nothing"])).to.include({ code: 5 });
+  });
+
+  describe("at a server that is none, or that refuses", () => {
+    let server: ScriptedServer;
+    before(async () => (server = await ScriptedServer.start()));
+    after(() => server.close());
+    const at = (args: readonly string[]) => run(args, "", { MILLRACE_URL: server.url, MILLRACE_TOKEN: "t" });
+
+    it("says that the server is no millrace when it answers with a page", async () => {
+      server.answer = (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>");
+      const { code, stderr } = await at(["pipelines"]);
+      expect(code).to.equal(1);
+      expect(stderr)
+        .to.contain("did not answer as millrace does: HTTP 200, text/html")
+        .and.to.contain("next: check the address");
+    });
+
+    it("waits as 429 asks and says so, and gives up when the wait is too long", async () => {
+      let calls = 0;
+      server.answer = (_, response) => {
+        if (++calls === 1) refuse(response, 429, "too_many", { "retry-after": "1" });
+        else succeed(response, { list: [], total: 0 });
+      };
+      const waited = await at(["agents"]);
+      expect(waited).to.include({ code: 0 });
+      expect(waited.stderr).to.contain("trying again in 1 s");
+      server.answer = (_, response) => refuse(response, 429, "too_many", { "retry-after": "7200" });
+      const refused = await at(["agents"]);
+      expect(refused).to.include({ code: 6 });
+      expect(refused.stderr).to.contain("next: wait 7200 s, and repeat the command");
+    });
+
+    it("shows control characters in names and errors as escapes", async () => {
+      const name = "evil\u001b]0;owned\u0007\u202eeman\u009b2J\nline";
+      const agent = {
+        agentId: "agt",
+        name,
+        labels: {},
+        trusted: [],
+        overruled: {},
+        slots: 1,
+        version: "1",
+        online: true,
+        busy: 0,
+      };
+      server.answer = (_, response) => succeed(response, { list: [agent], total: 1 });
+      const escaped = String.raw`evil\u001b]0;owned\u0007\u202eeman\u009b2J\nline`;
+      expect((await at(["agents"])).stdout).to.contain(escaped);
+      const machine = (await at(["agents", "--json"])).stdout;
+      expect(machine).to.contain(escaped);
+      expect(JSON.parse(machine)[0].name, "JSON keeps the value").to.equal(name);
+      server.answer = (_, response) => refuse(response, 409, "\u001b[2J" as string);
+      // oxlint-disable-next-line no-control-regex
+      expect((await at(["agents"])).stderr).not.to.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    });
+
+    it("ends with a next step when nothing listens", async () => {
+      const { code, stderr } = await run(["agents"], "", { MILLRACE_URL: "http://127.0.0.1:1", MILLRACE_TOKEN: "t" });
+      expect(code).to.equal(6);
+      expect(stderr).to.contain("127.0.0.1:1 does not answer").and.to.contain("next: check that the server runs");
+    });
+  });
+});
