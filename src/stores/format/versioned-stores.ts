@@ -70,6 +70,10 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       }
       return { ...found, head, actors: withDerived(actors) };
     },
+    async loadJobs(rootId, choose, pause) {
+      const found = await store.loadJobs(rootId, choose, pause);
+      return found && { ...found, aggregate: readAggregate(found.aggregate) };
+    },
     sizeOf: (rootId, atMost) => store.sizeOf(rootId, atMost),
     async loadHead(rootId) {
       const head = await store.loadHead(rootId);
@@ -205,6 +209,10 @@ export function versionedPlans(store: PlanStore, format: StoredFormat, writes: (
     },
     async loadPlan(runId) {
       const plan = await store.loadPlan(runId);
+      return plan && fromStored(format, "plan", plan, `the plan of the run ${runId}`);
+    },
+    async loadPlanInPieces(runId, pause) {
+      const plan = await store.loadPlanInPieces(runId, pause);
       return plan && fromStored(format, "plan", plan, `the plan of the run ${runId}`);
     },
     async loadJob(runId, jobIndex) {

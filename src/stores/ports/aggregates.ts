@@ -238,6 +238,26 @@ export interface DueAggregate {
   readonly nextDueAt: number;
 }
 
+/** What those who choose jobs of a run see of each attempt of each job. The stored names are the same in every schema. */
+export interface JobInBrief {
+  readonly jobId: JobRunId;
+  /** Position in the plan. */
+  readonly index: number;
+  /** Position among the cells that the planned job was spread into; null for a job that is no such cell. */
+  readonly cell: number | null;
+  readonly attempt: number;
+  /** Unix milliseconds; null before the end. */
+  readonly endedAt: number | null;
+}
+
+/** A run with some of its jobs. */
+export interface PartOfRun {
+  /** The run itself, its approvals, the chosen jobs and their steps, in the order of `load`. */
+  readonly aggregate: Aggregate;
+  /** Every attempt of every job, by position and attempt. */
+  readonly jobs: readonly JobInBrief[];
+}
+
 export interface AggregateSize {
   readonly version: number;
   readonly actors: number;
@@ -272,6 +292,15 @@ export interface AggregateStore {
    * aggregate does not hold the event loop. The array of actors belongs to the caller.
    */
   loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>): Promise<Aggregate<Root> | undefined>;
+  /**
+   * What a page of a large run shows: the jobs that `choose` names, with their steps, all from one moment. Costs far less
+   * than a load, and `pause` is awaited as there. Rejects with what `choose` throws; undefined when there is no such run.
+   */
+  loadJobs(
+    rootId: RunId,
+    choose: (jobs: readonly JobInBrief[]) => readonly JobRunId[],
+    pause: () => Promise<void>,
+  ): Promise<PartOfRun | undefined>;
   /**
    * The newest version, and how many actors it has, counted up to `atMost`. Reads no actor; undefined when there is no
    * such aggregate.

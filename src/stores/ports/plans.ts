@@ -13,6 +13,8 @@ export interface PlanStore {
   put(runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): Promise<void>;
   /** Undefined when the run has no stored plan. */
   loadPlan(runId: RunId): Promise<RunPlan | undefined>;
+  /** What {@link loadPlan} answers. `pause` is awaited after each piece, so that a large plan does not hold the event loop. */
+  loadPlanInPieces(runId: RunId, pause: () => Promise<void>): Promise<RunPlan | undefined>;
   /** Undefined when the run has no stored job of this index. */
   loadJob(runId: RunId, jobIndex: number): Promise<JobSpec | undefined>;
 }

@@ -4,7 +4,6 @@ import {
   asId,
   type JobRunId,
   type PipelineId,
-  type ProjectId,
   type RootId,
   type RunId,
   type StepRunId,
@@ -23,6 +22,7 @@ import type {
   JobLocation,
   Page,
   PageRequest,
+  PartOfRun,
   RunFilter,
   RunPage,
   RunPageRequest,
@@ -31,12 +31,13 @@ import type {
   StoredBeside,
 } from "../ports/aggregates.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
-import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./aggregate-writes.ts";
 import { insertRows } from "./insert-rows.ts";
-import { LISTED, listRuns, whereOf } from "./list-runs.ts";
+import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
+import { loadJobs } from "./runs/load-jobs.ts";
+import { RANK, toActor, toHead } from "./runs/rows.ts";
+import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./runs/writes.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
-const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
 /** An aggregate with more actors is created in several transactions. */
@@ -125,6 +126,10 @@ export class SqliteAggregateStore implements AggregateStore {
       }
       return { head: toHead<Root>(head), actors };
     });
+  }
+
+  loadJobs(...[runId, choose, pause]: Parameters<AggregateStore["loadJobs"]>): Promise<PartOfRun | undefined> {
+    return loadJobs(this.#db, runId, choose, pause);
   }
 
   async sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined> {
@@ -354,55 +359,6 @@ function pageOfActors(all: ReadNow, rootId: RootId, rank: number, last: Row | un
 
 function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {
   return rows.map((row) => row["root_id"] as Root);
-}
-
-export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
-  const fields = row as Record<string, never>;
-  return {
-    rootId: fields["root_id"]!,
-    shard: fields["shard"]!,
-    schema: fields["schema"]!,
-    version: fields["version"]!,
-    final: row["final"] === 1,
-    settled: row["settled"] === 1,
-    eventNumber: fields["event_number"]!,
-    nextDueAt: fields["next_due_at"]!,
-    owed: row["owes"] === 1 ? JSON.parse(fields["owed"]!) : [],
-    summary: {
-      pipelineId: fields["pipeline_id"]!,
-      projectId: fields["project_id"]!,
-      status: fields["status"]!,
-      createdAt: fields["created_at"]!,
-      startedAt: fields["started_at"]!,
-      endedAt: fields["ended_at"]!,
-      bound: row["bound"] === 1,
-      waits: row["waits"] ? JSON.parse(fields["waits"]!) : null,
-    },
-    origin: JSON.parse(fields["origin"]!),
-  };
-}
-
-export function toActor(row: Row): StoredActor {
-  const requestedAt = row["requested_at"] as number | null | undefined;
-  return {
-    kind: row["kind"] as StoredActor["kind"],
-    id: row["id"] as string,
-    state: JSON.parse(row["state"] as string),
-    index: {
-      position: row["position"] as number,
-      jobId: row["job_id"] as JobRunId | null,
-      status: row["status"] as string,
-      attempt: row["attempt"] as number,
-      agentId: row["agent_id"] as AgentId | null,
-      ...(typeof requestedAt === "number" && {
-        approval: {
-          pipelineId: row["pipeline_id"] as PipelineId,
-          projectId: row["project_id"] as ProjectId,
-          requestedAt,
-        },
-      }),
-    },
-  };
 }
 
 function toStepLocation(row: Row): StepLocation {

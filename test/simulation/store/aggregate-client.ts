@@ -15,6 +15,7 @@ import {
   type StepLocation,
   type StoredActor,
 } from "../../../src/stores/ports/aggregates.ts";
+import { jobsOf } from "../../../src/stores/ports/jobs-of.ts";
 import type { Call } from "../engine/service.ts";
 import { compare, type Document, type Row, type RowKind, type StoreServer } from "./store-server.ts";
 
@@ -67,6 +68,10 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
     },
     loadInPieces(rootId) {
       return this.load(rootId);
+    },
+    async loadJobs(runId, choose) {
+      const aggregate = await this.load(runId);
+      return aggregate && jobsOf(aggregate, choose);
     },
     async sizeOf(rootId, atMost) {
       const document = await call(`size ${rootId}`, () => server.documents.get(rootId));

@@ -59,6 +59,7 @@ function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
           if (!server.plans.has(runId)) server.plans.set(runId, { plan, jobs });
         }),
       loadPlan: (runId) => call(`plan of ${runId}`, () => server.plans.get(runId)?.plan),
+      loadPlanInPieces: (runId) => call(`plan of ${runId}`, () => server.plans.get(runId)?.plan),
       loadJob: (runId, index) => call(`spec ${index} of ${runId}`, () => server.plans.get(runId)?.jobs[index]),
     },
     inbox: {

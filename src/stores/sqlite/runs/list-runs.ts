@@ -7,8 +7,8 @@ import {
   type RunFilter,
   type RunPage,
   type RunPageRequest,
-} from "../ports/aggregates.ts";
-import type { Database, Row } from "./database.ts";
+} from "../../ports/aggregates.ts";
+import type { Database, Row } from "../database.ts";
 
 /** The columns of a head without what it owes: a new run owes several kilobytes, and no list shows them. */
 export const LISTED = `root_id, shard, schema, version, final, settled, 0 AS owes, bound, event_number, next_due_at, pipeline_id,
