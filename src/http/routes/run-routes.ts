@@ -3,6 +3,7 @@ import { AgentEventShape, listAgentEvents, listAgentEventsQuery } from "../../ap
 import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../../app/commands/cancel.ts";
 import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../../app/commands/run-commands.ts";
 import type { AppContext } from "../../app/context.ts";
+import { findRuns, findRunsQuery, FoundRunsShape } from "../../app/runs/find-runs.ts";
 import { renderRun, runQuery } from "../../app/runs/run-detail.ts";
 import { readRunOutputs, RunOutputsShape } from "../../app/runs/run-outputs.ts";
 import { RunDetailShape } from "../../app/runs/run-shapes.ts";
@@ -17,6 +18,15 @@ const route = routesFor<AppContext>("Runs");
 const RUN = "/pipelines/:pipelineId/runs/:runId";
 
 export const RUN_ROUTES = [
+  route({
+    method: "GET",
+    path: "/runs",
+    name: "findRuns",
+    about: "Finds runs across pipelines, newest first.",
+    query: findRunsQuery,
+    answer: FoundRunsShape,
+    handle: (context, { caller, query }) => findRuns(context, caller, query),
+  }),
   route({
     method: "GET",
     path: "/pipelines/:pipelineId/runs",

@@ -125,9 +125,13 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const { list, total } = await store.listApprovals(filter, page);
       return { list: list.map(readLocation), total };
     },
-    async newestRuns(pipelineIds) {
-      const newest = await store.newestRuns(pipelineIds);
-      return new Map([...newest].map(([pipelineId, head]) => [pipelineId, readHead(head)]));
+    async findRuns(search, page) {
+      const { list, next } = await store.findRuns(search, page);
+      return { list: list.map(readHead), next };
+    },
+    async newestRuns(pipelineIds, limit) {
+      const newest = await store.newestRuns(pipelineIds, limit);
+      return new Map([...newest].map(([pipelineId, heads]) => [pipelineId, heads.map(readHead)]));
     },
     liveRuns: (pipelineId, limit) => store.liveRuns(pipelineId, limit),
   };

@@ -25,6 +25,7 @@ import {
   type RunFilter,
   type RunPage,
   type RunPageRequest,
+  type RunSearchPage,
   type StepLocation,
   type StoredActor,
   type StoredBeside,
@@ -33,6 +34,7 @@ import {
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { parsedInPieces } from "./raw-documents.ts";
+import { findRuns } from "./find-runs.ts";
 import { loadJobs } from "./load-jobs.ts";
 import { behind } from "./list-place.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
@@ -313,17 +315,25 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.listApprovals(filter, page);
   }
 
-  async newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>> {
+  findRuns(...[search, page]: Parameters<AggregateStore["findRuns"]>): Promise<RunSearchPage> {
+    return findRuns(this.#aggregates, search, page);
+  }
+
+  async newestRuns(
+    pipelineIds: readonly PipelineId[],
+    limit: number,
+  ): Promise<ReadonlyMap<PipelineId, readonly AggregateHead[]>> {
     const found = await Promise.all(
       pipelineIds.map((pipelineId) =>
-        this.#aggregates.findOne<HeadDocument>(
-          { "summary.pipelineId": pipelineId },
-          { projection: HEAD_ONLY, sort: { "summary.createdAt": -1, _id: -1 } },
-        ),
+        this.#aggregates
+          .find<HeadDocument>({ "summary.pipelineId": pipelineId }, { projection: HEAD_ONLY })
+          .sort({ "summary.createdAt": -1, _id: -1 })
+          .limit(limit)
+          .toArray(),
       ),
     );
-    const heads = found.flatMap((document) => (document === null ? [] : [toHead(document)]));
-    return new Map(heads.map((head) => [head.summary.pipelineId, head]));
+    const heads = found.map((documents) => documents.map((document) => toHead(document)));
+    return new Map(heads.flatMap((some) => (some.length === 0 ? [] : [[some[0]!.summary.pipelineId, some] as const])));
   }
 
   async liveRuns(pipelineId: PipelineId, limit: number): Promise<readonly RunId[]> {

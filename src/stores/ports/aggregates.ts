@@ -173,6 +173,26 @@ export interface RunFilter {
   readonly status?: RunStatus;
 }
 
+/** Which runs a search finds; what is absent excludes none. */
+export interface RunSearch {
+  readonly pipelineId?: PipelineId | undefined;
+  readonly projectIds?: readonly ProjectId[] | undefined;
+  readonly statuses?: readonly RunStatus[] | undefined;
+  readonly triggeredBy?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly trigger?: RunOrigin["trigger"]["kind"] | undefined;
+  /** Created at this time or later, Unix milliseconds. */
+  readonly from?: number | undefined;
+  /** Created before this time, Unix milliseconds. */
+  readonly before?: number | undefined;
+}
+
+export interface RunSearchPage {
+  readonly list: readonly AggregateHead[];
+  /** The place behind which the next page begins; null on the last page. */
+  readonly next: ListKey | null;
+}
+
 export interface ApprovalFilter {
   readonly status: ApprovalStatus;
   readonly pipelineId?: PipelineId;
@@ -193,6 +213,12 @@ export const MAX_COUNTED = 10_000;
 export interface ListKey {
   /** Unix milliseconds. */
   readonly at: number;
+  readonly id: string;
+}
+
+/** A place in a list that is sorted by a time or by a text, with the id as tie-break. */
+export interface ListPlace {
+  readonly at: number | string;
   readonly id: string;
 }
 
@@ -347,10 +373,21 @@ export interface AggregateStore {
    * empty in them whatever the run owes: lists show nothing of it.
    */
   listRuns(filter: RunFilter, page: RunPageRequest): Promise<RunPage>;
+  /**
+   * Heads of runs that the search finds, newest first, as in {@link listRuns}. The cost is bounded: a page ends early, and
+   * may be empty, when conditions that no index decides together have excluded many runs.
+   */
+  findRuns(
+    search: RunSearch,
+    page: { readonly limit: number; readonly after?: ListKey | undefined },
+  ): Promise<RunSearchPage>;
   /** Approvals of all runs that match the filter, by the time of their request (id as tie-break). */
   listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>>;
-  /** The newest run of each of these pipelines; a pipeline without runs has no entry. */
-  newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>>;
+  /** The newest runs of each of these pipelines, at most `limit`, newest first; a pipeline without runs has no entry. */
+  newestRuns(
+    pipelineIds: readonly PipelineId[],
+    limit: number,
+  ): Promise<ReadonlyMap<PipelineId, readonly AggregateHead[]>>;
   /** Ids of the runs of a pipeline that are not final, oldest first. */
   liveRuns(pipelineId: PipelineId, limit: number): Promise<readonly RunId[]>;
 }

@@ -1,4 +1,5 @@
 /** The store of snapshots in SQLite: one row for the head and one for each actor, saved in one transaction. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AgentId,
   asId,
@@ -26,12 +27,14 @@ import type {
   RunFilter,
   RunPage,
   RunPageRequest,
+  RunSearchPage,
   StepLocation,
   StoredActor,
   StoredBeside,
 } from "../ports/aggregates.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
 import { insertRows } from "./insert-rows.ts";
+import { findRuns } from "./runs/find-runs.ts";
 import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
 import { loadJobs } from "./runs/load-jobs.ts";
 import { RANK, toActor, toHead } from "./runs/rows.ts";
@@ -42,6 +45,9 @@ const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
 /** An aggregate with more actors is created in several transactions. */
 const ACTORS_AT_ONCE = 1_000;
+
+/** Pipelines whose newest runs are read in one turn of the event loop. */
+const PIPELINES_AT_ONCE = 25;
 
 /** Actors that are read between two pauses. */
 const ACTORS_IN_PIECE = 100;
@@ -268,14 +274,27 @@ export class SqliteAggregateStore implements AggregateStore {
     return { list, total: total!["total"] as number };
   }
 
-  async newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>> {
-    const newest = new Map<PipelineId, AggregateHead>();
-    for (const pipelineId of pipelineIds) {
-      const row = await this.#db.get(
-        `SELECT ${LISTED} FROM aggregates WHERE pipeline_id = ? ORDER BY created_at DESC, root_id DESC LIMIT 1`,
+  findRuns(...[search, page]: Parameters<AggregateStore["findRuns"]>): Promise<RunSearchPage> {
+    return findRuns(this.#db, search, page);
+  }
+
+  async newestRuns(
+    pipelineIds: readonly PipelineId[],
+    limit: number,
+  ): Promise<ReadonlyMap<PipelineId, readonly AggregateHead[]>> {
+    const newest = new Map<PipelineId, readonly AggregateHead[]>();
+    for (const [at, pipelineId] of pipelineIds.entries()) {
+      if (at % PIPELINES_AT_ONCE === PIPELINES_AT_ONCE - 1) await nextTurn();
+      const rows = await this.#db.all(
+        `SELECT ${LISTED} FROM aggregates WHERE pipeline_id = ? ORDER BY created_at DESC, root_id DESC LIMIT ?`,
         pipelineId,
+        limit,
       );
-      if (row !== undefined) newest.set(pipelineId, toHead(row));
+      if (rows.length > 0)
+        newest.set(
+          pipelineId,
+          rows.map((row) => toHead(row)),
+        );
     }
     return newest;
   }

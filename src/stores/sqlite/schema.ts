@@ -203,4 +203,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX projects_by_tenant ON projects (coalesce(json_extract(body, '$.tenantId'), 'default'), project_id);
   CREATE INDEX users_by_area ON users (json_extract(body, '$.ownedBy'), created_at) WHERE json_extract(body, '$.ownedBy') IS NOT NULL;
   `,
+  // For searches over all pipelines. The concurrency groups have no pipeline, and are not in them.
+  `
+  CREATE INDEX aggregates_by_user ON aggregates (json_extract(origin, '$.triggeredBy'), created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_ref ON aggregates (json_extract(origin, '$.trigger.ref'), created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_trigger ON aggregates (json_extract(origin, '$.trigger.kind'), created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_project_status ON aggregates (project_id, status, created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_any_status ON aggregates (status, created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX pipelines_by_time ON pipelines (created_at, pipeline_id);
+  CREATE INDEX pipelines_by_name ON pipelines (name, pipeline_id);
+  `,
 ];
