@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import type { RunView } from "../../src/app/runs/run-view.ts";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
+import { countRuns } from "../../src/app/statistics/count-runs.ts";
+import { LargeRun } from "../support/large-runs.ts";
+import { storeEnded } from "../support/stored-large-runs.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { planOf } from "../support/plans.ts";
 import { saveTurn, storeRun } from "../support/stored-runs.ts";
@@ -42,6 +45,55 @@ describe("lists over HTTP", () => {
     expect((await find("status=success,lost")).reason).to.equal("malformed_request");
     expect((await find("from=yesterday")).reason).to.equal("malformed_request");
     expect((await find("mine=true&triggeredBy=ben")).reason).to.equal("malformed_request");
+  });
+
+  it("of statistics tell how runs and jobs ended and what they waited for, and count each run once", async () => {
+    const created = await edge.call("POST", "/api/v1/pipelines", { body: { name: newId("pl") } });
+    const of: PipelineId = created.body.detail.pipelineId;
+    const planned = {
+      ...planOf([
+        [
+          { name: "build", baseName: "build" },
+          { name: "test (v=1)", baseName: "test" },
+          { name: "test (v=2)", baseName: "test" },
+        ],
+      ]),
+      pipelineId: of,
+    };
+    const ids = [];
+    for (const isGood of [true, false, true]) {
+      const run = new LargeRun(planned, undefined, undefined, newId("run"));
+      run.pass(100);
+      run.claim(run.jobs("queued"));
+      run.pass(1_000);
+      run.finish(({ jobIndex }) => (isGood || jobIndex === 0 ? "succeeded" : "failed"));
+      ids.push(await storeEnded(edge.context.stores, run, planned));
+    }
+    const endedAt = (await edge.context.stores.aggregates.loadHead(ids[0]!))!.summary.endedAt!;
+    edge.skewMs = endedAt + 1_000 - Date.now();
+    try {
+      const counting = async () => {
+        for await (const _ of countRuns(edge.context));
+      };
+      await Promise.all([counting(), counting()]);
+      await counting();
+      const read = async (query = "") => (await edge.call("GET", `/api/v1/pipelines/${of}/statistics${query}`)).body;
+      const { runs, jobs, to } = (await read()).detail;
+      expect(to).to.equal(new Date(endedAt).toISOString().slice(0, 10));
+      expect(runs).to.deep.include({ results: { success: 2, failed: 1, partial: 0, cancelled: 0 }, flaky: 1 });
+      expect(runs.successRate).to.be.closeTo(2 / 3, 0.001);
+      expect(jobs.map(({ name }: { name: string }) => name)).to.deep.equal(["build", "test"]);
+      const [build, test] = jobs;
+      expect(build).to.deep.include({ successRate: 1, flaky: 0 });
+      expect(build.duration.count).to.equal(3);
+      expect(build.duration.p50).to.be.closeTo(1_000, 50);
+      expect(build.waits.agent.p95).to.be.closeTo(100, 5);
+      expect(test.results).to.deep.equal({ success: 4, failed: 2, partial: 0, cancelled: 0 });
+      expect(test.flaky).to.equal(1);
+      expect((await read("?days=91")).reason).to.equal("malformed_request");
+    } finally {
+      edge.skewMs = 0;
+    }
   });
 
   it("of pipelines go on behind a cursor, however they are sorted", async () => {

@@ -10,6 +10,7 @@ import { RunDetailShape } from "../../app/runs/run-shapes.ts";
 import { listRuns, listRunsQuery, RunPageShape } from "../../app/runs/runs.ts";
 import { readTimeline, timelineQuery, TimelineShape } from "../../app/runs/timeline.ts";
 import { pageOf } from "../../app/shapes.ts";
+import { readStatistics, statisticsQuery, StatisticsShape } from "../../app/statistics/read-statistics.ts";
 import { rerunBody, rerunRun, RerunShape } from "../../app/triggering/rerun.ts";
 import { routesFor } from "../route.ts";
 import { RUN_JSON } from "./run-answer.ts";
@@ -36,6 +37,16 @@ export const RUN_ROUTES = [
     answer: RunPageShape,
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => listRuns(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/:pipelineId/statistics",
+    name: "readStatistics",
+    about: "Reads how runs and jobs of a pipeline have ended on the last days, and how long they took and waited.",
+    query: statisticsQuery,
+    answer: StatisticsShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readStatistics(context, caller, { ...query, ...params }),
   }),
   route({
     method: "GET",

@@ -70,6 +70,9 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       }
       return { ...found, head, actors: withDerived(actors) };
     },
+    async loadSmall(runIds, atMost) {
+      return (await store.loadSmall(runIds, atMost)).map(readAggregate);
+    },
     async loadJobs(rootId, choose, pause) {
       const found = await store.loadJobs(rootId, choose, pause);
       return found && { ...found, aggregate: readAggregate(found.aggregate) };
@@ -218,6 +221,12 @@ export function versionedPlans(store: PlanStore, format: StoredFormat, writes: (
     async loadPlanInPieces(runId, pause) {
       const plan = await store.loadPlanInPieces(runId, pause);
       return plan && fromStored(format, "plan", plan, `the plan of the run ${runId}`);
+    },
+    async loadPlans(runIds) {
+      const plans = await store.loadPlans(runIds);
+      return new Map(
+        [...plans].map(([runId, plan]) => [runId, fromStored(format, "plan", plan, `the plan of the run ${runId}`)]),
+      );
     },
     async loadJob(runId, jobIndex) {
       const job = await store.loadJob(runId, jobIndex);

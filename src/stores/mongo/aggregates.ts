@@ -113,6 +113,20 @@ export class MongoAggregateStore implements AggregateStore {
     return withEnded(head, actors, apart);
   }
 
+  async loadSmall(runIds: readonly RunId[], atMost: number): Promise<readonly Aggregate[]> {
+    const isSmall = { $lte: [{ $size: { $objectToArray: "$actors" } }, atMost] };
+    const found = await this.#aggregates
+      .find({ _id: { $in: [...runIds] }, packedActors: { $exists: false }, $expr: isSmall })
+      .toArray();
+    return Promise.all(
+      found.map(async (document) => {
+        const { actors, owed } = await unpacked(document);
+        const apart = document.endedApart === true ? await this.#ended.load(document._id, document.version) : [];
+        return withEnded<RunId>({ ...toHead<RunId>(document), owed }, actors, apart);
+      }),
+    );
+  }
+
   loadJobs(...[runId, choose]: Parameters<AggregateStore["loadJobs"]>): Promise<PartOfRun | undefined> {
     return loadJobs({ aggregates: this.#aggregates, ended: this.#ended, whole: () => this.load(runId) }, runId, choose);
   }

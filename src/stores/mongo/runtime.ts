@@ -3,7 +3,7 @@ import type { Collection, Filter } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
-import type { CommandId, RootId } from "../../domain/ids.ts";
+import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import { jsonInPieces } from "../format/json-in-pieces.ts";
 import type { DeadLetter, DeadLetterStore, KeptDeadLetter } from "../ports/dead-letters.ts";
@@ -38,6 +38,10 @@ export function planStore(connection: Connection): PlanStore {
     async loadPlanInPieces(runId, pause) {
       const document = await plans.findOne({ _id: runId });
       return document === null ? undefined : jsonInPieces<RunPlan>(document["text"] as string, "jobs", pause);
+    },
+    async loadPlans(runIds) {
+      const found = await plans.find({ _id: { $in: [...runIds] } }).toArray();
+      return new Map(found.map((document) => [document._id as RunId, parsed<RunPlan>(document)!]));
     },
     loadJob: async (runId, jobIndex) => parsed<JobSpec>(await specs.findOne({ _id: `${runId}:${jobIndex}` })),
   };

@@ -159,6 +159,13 @@ export const MIGRATIONS: readonly Migration[] = [
         { key: { "summary.status": 1, ...newest } },
       ]);
   },
+  async (connection) => {
+    await connection
+      .collection("statistics")
+      .createIndexes([{ key: { pipelineId: 1, day: 1, job: 1 } }, { key: { day: 1 } }]);
+    await connection.collection("failing_revisions").createIndex({ pipelineId: 1 });
+    await connection.collection("aggregates").createIndex({ final: 1, counted: 1, "summary.endedAt": 1, _id: 1 });
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */

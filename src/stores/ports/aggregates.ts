@@ -319,6 +319,11 @@ export interface AggregateStore {
    */
   loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>): Promise<Aggregate<Root> | undefined>;
   /**
+   * These runs as {@link load} answers them, without those that do not exist, and without those that have more than
+   * `atMost` actors in their snapshot.
+   */
+  loadSmall(runIds: readonly RunId[], atMost: number): Promise<readonly Aggregate[]>;
+  /**
    * What a page of a large run shows: the jobs that `choose` names, with their steps, all from one moment. Costs far less
    * than a load, and `pause` is awaited as there. Rejects with what `choose` throws; undefined when there is no such run.
    */

@@ -15,6 +15,8 @@ export interface PlanStore {
   loadPlan(runId: RunId): Promise<RunPlan | undefined>;
   /** What {@link loadPlan} answers. `pause` is awaited after each piece, so that a large plan does not hold the event loop. */
   loadPlanInPieces(runId: RunId, pause: () => Promise<void>): Promise<RunPlan | undefined>;
+  /** The plans of these runs, by run; a run without a stored plan has no entry. */
+  loadPlans(runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, RunPlan>>;
   /** Undefined when the run has no stored job of this index. */
   loadJob(runId: RunId, jobIndex: number): Promise<JobSpec | undefined>;
 }

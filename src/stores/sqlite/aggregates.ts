@@ -36,7 +36,7 @@ import type { Database, ReadNow, Row } from "./database.ts";
 import { insertRows } from "./insert-rows.ts";
 import { findRuns } from "./runs/find-runs.ts";
 import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
-import { loadJobs } from "./runs/load-jobs.ts";
+import { loadJobs, loadSmall } from "./runs/load-jobs.ts";
 import { RANK, toActor, toHead } from "./runs/rows.ts";
 import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./runs/writes.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
@@ -132,6 +132,10 @@ export class SqliteAggregateStore implements AggregateStore {
       }
       return { head: toHead<Root>(head), actors };
     });
+  }
+
+  loadSmall(...[runIds, atMost]: Parameters<AggregateStore["loadSmall"]>): Promise<readonly Aggregate[]> {
+    return loadSmall(this.#db, runIds, atMost);
   }
 
   loadJobs(...[runId, choose, pause]: Parameters<AggregateStore["loadJobs"]>): Promise<PartOfRun | undefined> {

@@ -24,6 +24,13 @@ export function planStore(db: Database): PlanStore {
       const row = await db.get("SELECT body FROM plans WHERE run_id = ?", runId);
       return row && jsonInPieces<RunPlan>(row["body"] as string, "jobs", pause);
     },
+    async loadPlans(runIds) {
+      const rows = await db.all(
+        "SELECT run_id, body FROM plans WHERE run_id IN (SELECT value FROM json_each(?))",
+        JSON.stringify(runIds),
+      );
+      return new Map(rows.map((row) => [row["run_id"] as RunId, bodyOf<RunPlan>(row)!]));
+    },
     loadJob: async (runId, jobIndex) =>
       bodyOf<JobSpec>(await db.get("SELECT body FROM job_specs WHERE run_id = ? AND job_index = ?", runId, jobIndex)),
   };

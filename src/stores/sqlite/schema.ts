@@ -213,4 +213,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX pipelines_by_time ON pipelines (created_at, pipeline_id);
   CREATE INDEX pipelines_by_name ON pipelines (name, pipeline_id);
   `,
+  // Runs of the previous version wait to be counted too.
+  `
+  CREATE TABLE statistics (
+    pipeline_id TEXT NOT NULL, day INTEGER NOT NULL, job TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (pipeline_id, day, job)
+  ) WITHOUT ROWID;
+  CREATE INDEX statistics_by_day ON statistics (day);
+  ALTER TABLE aggregates ADD COLUMN counted INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX aggregates_uncounted ON aggregates (ended_at, root_id) WHERE counted = 0 AND ended_at IS NOT NULL;
+  `,
 ];

@@ -69,6 +69,10 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
     loadInPieces(rootId) {
       return this.load(rootId);
     },
+    async loadSmall(runIds, atMost) {
+      const found = await Promise.all(runIds.map((runId) => this.load(runId)));
+      return found.filter((one) => one !== undefined && one.actors.length <= atMost) as readonly Aggregate[];
+    },
     async loadJobs(runId, choose) {
       const aggregate = await this.load(runId);
       return aggregate && jobsOf(aggregate, choose);

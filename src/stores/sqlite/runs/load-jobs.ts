@@ -1,6 +1,6 @@
 /** Reads some jobs of a large run from the embedded store, at a cost that hardly depends on the others. */
 import type { JobRunId, RunId } from "../../../domain/ids.ts";
-import type { JobInBrief, PartOfRun } from "../../ports/aggregates.ts";
+import type { Aggregate, JobInBrief, PartOfRun, StoredActor } from "../../ports/aggregates.ts";
 import { RANK, toActor, toHead } from "./rows.ts";
 import type { Database, ReadNow } from "../database.ts";
 
@@ -33,6 +33,24 @@ export function loadJobs(
     const actors = [...ofRank(RANK.run), ...chosenJobs, ...steps, ...ofRank(RANK.approval)];
     return { aggregate: { head: toHead<RunId>(head), actors }, jobs };
   }, "short");
+}
+
+/** The runs that have no more than `atMost` actors, in three statements for all. */
+export function loadSmall(db: Database, runIds: readonly RunId[], atMost: number): Promise<readonly Aggregate[]> {
+  const inRuns = "root_id IN (SELECT value FROM json_each(?))";
+  return db.read(() => {
+    const sizes = `SELECT root_id FROM actors WHERE ${inRuns} GROUP BY root_id HAVING count(*) <= ?`;
+    const small = JSON.stringify(db.allNow(sizes, JSON.stringify(runIds), atMost).map((row) => row["root_id"]));
+    const actors = new Map<string, StoredActor[]>();
+    const ordered = "ORDER BY root_id, rank, job_id, position, attempt";
+    for (const row of db.allNow(`SELECT * FROM actors WHERE ${inRuns} ${ordered}`, small)) {
+      const ofRun = actors.get(row["root_id"] as string) ?? [];
+      actors.set(row["root_id"] as string, ofRun);
+      ofRun.push(toActor(row));
+    }
+    const heads = db.allNow(`SELECT * FROM aggregates WHERE ${inRuns}`, small);
+    return heads.map((row) => ({ head: toHead<RunId>(row), actors: actors.get(row["root_id"] as string)! }));
+  });
 }
 
 /** One text for some hundred jobs: a row for each of them would cost as much as the rest. Ids need no escapes. */
