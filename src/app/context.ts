@@ -11,6 +11,8 @@ import type { Clock } from "../domain/clock.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import type { BegunRuns } from "./begun-runs.ts";
 import type { LargeReads } from "./large-reads.ts";
+import type { RecentlyRead } from "./recently-read.ts";
+import type { RunPlan } from "../domain/plan.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
@@ -31,6 +33,8 @@ export interface AppContext {
   readonly definitions?: DefinitionWork;
   /** Bounds reads of large runs, and shares them. Absent: each is made for itself. */
   readonly largeReads?: LargeReads;
+  /** Remembers plans of large runs. Absent: each is read again. */
+  readonly largePlans?: RecentlyRead<RunPlan>;
   /** Wall-clock and monotonic time; tests set their own. */
   readonly clock: Clock;
   /** Log of this process, for operators. */

@@ -16,7 +16,7 @@ export interface LargeReadBounds {
   /** Small answers count for themselves. */
   readonly small: InHandBounds;
   readonly large: InHandBounds;
-  /** Sources that are loaded and rendered at once. */
+  /** Sources that are loaded and rendered at once, of those that are loaded whole, and of the others. */
   readonly atOnce: number;
 }
 
@@ -38,9 +38,18 @@ export interface LargeRead<Source, Made> {
   readonly view: string;
   /** True for an answer of some 100 kB at most. */
   readonly isSmall: boolean;
+  /** True for a read that loads little: it does not wait for the others. */
+  readonly isPart?: boolean;
   /** Loads what is read; once for all views of it that wait. */
   load(): Promise<Source>;
   render(source: Source): Promise<Made>;
+}
+
+/** Reads of different lanes do not wait for each other. */
+type Lane = "whole" | "part";
+
+function laneOf({ isPart = false }: Pick<AnyRead, "isPart">): Lane {
+  return isPart ? "part" : "whole";
 }
 
 type AnyRead = LargeRead<unknown, unknown>;
@@ -69,7 +78,7 @@ export class LargeReads {
   readonly #inHand = new Set<Answer>();
   /** The loads that go on: further answers may be made of them. */
   readonly #loading = new Set<Load>();
-  #making = 0;
+  readonly #making: Record<Lane, number> = { whole: 0, part: 0 };
 
   constructor(bounds: Partial<LargeReadBounds> = {}) {
     this.#bounds = { ...LARGE_READ_BOUNDS, ...bounds };
@@ -149,19 +158,25 @@ export class LargeReads {
   }
 
   #serve(): void {
-    while (this.#making < this.#bounds.atOnce) {
-      const next = this.#waiting()[0];
+    this.#serveLane("whole");
+    this.#serveLane("part");
+  }
+
+  #serveLane(lane: Lane): void {
+    while (this.#making[lane] < this.#bounds.atOnce) {
+      const waiting = this.#waiting().filter(({ read }) => laneOf(read) === lane);
+      const next = waiting[0];
       if (next === undefined) return;
-      const together = this.#waiting().filter(({ read }) => read.of === next.read.of);
+      const together = waiting.filter(({ read }) => read.of === next.read.of);
       const load: Load = {
         of: next.read.of,
         version: Math.max(...together.map(({ version }) => version)),
         answers: [],
       };
       for (const answer of together) begin(answer, load);
-      this.#making++;
+      this.#making[lane]++;
       void this.#make(next.read, load).then(() => {
-        this.#making--;
+        this.#making[lane]--;
         this.#serve();
       });
     }

@@ -1,10 +1,11 @@
 /** Paging and sorting: the fields of every list request, and the shape of every list answer. */
 import { z } from "zod";
-import type { ListKey, Page, PageRequest } from "../stores/ports/aggregates.ts";
+import type { ListKey, ListPlace, Page, PageRequest } from "../stores/ports/aggregates.ts";
 
 const MAX_PAGE_SIZE = 100;
 
-const count = (max: number) => {
+/** A whole number from 1 to `max`. */
+export const count = (max: number) => {
   const rule = `must be a whole number from 1 to ${max}`;
   return z
     .string()
@@ -40,6 +41,8 @@ export interface ListView<T> {
 
 /** Longer than every cursor of this program. */
 const MAX_CURSOR_CHARS = 500;
+/** A name has up to 200 characters, each of up to four bytes or an escape. */
+const MAX_PLACE_CHARS = 2_000;
 
 /**
  * The field `after` of a list with cursors: the `next` of the page before, which is read as the place behind which the page
@@ -55,16 +58,34 @@ export const afterField = z
     return z.NEVER;
   });
 
+/** The field `after` of a list that may be sorted by a time or by a text. */
+export const placeField = z
+  .string()
+  .max(MAX_PLACE_CHARS)
+  .transform((text, check): ListPlace => {
+    const place = readPlace(text);
+    if (place !== undefined) return place;
+    check.addIssue("must be `next` of an earlier page");
+    return z.NEVER;
+  });
+
 /** The cursor of the page behind a place. */
-export function cursorOf({ at, id }: ListKey): string {
+export function cursorOf({ at, id }: ListPlace): string {
   return Buffer.from(JSON.stringify([at, id])).toString("base64url");
 }
 
 function readCursor(text: string): ListKey | undefined {
+  const place = readPlace(text);
+  return typeof place?.at === "number" ? { at: place.at, id: place.id } : undefined;
+}
+
+function readPlace(text: string): ListPlace | undefined {
   try {
     const [at, id, ...rest] = JSON.parse(Buffer.from(text, "base64url").toString()) as readonly unknown[];
-    if (!Number.isSafeInteger(at) || typeof id !== "string" || rest.length > 0) return undefined;
-    const place = { at: at as number, id };
+    if ((!Number.isSafeInteger(at) && typeof at !== "string") || typeof id !== "string" || rest.length > 0) {
+      return undefined;
+    }
+    const place = { at: at as ListPlace["at"], id };
     return cursorOf(place) === text ? place : undefined;
   } catch {
     return undefined;

@@ -14,6 +14,7 @@ import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import { BegunRuns } from "../app/begun-runs.ts";
 import type { AppContext } from "../app/context.ts";
 import { LargeReads } from "../app/large-reads.ts";
+import { rememberedPlans } from "../app/runs/loaded-run.ts";
 import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
 import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
@@ -159,6 +160,7 @@ async function startParts(
     inspection,
     definitions: new DefinitionWork(threads),
     largeReads: new LargeReads(),
+    largePlans: rememberedPlans(stores),
     clock,
     log,
     begunRuns,

@@ -330,9 +330,10 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(page.list.map(({ summary }) => summary.createdAt)).to.deep.equal([1_003, 1_002, 1_001]);
       const succeeded = await aggregates.listRuns({ pipelineId, status: "success" }, { ...request, page: 1 });
       expect(succeeded.list.map(({ rootId }) => rootId)).to.deep.equal([first.head.rootId]);
-      expect((await aggregates.newestRuns([pipelineId, newId("pl")])).get(pipelineId)!.rootId).to.equal(
-        made.at(-1)!.head.rootId,
-      );
+      const newest = await aggregates.newestRuns([pipelineId, newId("pl")], 2);
+      expect([...newest].map(([id, heads]) => [id, heads.map(({ rootId }) => rootId)])).to.deep.equal([
+        [pipelineId, [made.at(-1)!.head.rootId, made.at(-2)!.head.rootId]],
+      ]);
       expect(await aggregates.liveRuns(pipelineId, 100)).to.deep.equal(made.slice(1).map(({ head }) => head.rootId));
     });
 

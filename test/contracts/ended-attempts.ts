@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import type { StepRunId } from "../../src/domain/ids.ts";
+import type { JobRunId, StepRunId } from "../../src/domain/ids.ts";
 import type { Aggregate, AggregateSave, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { LargeRun } from "../support/large-runs.ts";
@@ -61,6 +61,13 @@ export function endedAttemptsContract(open: () => Stores): void {
       expect(await aggregates.sizeOf(rootId, 1_000)).to.deep.equal({ version: 3, actors: run.actors.length });
       expect(await aggregates.sizeOf(rootId, 4)).to.deep.equal({ version: 3, actors: 4 });
       const [job, step] = ended;
+      const part = (await aggregates.loadJobs(
+        rootId,
+        () => [job!.id as JobRunId],
+        () => Promise.resolve(),
+      ))!;
+      expect(part.jobs.map(({ attempt }) => attempt)).to.deep.equal([1, 2]);
+      expect(idsOf(part.aggregate.actors)).to.deep.equal(idsOf([...ended, run.actors[0]!]));
       const some = (await aggregates.loadActors(rootId, [step!.id, "step_none", job!.id]))!;
       expect(some.actors).to.deep.equal([step, job]);
       expect((await aggregates.findStep(step!.id as StepRunId))!.actor).to.deep.equal(step);

@@ -23,6 +23,8 @@ import { artifactStoreContract } from "./artifact-store.ts";
 import { blobStoreContract } from "./blob-store.ts";
 import { cacheStoreContract } from "./cache-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
+import { statisticsContract } from "./statistics.ts";
+import { runSearchContract } from "./run-search.ts";
 import { largeAggregateContract } from "./large-aggregates.ts";
 import { endedAttemptsContract } from "./ended-attempts.ts";
 import { identityStoreContract } from "./identity-store.ts";
@@ -48,6 +50,8 @@ describe("the store on SQLite", () => {
 
   aggregateStoreContract(() => opened.stores);
   largeAggregateContract(() => opened.stores);
+  runSearchContract(() => opened.stores);
+  statisticsContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
@@ -138,6 +142,8 @@ describe("the store on MongoDB", function () {
 
   aggregateStoreContract(() => stores);
   largeAggregateContract(() => stores);
+  runSearchContract(() => stores);
+  statisticsContract(() => stores);
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);

@@ -45,6 +45,13 @@ describe("a run of thousands of jobs over HTTP", () => {
     expect(own.body.detail.jobs).to.deep.equal(detail.jobs.slice(0, 1));
   });
 
+  it("shows a page without a load of the whole run", async () => {
+    loads.hold();
+    const { jobs, jobCount } = (await read("?jobs=11..12")).body.detail;
+    expect(jobs.map(({ name }: { name: string }) => name)).to.deep.equal(["job-10", "job-11"]);
+    expect([jobCount, loads.loads]).to.deep.equal([JOBS, 0]);
+  });
+
   it("is read from the store once for many callers at the same moment", async () => {
     loads.hold();
     const tokens = await Promise.all([1, 2, 3].map(async () => (await edge.userWithRole("viewer")).token));

@@ -57,6 +57,7 @@ describe("pipelines over HTTP", () => {
         headCommitSha: "",
         status: "pending",
         lastRun: null,
+        lastRuns: [],
       });
       expect(created.body.detail.pipelineId).to.match(/^pl_/);
       expect(created.body.detail.createdAt).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);

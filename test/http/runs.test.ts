@@ -240,9 +240,10 @@ describe("runs over HTTP", () => {
       await running(run);
       expect(await pipeline()).to.include({ status: "running" });
       await saveTurn(edge.context, run, { run: { state: "partial" } });
-      const { status, lastRun } = await pipeline();
+      const { status, lastRun, lastRuns } = await pipeline();
       expect(status).to.equal("failed");
       expect(lastRun).to.include({ runId: run.runId, status: "partial", statusCode: 7 });
+      expect(lastRuns[0]).to.deep.equal(lastRun);
       const failed = await edge.call("GET", "/api/v1/pipelines?status=failed");
       expect(failed.body.detail.list.map((view: { pipelineId: string }) => view.pipelineId)).to.include(pipelineId);
     });

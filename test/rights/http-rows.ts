@@ -351,6 +351,8 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "POST /pipelines/:pipelineId/plan", operation: "validateDefinition", at: onPipeline, body: nothing },
   { route: "POST /pipelines/:pipelineId/trigger", operation: "triggerRun", at: onPipeline, body: nothing },
 
+  { route: "GET /pipelines/:pipelineId/statistics", operation: "readRuns", at: onPipeline },
+  { route: "GET /runs", operation: "readRuns", kind: "list" },
   { route: "GET /pipelines/:pipelineId/runs", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/runs/:runId", operation: "readRuns", at: onRun },
   { route: "GET /pipelines/:pipelineId/runs/:runId", operation: "readRuns", at: onPipelineRun },

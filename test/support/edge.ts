@@ -9,6 +9,7 @@ import type { ClusterContext } from "../../src/app/upkeep/cluster.ts";
 import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import type { ReadinessChecks } from "../../src/app/readiness.ts";
 import { LargeReads } from "../../src/app/large-reads.ts";
+import { rememberedPlans } from "../../src/app/runs/loaded-run.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
@@ -116,6 +117,7 @@ export async function openTestEdge(
       recordsMs: 30 * 86_400_000,
     },
     largeReads: new LargeReads(),
+    largePlans: rememberedPlans(store.stores),
     clock,
     log,
     shards: SHARDS,

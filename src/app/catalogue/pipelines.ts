@@ -4,18 +4,18 @@ import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
-import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import type { AggregateHead, ListPlace } from "../../stores/ports/aggregates.ts";
 import { isArchived, type Pipeline, type Project } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { noPipeline } from "../lookups.ts";
-import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
+import { cursorOf, listFields, listView, pageRequest, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
-import { fields, id, keyOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
+import { cursorPageOf, fields, id, keyOf, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -49,10 +49,22 @@ const PIPELINE_STATUSES = ["pending", "running", "success", "failed", "cancelled
 export const listPipelinesQuery = z.strictObject({
   ...listFields,
   sort: sortField(["createdAt", "name"], "-createdAt"),
+  /** Wins over `page`. */
+  after: placeField.optional(),
   projectId: text(64).optional(),
   name: text(200).optional(),
   status: z.enum(PIPELINE_STATUSES).optional(),
 });
+
+/** Runs of a pipeline that are shown with it. */
+const LAST_RUNS = 5;
+
+const lastRunFields = {
+  runId: id<RunId>(),
+  status: keyOf(RUN_STATUS_CODES),
+  statusCode: wholeNumber,
+  createdAt: time,
+};
 
 export const PipelineShape = shape("Pipeline", {
   pipelineId: id<PipelineId>(),
@@ -71,13 +83,12 @@ export const PipelineShape = shape("Pipeline", {
   /** Empty before the first definition is saved. */
   headCommitSha: z.string(),
   status: z.enum(PIPELINE_STATUSES),
-  lastRun: fields({
-    runId: id<RunId>(),
-    status: keyOf(RUN_STATUS_CODES),
-    statusCode: wholeNumber,
-    createdAt: time,
-  }).nullable(),
+  lastRun: fields(lastRunFields).nullable(),
+  /** The newest runs, newest first; at most five. */
+  lastRuns: listOf(fields(lastRunFields)),
 });
+
+export const PipelinePageShape = cursorPageOf(PipelineShape);
 
 export type PipelineView = z.infer<typeof PipelineShape>;
 
@@ -141,7 +152,7 @@ async function createAs(
   }
   const outcome = await context.stores.pipelines.create(pipeline);
   if (outcome === "nameTaken") throw nameTaken(pipeline);
-  return pipelineView(pipeline, undefined);
+  return pipelineView(pipeline);
 }
 
 /**
@@ -192,7 +203,7 @@ export async function listPipelines(
   context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof listPipelinesQuery>,
-): Promise<ListView<PipelineView>> {
+): Promise<z.infer<typeof PipelinePageShape>> {
   const { projectIds } = await projectIdsFor(context, caller, "readPipelines");
   const filter = {
     ...(projectIds === undefined ? {} : { projectIds }),
@@ -200,27 +211,60 @@ export async function listPipelines(
     ...(input.name === undefined ? {} : { name: input.name }),
   };
   const sort = input.sort.endsWith("name") ? ("name" as const) : ("createdAt" as const);
-  const readPage = async (page: number, pageSize: number) => {
-    const found = await context.stores.pipelines.list(filter, { ...pageRequest(input), page, pageSize, sort });
-    const newest = await context.stores.aggregates.newestRuns(found.list.map(({ pipelineId }) => pipelineId));
-    const views = found.list.map((pipeline) => pipelineView(pipeline, newest.get(pipeline.pipelineId)));
-    return { list: views, total: found.total };
+  const placeOf = ({ pipelineId, name, createdAt }: Pipeline): ListPlace => {
+    return { at: sort === "name" ? name : createdAt, id: pipelineId };
   };
-  if (input.status === undefined) return listView(await readPage(input.page, input.pageSize), input, (view) => view);
+  const readPage = async (page: number, pageSize: number, after: ListPlace | undefined) => {
+    const request = { ...pageRequest(input), page, pageSize, sort, after };
+    const found = await context.stores.pipelines.list(filter, request);
+    const newest = await context.stores.aggregates.newestRuns(
+      found.list.map(({ pipelineId }) => pipelineId),
+      LAST_RUNS,
+    );
+    const rows = found.list.map((pipeline) => {
+      return { view: pipelineView(pipeline, newest.get(pipeline.pipelineId)), place: placeOf(pipeline) };
+    });
+    return { rows, total: found.total };
+  };
+  const answer = (rows: readonly PipelineRow[], total: number) => {
+    const last = rows.length === input.pageSize ? rows.at(-1) : undefined;
+    const list = listView({ list: rows, total }, input, ({ view }) => view);
+    return { ...list, totalIsExact: true, next: last === undefined ? null : cursorOf(last.place) };
+  };
+  if (input.status === undefined) {
+    const { rows, total } = await readPage(input.page, input.pageSize, input.after);
+    return answer(rows, total);
+  }
 
   // The status is that of the newest run, which the store cannot filter by: every matching pipeline is read.
-  const matching: PipelineView[] = [];
-  for (let page = 1; ; page++) {
-    const { list, total } = await readPage(page, SCAN_SIZE);
-    matching.push(...list.filter(({ status }) => status === input.status));
-    if (list.length === 0 || page * SCAN_SIZE >= total) break;
+  const matching: PipelineRow[] = [];
+  for (let last: ListPlace | undefined; ;) {
+    const { rows } = await readPage(1, SCAN_SIZE, last);
+    matching.push(...rows.filter(({ view }) => view.status === input.status));
+    if (rows.length < SCAN_SIZE) break;
+    last = rows.at(-1)!.place;
   }
-  const start = (input.page - 1) * input.pageSize;
-  return listView(
-    { list: matching.slice(start, start + input.pageSize), total: matching.length },
-    input,
-    (view) => view,
-  );
+  const start =
+    input.after === undefined ? (input.page - 1) * input.pageSize : behind(matching, input.after, input.sort);
+  return answer(matching.slice(start, start + input.pageSize), matching.length);
+}
+
+interface PipelineRow {
+  readonly view: PipelineView;
+  readonly place: ListPlace;
+}
+
+/** How many of the rows, which are sorted, are not behind a place. */
+function behind(rows: readonly PipelineRow[], { at, id }: ListPlace, sort: string): number {
+  const isBehind = ({ place }: PipelineRow): boolean => {
+    const [lower, upper] = sort.startsWith("-") ? [place, { at, id }] : [{ at, id }, place];
+    return lower.at < upper.at || (lower.at === upper.at && lower.id < upper.id);
+  };
+  // A store may sort texts in another order than this language.
+  const same = rows.findIndex(({ place }) => place.id === id);
+  if (same !== -1) return same + 1;
+  const found = rows.findIndex(isBehind);
+  return found === -1 ? rows.length : found;
 }
 
 /**
@@ -250,13 +294,17 @@ export async function deletePipeline(
 }
 
 async function viewWithNewestRun(context: CatalogueContext, pipeline: Pipeline): Promise<PipelineView> {
-  const newest = await context.stores.aggregates.newestRuns([pipeline.pipelineId]);
+  const newest = await context.stores.aggregates.newestRuns([pipeline.pipelineId], LAST_RUNS);
   return pipelineView(pipeline, newest.get(pipeline.pipelineId));
 }
 
-function pipelineView(pipeline: Pipeline, newest: AggregateHead | undefined): PipelineView {
+function pipelineView(pipeline: Pipeline, runs: readonly AggregateHead[] = []): PipelineView {
   const { actor: _, headRevisionId, metadata, createdAt, updatedAt, ...shown } = pipeline;
-  const status = newest?.summary.status ?? "pending";
+  const status = runs[0]?.summary.status ?? "pending";
+  const lastRuns = runs.map(({ rootId: runId, summary }) => {
+    const statusCode = RUN_STATUS_CODES[summary.status];
+    return { runId, status: summary.status, statusCode, createdAt: rfc3339(summary.createdAt) };
+  });
   return {
     ...shown,
     metadata: Object.fromEntries(metadata),
@@ -264,15 +312,8 @@ function pipelineView(pipeline: Pipeline, newest: AggregateHead | undefined): Pi
     updatedAt: rfc3339(updatedAt),
     headCommitSha: headRevisionId ?? "",
     status: status === "partial" ? "failed" : status,
-    lastRun:
-      newest === undefined
-        ? null
-        : {
-            runId: newest.rootId,
-            status: newest.summary.status,
-            statusCode: RUN_STATUS_CODES[newest.summary.status],
-            createdAt: rfc3339(newest.summary.createdAt),
-          },
+    lastRun: lastRuns[0] ?? null,
+    lastRuns,
   };
 }
 

@@ -2,7 +2,7 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the views of runs are read from. */
-export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log" | "largeReads"> &
+export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log" | "largeReads" | "largePlans"> &
   WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "rights" | "idempotency" | "retention">;
 
 /** What the removal of a run works with. */

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
+import type { JobInBrief } from "../../stores/ports/aggregates.ts";
 import type { Caller } from "../identity/access.ts";
 import { isOfPipeline, noRun } from "../lookups.ts";
 import { doInTurns, type Pieces } from "../pieces.ts";
@@ -11,7 +12,7 @@ import { authoriseOnRun } from "../reaching.ts";
 import type { RunsContext } from "./context.ts";
 import { choiceText, type JobChoice, jobChoice, mostJobs } from "./job-choice.ts";
 import { type LoadedRun, loadRun, readLoaded } from "./loaded-run.ts";
-import { type DetailSource, type JobDetail, type RunDetail, type RunInBrief, runParts } from "./run-view.ts";
+import { type DetailSource, type JobDetail, type RunDetail, type RunInBrief, runParts, shownJobs } from "./run-view.ts";
 import { findRerun } from "./succession.ts";
 
 /** An answer with so many jobs is small. */
@@ -70,7 +71,13 @@ export async function renderRun(
   const isSmall = jobs !== undefined && mostJobs(jobs) <= FEW_JOBS;
   const render = async (loaded: LoadedRun): Promise<Buffer> =>
     doInTurns(rendered(await detailSource(context, request, loaded), format));
-  return readLoaded(context, caller, runId, { view, isSmall, render, over });
+  return readLoaded(context, caller, runId, {
+    view,
+    isSmall,
+    render,
+    over,
+    ...(jobs !== undefined && { choose: (all: readonly JobInBrief[]) => shownJobs(all, allAttempts, jobs) }),
+  });
 }
 
 async function detailSource(context: RunsContext, request: RunRequest, loaded: LoadedRun): Promise<DetailSource> {

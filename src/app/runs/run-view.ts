@@ -9,7 +9,7 @@ import { shownAttempt } from "../../domain/attempts.ts";
 import { isAdHocRevision, type JobRunId, type RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
-import type { Aggregate, AggregateHead } from "../../stores/ports/aggregates.ts";
+import type { Aggregate, AggregateHead, JobInBrief } from "../../stores/ports/aggregates.ts";
 import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
 import type { WaitFacts } from "./approval-and-group-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
@@ -48,6 +48,8 @@ export function runView({ rootId, summary, origin }: AggregateHead, agents: Agen
 export interface DetailSource {
   readonly aggregate: Aggregate;
   readonly plan: RunPlan;
+  /** All jobs, when `aggregate` has only those that are shown. */
+  readonly jobs?: readonly JobInBrief[] | undefined;
   /** May be empty when no job waits for an agent. */
   readonly agents: Agents;
   readonly waitFacts: WaitFacts;
@@ -78,10 +80,12 @@ export function* runParts(source: DetailSource): Pieces<RunParts> {
   const { aggregate, plan, allAttempts, chosen, now } = source;
   const { run, jobs, steps } = statesByKind(aggregate);
   yield;
-  const listed = listedJobs(jobs, allAttempts);
+  const all = source.jobs ?? jobs;
+  const listed = listedJobs(all, allAttempts);
   yield;
-  const shown = chosen === undefined ? listed : choose(listed, jobs, chosen);
-  const isShown = new Set(shown.map(({ jobId }) => jobId));
+  const isShown = new Set((chosen === undefined ? listed : choose(listed, all, chosen)).map(({ jobId }) => jobId));
+  yield;
+  const shown = jobs.filter(({ jobId }) => isShown.has(jobId)).sort(byPlan);
   yield;
   const stepsOfShown = steps.filter(({ jobId }) => isShown.has(jobId));
   const nextSteps = successors(stepsOfShown, "stepRunId");
@@ -94,14 +98,18 @@ export function* runParts(source: DetailSource): Pieces<RunParts> {
     else siblings.push(step);
   }
   yield;
-  const nextJobs = successors(jobs, "jobId");
+  const laterJobs = new Map(all.flatMap((job) => (job.attempt === 1 ? [] : [[attemptKey(job), job.jobId] as const])));
   yield;
-  const starts = new StartTimes(aggregate.head, plan, jobs, now);
+  const starts = new StartTimes(aggregate.head, plan, all, now);
   yield;
-  const brief = inBrief(source, run, listed);
+  const ofListed = new Set(listed.map(({ jobId }) => jobId));
+  const brief = {
+    ...inBrief(source, run, jobs.filter(({ jobId }) => ofListed.has(jobId)).sort(byPlan)),
+    jobCount: listed.length,
+  };
   const detailOf = (job: JobState) =>
     jobDetail(
-      { ...job, retriedBy: nextJobs.get(job.jobId) ?? null },
+      { ...job, retriedBy: laterJobs.get(attemptKey({ ...job, attempt: job.attempt + 1 })) ?? null },
       (stepsByJob.get(job.jobId) ?? []).map((step) => ({ ...step, retriedBy: nextSteps.get(step.stepRunId) ?? null })),
       source,
       starts,
@@ -109,13 +117,28 @@ export function* runParts(source: DetailSource): Pieces<RunParts> {
   return { run: brief, jobs: each(shown, detailOf) };
 }
 
+/** The jobs that are shown of a run whose jobs are these. Throws `not_found` for an id that the run does not have. */
+export function shownJobs(jobs: readonly JobInBrief[], allAttempts: boolean, chosen: JobChoice): readonly JobRunId[] {
+  return choose(listedJobs(jobs, allAttempts), jobs, chosen).map(({ jobId }) => jobId);
+}
+
+/** True when any of its jobs, also one that is not shown, may tell what this run waits for. */
+export function waitsForAnyJob({ summary }: Pick<AggregateHead, "summary">): boolean {
+  const reason = runWaitingFor(summary, { online: null, quotas: [] })?.reason;
+  return reason === "approval" || reason === "concurrency";
+}
+
 /** One after the other, when it is asked for. */
 function* each<S, T>(items: readonly S[], of: (item: S) => T): Generator<T, void, void> {
   for (const item of items) yield of(item);
 }
 
-/** `listed`: the jobs that are shown when none are chosen. */
-function inBrief(source: DetailSource, run: RunState | undefined, listed: readonly JobState[]): RunInBrief {
+/** `listed`: the jobs that are shown when none are chosen, as far as they are read. */
+function inBrief(
+  source: DetailSource,
+  run: RunState | undefined,
+  listed: readonly JobState[],
+): Omit<RunInBrief, "jobCount"> {
   const { aggregate, plan, agents, waitFacts, retriedBy, now } = source;
   const view = runView(aggregate.head, agents, now);
   const waits = each(listed, (job) => ({ waitingFor: jobWaitingFor(job, plan, agents, waitFacts) }));
@@ -128,7 +151,6 @@ function inBrief(source: DetailSource, run: RunState | undefined, listed: readon
     inheritedVariables: Object.fromEntries(aggregate.head.origin.inherited ?? []),
     reason: run?.reason ?? "",
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
-    jobCount: listed.length,
   };
 }
 
@@ -151,21 +173,32 @@ function jobDetail(
   };
 }
 
-/** The jobs of an answer in the order of the plan. A job with a matrix is shown by its cells. */
-function listedJobs(jobs: readonly JobState[], allAttempts: boolean): JobState[] {
-  const followed = new Set(jobs.map(({ retryOf }) => retryOf));
-  return jobs.filter(({ jobId, cells }) => cells.length === 0 && (allAttempts || !followed.has(jobId))).sort(byPlan);
+/** The jobs of an answer in the order of the plan: the newest attempts, or all. A job with a matrix is shown by its cells. */
+function listedJobs<J extends JobInBrief>(jobs: readonly J[], allAttempts: boolean): J[] {
+  const spread = new Set(jobs.flatMap(({ index, cell }) => (cell === null ? [] : [index])));
+  const listed = jobs.filter(({ index, cell }) => cell !== null || !spread.has(index)).sort(byPlan);
+  if (allAttempts) return listed;
+  // A later attempt comes right behind the one before it.
+  return listed.filter((job, at) => {
+    const next = listed[at + 1];
+    return next === undefined || next.index !== job.index || next.cell !== job.cell;
+  });
 }
 
-function byPlan(a: JobState, b: JobState): number {
+function byPlan(a: JobInBrief, b: JobInBrief): number {
   return a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt;
+}
+
+/** Tells an attempt of a job from every other one of the run. */
+function attemptKey({ index, cell, attempt }: Pick<JobInBrief, "index" | "cell" | "attempt">): string {
+  return `${index}/${cell ?? ""}/${attempt}`;
 }
 
 /**
  * The chosen ones of the listed jobs. A job that is chosen by its id is shown also when a later attempt has followed it.
  * Throws `not_found` for an id that the run does not have.
  */
-function choose(listed: readonly JobState[], jobs: readonly JobState[], chosen: JobChoice): JobState[] {
+function choose<J extends JobInBrief>(listed: readonly J[], jobs: readonly J[], chosen: JobChoice): J[] {
   const missing = new Set<string>(chosen.jobIds);
   for (const { jobId } of jobs) missing.delete(jobId);
   if (missing.size > 0) {

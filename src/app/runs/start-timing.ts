@@ -7,7 +7,7 @@ import type { JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { timeOf } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
-import type { AggregateHead, RunSummary } from "../../stores/ports/aggregates.ts";
+import type { AggregateHead, JobInBrief, RunSummary } from "../../stores/ports/aggregates.ts";
 import { elapsed, rfc3339 } from "../times.ts";
 import type { StartTimingShape, WaitsShape } from "./run-shapes.ts";
 
@@ -18,6 +18,8 @@ export type Wait = keyof Waits;
 /** Unix milliseconds; null for what has not happened. */
 type TimeOrNull = number | null;
 
+type Ended = Pick<JobInBrief, "jobId" | "index" | "endedAt">;
+
 /** Start times of the steps of one run. What many steps share is computed once. */
 export class StartTimes {
   readonly #summary: RunSummary;
@@ -26,7 +28,7 @@ export class StartTimes {
   readonly #shared: Pick<StartTiming, "triggeredAt" | "plannedAt">;
   readonly #plan: Pick<RunPlan, "jobs" | "stages">;
   readonly #now: number;
-  readonly #jobs: ReadonlyMap<string, JobState>;
+  readonly #jobs: ReadonlyMap<string, Ended>;
   /** By job index: when its last ended attempt ended, Unix milliseconds; 0 while none has. */
   readonly #jobEnds: number[];
   /** By stage index: when the last ended job of the earlier stages ended, Unix milliseconds. */
@@ -36,7 +38,7 @@ export class StartTimes {
   constructor(
     { rootId, summary }: Pick<AggregateHead, "rootId" | "summary">,
     plan: Pick<RunPlan, "jobs" | "stages">,
-    jobs: readonly JobState[],
+    jobs: readonly Ended[],
     now: number,
   ) {
     this.#summary = summary;

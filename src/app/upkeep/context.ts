@@ -5,6 +5,8 @@ import type { AppContext, WithStores } from "../context.ts";
 export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards"> &
   WithStores<
     | "aggregates"
+    | "plans"
+    | "statistics"
     | "inbox"
     | "agentEvents"
     | "artifacts"

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retention.ts";
 import type { Ages } from "../pruner.ts";
+import { countRuns, forgetCounters } from "../statistics/count-runs.ts";
 import type { UpkeepContext } from "./context.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
@@ -93,7 +94,11 @@ export class RetentionPruner {
     const { rules } = this.#retention;
     this.#renewSchedule();
     const schedule = this.#schedule;
-    if (this.#owns(SHARD_OF_RECORDS)) yield* finishRemovals(context);
+    if (this.#owns(SHARD_OF_RECORDS)) {
+      // Before anything is deleted that is not counted.
+      yield* this.#countRuns();
+      yield* finishRemovals(context);
+    }
     const byAge = await this.#ages.mayDelete();
     yield* pruneRuns(context, {
       rules,
@@ -108,6 +113,15 @@ export class RetentionPruner {
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
   }
 
+  /** What cannot be counted now must not keep what is too old. */
+  async *#countRuns(): AsyncGenerator<void, void, void> {
+    try {
+      yield* countRuns(this.#context);
+    } catch (error) {
+      this.#context.log.warn({ error: String(error) }, "ended runs could not be counted; the next pass tries again");
+    }
+  }
+
   /** The pipelines of a shard that this node did not own before are not in the schedule. */
   #renewSchedule(): void {
     const owned = new Set(this.#owned());
@@ -120,6 +134,7 @@ export class RetentionPruner {
     const now = this.#context.clock.monotonic();
     if (now < this.#recordsDueAt) return;
     yield* pruneRecords(this.#context, recordsMs);
+    yield* forgetCounters(this.#context);
     this.#recordsDueAt = now + Math.min(RECORDS_INTERVAL_MS, recordsMs / 10);
   }
 

@@ -17,13 +17,13 @@ import {
   getPipeline,
   listPipelines,
   listPipelinesQuery,
+  PipelinePageShape,
   PipelineShape,
   type PipelineView,
   updatePipeline,
   updatePipelineBody,
 } from "../../app/catalogue/pipelines.ts";
 import type { AppContext } from "../../app/context.ts";
-import { pageOf } from "../../app/shapes.ts";
 import { planBody, planPipeline } from "../../app/triggering/dry-run.ts";
 import { PlanShape } from "../../app/triggering/plan-shape.ts";
 import { triggerBody, TriggeredRunShape, triggerRun } from "../../app/triggering/trigger.ts";
@@ -70,7 +70,7 @@ export const PIPELINE_ROUTES = [
     name: "listPipelines",
     about: "Lists pipelines, newest first.",
     query: listPipelinesQuery,
-    answer: pageOf(PipelineShape),
+    answer: PipelinePageShape,
     handle: (context, { caller, query }) => listPipelines(context, caller, query),
   }),
   route({

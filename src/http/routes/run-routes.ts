@@ -3,12 +3,14 @@ import { AgentEventShape, listAgentEvents, listAgentEventsQuery } from "../../ap
 import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../../app/commands/cancel.ts";
 import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../../app/commands/run-commands.ts";
 import type { AppContext } from "../../app/context.ts";
+import { findRuns, findRunsQuery, FoundRunsShape } from "../../app/runs/find-runs.ts";
 import { renderRun, runQuery } from "../../app/runs/run-detail.ts";
 import { readRunOutputs, RunOutputsShape } from "../../app/runs/run-outputs.ts";
 import { RunDetailShape } from "../../app/runs/run-shapes.ts";
 import { listRuns, listRunsQuery, RunPageShape } from "../../app/runs/runs.ts";
 import { readTimeline, timelineQuery, TimelineShape } from "../../app/runs/timeline.ts";
 import { pageOf } from "../../app/shapes.ts";
+import { readStatistics, statisticsQuery, StatisticsShape } from "../../app/statistics/read-statistics.ts";
 import { rerunBody, rerunRun, RerunShape } from "../../app/triggering/rerun.ts";
 import { routesFor } from "../route.ts";
 import { RUN_JSON } from "./run-answer.ts";
@@ -19,6 +21,15 @@ const RUN = "/pipelines/:pipelineId/runs/:runId";
 export const RUN_ROUTES = [
   route({
     method: "GET",
+    path: "/runs",
+    name: "findRuns",
+    about: "Finds runs across pipelines, newest first.",
+    query: findRunsQuery,
+    answer: FoundRunsShape,
+    handle: (context, { caller, query }) => findRuns(context, caller, query),
+  }),
+  route({
+    method: "GET",
     path: "/pipelines/:pipelineId/runs",
     name: "listRuns",
     about: "Lists the runs of a pipeline, newest first.",
@@ -26,6 +37,16 @@ export const RUN_ROUTES = [
     answer: RunPageShape,
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => listRuns(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/:pipelineId/statistics",
+    name: "readStatistics",
+    about: "Reads how runs and jobs of a pipeline have ended on the last days, and how long they took and waited.",
+    query: statisticsQuery,
+    answer: StatisticsShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readStatistics(context, caller, { ...query, ...params }),
   }),
   route({
     method: "GET",

@@ -70,6 +70,13 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       }
       return { ...found, head, actors: withDerived(actors) };
     },
+    async loadSmall(runIds, atMost) {
+      return (await store.loadSmall(runIds, atMost)).map(readAggregate);
+    },
+    async loadJobs(rootId, choose, pause) {
+      const found = await store.loadJobs(rootId, choose, pause);
+      return found && { ...found, aggregate: readAggregate(found.aggregate) };
+    },
     sizeOf: (rootId, atMost) => store.sizeOf(rootId, atMost),
     async loadHead(rootId) {
       const head = await store.loadHead(rootId);
@@ -121,9 +128,13 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const { list, total } = await store.listApprovals(filter, page);
       return { list: list.map(readLocation), total };
     },
-    async newestRuns(pipelineIds) {
-      const newest = await store.newestRuns(pipelineIds);
-      return new Map([...newest].map(([pipelineId, head]) => [pipelineId, readHead(head)]));
+    async findRuns(search, page) {
+      const { list, next } = await store.findRuns(search, page);
+      return { list: list.map(readHead), next };
+    },
+    async newestRuns(pipelineIds, limit) {
+      const newest = await store.newestRuns(pipelineIds, limit);
+      return new Map([...newest].map(([pipelineId, heads]) => [pipelineId, heads.map(readHead)]));
     },
     liveRuns: (pipelineId, limit) => store.liveRuns(pipelineId, limit),
   };
@@ -206,6 +217,16 @@ export function versionedPlans(store: PlanStore, format: StoredFormat, writes: (
     async loadPlan(runId) {
       const plan = await store.loadPlan(runId);
       return plan && fromStored(format, "plan", plan, `the plan of the run ${runId}`);
+    },
+    async loadPlanInPieces(runId, pause) {
+      const plan = await store.loadPlanInPieces(runId, pause);
+      return plan && fromStored(format, "plan", plan, `the plan of the run ${runId}`);
+    },
+    async loadPlans(runIds) {
+      const plans = await store.loadPlans(runIds);
+      return new Map(
+        [...plans].map(([runId, plan]) => [runId, fromStored(format, "plan", plan, `the plan of the run ${runId}`)]),
+      );
     },
     async loadJob(runId, jobIndex) {
       const job = await store.loadJob(runId, jobIndex);

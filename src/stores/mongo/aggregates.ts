@@ -20,10 +20,12 @@ import {
   type JobLocation,
   type Page,
   type PageRequest,
+  type PartOfRun,
   MAX_COUNTED,
   type RunFilter,
   type RunPage,
   type RunPageRequest,
+  type RunSearchPage,
   type StepLocation,
   type StoredActor,
   type StoredBeside,
@@ -32,37 +34,17 @@ import {
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { parsedInPieces } from "./raw-documents.ts";
+import { findRuns } from "./find-runs.ts";
+import { loadJobs } from "./load-jobs.ts";
 import { behind } from "./list-place.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
-import { type Contents, fitted, isSmall, isTooLarge, type PackedFields, unpacked } from "./packed-snapshots.ts";
+import { fitted, isSmall, isTooLarge, unpacked } from "./packed-snapshots.ts";
+import { type AggregateDocument, type HeadDocument, HEAD_FIELDS, toHead, withEnded } from "./aggregate-documents.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
 
-interface HeadDocument extends Omit<AggregateHead, "rootId"> {
-  readonly _id: RootId;
-  readonly owes: boolean;
-}
-
-/** `endedApart`: true once an actor has left the snapshot; absent before. */
-export type AggregateDocument = HeadDocument & Contents & PackedFields & { readonly endedApart?: boolean };
-
-const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 /** The projection that leaves the actors out. */
 const HEAD_ONLY = { actors: 0, changed: 0, packed: 0, packedActors: 0, endedApart: 0 } as const;
-/** The fields of the head, for a projection that lists the fields to return. */
-const HEAD_FIELDS = {
-  shard: 1,
-  schema: 1,
-  version: 1,
-  final: 1,
-  settled: 1,
-  eventNumber: 1,
-  nextDueAt: 1,
-  owed: 1,
-  summary: 1,
-  origin: 1,
-} as const satisfies Record<Exclude<keyof AggregateHead, "rootId">, 1>;
-
 export class MongoAggregateStore implements AggregateStore {
   /** A document is one atomic update; the events are documents of another collection. */
   readonly savesEventsAtOnce = false;
@@ -129,6 +111,24 @@ export class MongoAggregateStore implements AggregateStore {
     const apart = document.endedApart === true ? await this.#ended.load(rootId, head.version) : [];
     await pause();
     return withEnded(head, actors, apart);
+  }
+
+  async loadSmall(runIds: readonly RunId[], atMost: number): Promise<readonly Aggregate[]> {
+    const isSmall = { $lte: [{ $size: { $objectToArray: "$actors" } }, atMost] };
+    const found = await this.#aggregates
+      .find({ _id: { $in: [...runIds] }, packedActors: { $exists: false }, $expr: isSmall })
+      .toArray();
+    return Promise.all(
+      found.map(async (document) => {
+        const { actors, owed } = await unpacked(document);
+        const apart = document.endedApart === true ? await this.#ended.load(document._id, document.version) : [];
+        return withEnded<RunId>({ ...toHead<RunId>(document), owed }, actors, apart);
+      }),
+    );
+  }
+
+  loadJobs(...[runId, choose]: Parameters<AggregateStore["loadJobs"]>): Promise<PartOfRun | undefined> {
+    return loadJobs({ aggregates: this.#aggregates, ended: this.#ended, whole: () => this.load(runId) }, runId, choose);
   }
 
   async sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined> {
@@ -329,17 +329,25 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.listApprovals(filter, page);
   }
 
-  async newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>> {
+  findRuns(...[search, page]: Parameters<AggregateStore["findRuns"]>): Promise<RunSearchPage> {
+    return findRuns(this.#aggregates, search, page);
+  }
+
+  async newestRuns(
+    pipelineIds: readonly PipelineId[],
+    limit: number,
+  ): Promise<ReadonlyMap<PipelineId, readonly AggregateHead[]>> {
     const found = await Promise.all(
       pipelineIds.map((pipelineId) =>
-        this.#aggregates.findOne<HeadDocument>(
-          { "summary.pipelineId": pipelineId },
-          { projection: HEAD_ONLY, sort: { "summary.createdAt": -1, _id: -1 } },
-        ),
+        this.#aggregates
+          .find<HeadDocument>({ "summary.pipelineId": pipelineId }, { projection: HEAD_ONLY })
+          .sort({ "summary.createdAt": -1, _id: -1 })
+          .limit(limit)
+          .toArray(),
       ),
     );
-    const heads = found.flatMap((document) => (document === null ? [] : [toHead(document)]));
-    return new Map(heads.map((head) => [head.summary.pipelineId, head]));
+    const heads = found.map((documents) => documents.map((document) => toHead(document)));
+    return new Map(heads.flatMap((some) => (some.length === 0 ? [] : [[some[0]!.summary.pipelineId, some] as const])));
   }
 
   async liveRuns(pipelineId: PipelineId, limit: number): Promise<readonly RunId[]> {
@@ -367,38 +375,7 @@ function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
   return { ...head, _id: rootId, owes: head.owed.length > 0 };
 }
 
-export function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
-  const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, origin } = document;
-  // Documents of older versions have no `waits`.
-  const summary = { ...document.summary, waits: document.summary.waits ?? null };
-  return { rootId: _id as Root, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin };
-}
-
 /** The operand of `$unset` that removes these actors from a document. */
 function withoutActors(actors: readonly StoredActor[]): Readonly<Record<string, "">> {
   return Object.fromEntries(actors.map(({ id }) => [`actors.${id}`, ""]));
-}
-
-/** The aggregate with the actors of its snapshot and, of those that are stored apart, the ones that are not in it. */
-export function withEnded<Root extends RootId>(
-  head: AggregateHead<Root>,
-  actors: Readonly<Record<string, StoredActor>>,
-  apart: readonly StoredActor[],
-): Aggregate<Root> {
-  const ended = apart.filter(({ id }) => actors[id] === undefined);
-  const all = [...Object.values(actors), ...ended].toSorted(inOrder);
-  return { head, actors: all, ...(ended.length > 0 && { apart: ended.map(({ id }) => id) }) };
-}
-
-function inOrder(a: StoredActor, b: StoredActor): number {
-  return (
-    RANK[a.kind] - RANK[b.kind] ||
-    compare(a.index.jobId ?? "", b.index.jobId ?? "") ||
-    a.index.position - b.index.position ||
-    a.index.attempt - b.index.attempt
-  );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

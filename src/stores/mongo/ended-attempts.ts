@@ -4,8 +4,8 @@
  * snapshot counts. A document never changes, because the state of an ended attempt is final.
  */
 import type { Collection } from "mongodb";
-import { DEFAULT_TENANT, type ProjectId, type RootId, type TenantId } from "../../domain/ids.ts";
-import type { ActorIndex, AggregateHead, StoredActor } from "../ports/aggregates.ts";
+import { DEFAULT_TENANT, type JobRunId, type ProjectId, type RootId, type TenantId } from "../../domain/ids.ts";
+import type { ActorIndex, AggregateHead, JobInBrief, StoredActor } from "../ports/aggregates.ts";
 import { type Connection, insertAbsent, type Keyed } from "./connection.ts";
 
 interface EndedDocument {
@@ -18,6 +18,12 @@ interface EndedDocument {
   readonly kind: StoredActor["kind"];
   readonly state: unknown;
   readonly index: ActorIndex;
+}
+
+interface EndedJob {
+  readonly _id: JobRunId;
+  readonly index: Pick<ActorIndex, "position" | "attempt">;
+  readonly state: Partial<Pick<JobInBrief, "cell" | "endedAt">>;
 }
 
 /** How many documents one call names or writes. */
@@ -71,6 +77,28 @@ export class EndedAttempts {
       found.push(...(await page.map(toActor).toArray()));
     }
     return found;
+  }
+
+  /** Of those that had left the snapshot by `version`: what is asked for of each job. */
+  jobsInBrief(rootId: RootId, version: number): Promise<readonly JobInBrief[]> {
+    return this.#documents
+      .find<EndedJob>(
+        { rootId, kind: "job", version: { $lt: version } },
+        { projection: { "index.position": 1, "index.attempt": 1, "state.cell": 1, "state.endedAt": 1 } },
+      )
+      .map(({ _id, index, state: { cell = null, endedAt = null } }) => {
+        return { jobId: _id, index: index.position, attempt: index.attempt, cell, endedAt };
+      })
+      .toArray();
+  }
+
+  /** Of those that had left the snapshot by `version`: these jobs, and the steps of these jobs. */
+  ofJobs(rootId: RootId, version: number, jobIds: readonly JobRunId[]): Promise<readonly StoredActor[]> {
+    const chosen = { $in: [...jobIds] };
+    return this.#documents
+      .find({ rootId, version: { $lt: version }, $or: [{ _id: chosen }, { "index.jobId": chosen }] })
+      .map(toActor)
+      .toArray();
   }
 
   /** Removes those that a snapshot of `version` still has, or that began after it. Answers how many. */

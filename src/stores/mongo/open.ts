@@ -24,6 +24,7 @@ import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { secretStore } from "./secrets.ts";
+import { statisticsStore } from "./statistics.ts";
 
 /**
  * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot,
@@ -54,6 +55,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     documents: translated(documentStore(connection)),
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
+    statistics: translated(statisticsStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,
     reshard: translated({ reshard: reshard(connection) }).reshard,

@@ -3,11 +3,12 @@ import type { Collection, Filter } from "mongodb";
 import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Labels, TrustDemand } from "../../domain/labels.ts";
-import type { Page, PageRequest } from "../ports/aggregates.ts";
+import type { Page } from "../ports/aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
 import {
   type Pipeline,
   type PipelineFilter,
+  type PipelinePageRequest,
   type PipelineStore,
   type Project,
   type ProjectChange,
@@ -145,19 +146,23 @@ export class MongoPipelineStore implements PipelineStore {
 
   async list(
     filter: PipelineFilter,
-    { page, pageSize, descending, sort }: PageRequest & { readonly sort: "createdAt" | "name" },
+    { page, pageSize, descending, sort, after }: PipelinePageRequest,
   ): Promise<Page<Pipeline>> {
     const query: Filter<PipelineDocument> = {
       ...projectsOf(filter),
       ...(filter.name === undefined ? {} : { searchName: { $regex: escapeRegex(filter.name.toLowerCase()) } }),
     };
     const direction = descending ? -1 : 1;
+    const beyond = descending ? "$lt" : "$gt";
+    const behind = {
+      $or: [{ [sort]: { [beyond]: after?.at } }, { [sort]: after?.at, _id: { [beyond]: after?.id } }],
+    } as Filter<PipelineDocument>;
     const [total, list] = await Promise.all([
       this.#pipelines.countDocuments(query),
       this.#pipelines
-        .find(query, { projection: WITHOUT_HEAD })
+        .find(after === undefined ? query : { $and: [query, behind] }, { projection: WITHOUT_HEAD })
         .sort({ [sort]: direction, _id: direction })
-        .skip((page - 1) * pageSize)
+        .skip(after === undefined ? (page - 1) * pageSize : 0)
         .limit(pageSize)
         .toArray(),
     ]);

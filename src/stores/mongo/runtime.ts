@@ -3,8 +3,9 @@ import type { Collection, Filter } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
-import type { CommandId, RootId } from "../../domain/ids.ts";
+import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
+import { jsonInPieces } from "../format/json-in-pieces.ts";
 import type { DeadLetter, DeadLetterStore, KeptDeadLetter } from "../ports/dead-letters.ts";
 import type { EventStore } from "../ports/events.ts";
 import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
@@ -34,6 +35,14 @@ export function planStore(connection: Connection): PlanStore {
       await insertIfAbsent(plans, { _id: runId, text: graph });
     },
     loadPlan: async (runId) => parsed<RunPlan>(await plans.findOne({ _id: runId })),
+    async loadPlanInPieces(runId, pause) {
+      const document = await plans.findOne({ _id: runId });
+      return document === null ? undefined : jsonInPieces<RunPlan>(document["text"] as string, "jobs", pause);
+    },
+    async loadPlans(runIds) {
+      const found = await plans.find({ _id: { $in: [...runIds] } }).toArray();
+      return new Map(found.map((document) => [document._id as RunId, parsed<RunPlan>(document)!]));
+    },
     loadJob: async (runId, jobIndex) => parsed<JobSpec>(await specs.findOne({ _id: `${runId}:${jobIndex}` })),
   };
 }

@@ -147,6 +147,25 @@ export const MIGRATIONS: readonly Migration[] = [
     const names = (await projects.indexes()).filter(({ key }) => JSON.stringify(key) === '{"body.name":1}');
     for (const { name } of names) if (name !== undefined) await projects.dropIndex(name).catch(ignoreMissing);
   },
+  async (connection) => {
+    const newest = { "summary.createdAt": 1, _id: 1 } as const;
+    await connection
+      .collection("aggregates")
+      .createIndexes([
+        { key: { "origin.triggeredBy": 1, ...newest } },
+        { key: { "origin.trigger.ref": 1, ...newest } },
+        { key: { "origin.trigger.kind": 1, ...newest } },
+        { key: { "summary.projectId": 1, "summary.status": 1, ...newest } },
+        { key: { "summary.status": 1, ...newest } },
+      ]);
+  },
+  async (connection) => {
+    await connection
+      .collection("statistics")
+      .createIndexes([{ key: { pipelineId: 1, day: 1, job: 1 } }, { key: { day: 1 } }]);
+    await connection.collection("failing_revisions").createIndex({ pipelineId: 1 });
+    await connection.collection("aggregates").createIndex({ final: 1, counted: 1, "summary.endedAt": 1, _id: 1 });
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */

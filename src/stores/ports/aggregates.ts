@@ -178,6 +178,26 @@ export interface RunFilter {
   readonly status?: RunStatus;
 }
 
+/** Which runs a search finds; what is absent excludes none. */
+export interface RunSearch {
+  readonly pipelineId?: PipelineId | undefined;
+  readonly projectIds?: readonly ProjectId[] | undefined;
+  readonly statuses?: readonly RunStatus[] | undefined;
+  readonly triggeredBy?: string | undefined;
+  readonly ref?: string | undefined;
+  readonly trigger?: RunOrigin["trigger"]["kind"] | undefined;
+  /** Created at this time or later, Unix milliseconds. */
+  readonly from?: number | undefined;
+  /** Created before this time, Unix milliseconds. */
+  readonly before?: number | undefined;
+}
+
+export interface RunSearchPage {
+  readonly list: readonly AggregateHead[];
+  /** The place behind which the next page begins; null on the last page. */
+  readonly next: ListKey | null;
+}
+
 export interface ApprovalFilter {
   readonly status: ApprovalStatus;
   readonly pipelineId?: PipelineId;
@@ -198,6 +218,12 @@ export const MAX_COUNTED = 10_000;
 export interface ListKey {
   /** Unix milliseconds. */
   readonly at: number;
+  readonly id: string;
+}
+
+/** A place in a list that is sorted by a time or by a text, with the id as tie-break. */
+export interface ListPlace {
+  readonly at: number | string;
   readonly id: string;
 }
 
@@ -243,6 +269,26 @@ export interface DueAggregate {
   readonly nextDueAt: number;
 }
 
+/** What those who choose jobs of a run see of each attempt of each job. The stored names are the same in every schema. */
+export interface JobInBrief {
+  readonly jobId: JobRunId;
+  /** Position in the plan. */
+  readonly index: number;
+  /** Position among the cells that the planned job was spread into; null for a job that is no such cell. */
+  readonly cell: number | null;
+  readonly attempt: number;
+  /** Unix milliseconds; null before the end. */
+  readonly endedAt: number | null;
+}
+
+/** A run with some of its jobs. */
+export interface PartOfRun {
+  /** The run itself, its approvals, the chosen jobs and their steps, in the order of `load`. */
+  readonly aggregate: Aggregate;
+  /** Every attempt of every job, by position and attempt. */
+  readonly jobs: readonly JobInBrief[];
+}
+
 export interface AggregateSize {
   readonly version: number;
   readonly actors: number;
@@ -277,6 +323,20 @@ export interface AggregateStore {
    * aggregate does not hold the event loop. The array of actors belongs to the caller.
    */
   loadInPieces<Root extends RootId>(rootId: Root, pause: () => Promise<void>): Promise<Aggregate<Root> | undefined>;
+  /**
+   * These runs as {@link load} answers them, without those that do not exist, and without those that have more than
+   * `atMost` actors in their snapshot.
+   */
+  loadSmall(runIds: readonly RunId[], atMost: number): Promise<readonly Aggregate[]>;
+  /**
+   * What a page of a large run shows: the jobs that `choose` names, with their steps, all from one moment. Costs far less
+   * than a load, and `pause` is awaited as there. Rejects with what `choose` throws; undefined when there is no such run.
+   */
+  loadJobs(
+    rootId: RunId,
+    choose: (jobs: readonly JobInBrief[]) => readonly JobRunId[],
+    pause: () => Promise<void>,
+  ): Promise<PartOfRun | undefined>;
   /**
    * The newest version, and how many actors it has, counted up to `atMost`. Reads no actor; undefined when there is no
    * such aggregate.
@@ -323,10 +383,21 @@ export interface AggregateStore {
    * empty in them whatever the run owes: lists show nothing of it.
    */
   listRuns(filter: RunFilter, page: RunPageRequest): Promise<RunPage>;
+  /**
+   * Heads of runs that the search finds, newest first, as in {@link listRuns}. The cost is bounded: a page ends early, and
+   * may be empty, when conditions that no index decides together have excluded many runs.
+   */
+  findRuns(
+    search: RunSearch,
+    page: { readonly limit: number; readonly after?: ListKey | undefined },
+  ): Promise<RunSearchPage>;
   /** Approvals of all runs that match the filter, by the time of their request (id as tie-break). */
   listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>>;
-  /** The newest run of each of these pipelines; a pipeline without runs has no entry. */
-  newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>>;
+  /** The newest runs of each of these pipelines, at most `limit`, newest first; a pipeline without runs has no entry. */
+  newestRuns(
+    pipelineIds: readonly PipelineId[],
+    limit: number,
+  ): Promise<ReadonlyMap<PipelineId, readonly AggregateHead[]>>;
   /** Ids of the runs of a pipeline that are not final, oldest first. */
   liveRuns(pipelineId: PipelineId, limit: number): Promise<readonly RunId[]>;
 }

@@ -3,7 +3,7 @@ import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId, type 
 import type { Pairs } from "../../domain/plan.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
-import type { Page, PageRequest } from "./aggregates.ts";
+import type { ListPlace, Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {
   readonly projectId: ProjectId;
@@ -85,6 +85,12 @@ export interface PipelineFilter {
   readonly name?: string;
 }
 
+export interface PipelinePageRequest extends PageRequest {
+  readonly sort: "createdAt" | "name";
+  /** The page begins behind this place of the list, sorted as `sort` says, whatever `page` says. */
+  readonly after?: ListPlace | undefined;
+}
+
 export interface PipelineToRun {
   readonly pipeline: Pipeline;
   readonly isBeingDeleted: boolean;
@@ -115,7 +121,7 @@ export interface PipelineStore {
   find(pipelineId: PipelineId): Promise<Pipeline | undefined>;
   /** The pipeline, and whether its deletion is decided (pipeline-deletions.ts). */
   findToRun(pipelineId: PipelineId): Promise<PipelineToRun | undefined>;
-  list(filter: PipelineFilter, page: PageRequest & { readonly sort: "createdAt" | "name" }): Promise<Page<Pipeline>>;
+  list(filter: PipelineFilter, page: PipelinePageRequest): Promise<Page<Pipeline>>;
   /** Removes the pipeline and its revisions. False when there was no such pipeline. */
   delete(pipelineId: PipelineId): Promise<boolean>;
 

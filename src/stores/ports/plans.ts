@@ -13,6 +13,10 @@ export interface PlanStore {
   put(runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): Promise<void>;
   /** Undefined when the run has no stored plan. */
   loadPlan(runId: RunId): Promise<RunPlan | undefined>;
+  /** What {@link loadPlan} answers. `pause` is awaited after each piece, so that a large plan does not hold the event loop. */
+  loadPlanInPieces(runId: RunId, pause: () => Promise<void>): Promise<RunPlan | undefined>;
+  /** The plans of these runs, by run; a run without a stored plan has no entry. */
+  loadPlans(runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, RunPlan>>;
   /** Undefined when the run has no stored job of this index. */
   loadJob(runId: RunId, jobIndex: number): Promise<JobSpec | undefined>;
 }

@@ -25,6 +25,7 @@ import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./run-removal.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
+import type { StatisticsStore } from "./statistics.ts";
 
 export interface Stores {
   /** The largest snapshot of a run that the store holds, without the effects that the run owes, bytes; null for no bound. */
@@ -49,6 +50,7 @@ export interface Stores {
   readonly documents: DocumentStore;
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
+  readonly statistics: StatisticsStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;
   readonly reshard: Reshard;

@@ -1,10 +1,10 @@
 /** The store of snapshots in SQLite: one row for the head and one for each actor, saved in one transaction. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AgentId,
   asId,
   type JobRunId,
   type PipelineId,
-  type ProjectId,
   type RootId,
   type RunId,
   type StepRunId,
@@ -23,24 +23,31 @@ import type {
   JobLocation,
   Page,
   PageRequest,
+  PartOfRun,
   RunFilter,
   RunPage,
   RunPageRequest,
+  RunSearchPage,
   StepLocation,
   StoredActor,
   StoredBeside,
 } from "../ports/aggregates.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
-import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./aggregate-writes.ts";
 import { insertRows } from "./insert-rows.ts";
-import { LISTED, listRuns, whereOf } from "./list-runs.ts";
+import { findRuns } from "./runs/find-runs.ts";
+import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
+import { loadJobs, loadSmall } from "./runs/load-jobs.ts";
+import { RANK, toActor, toHead } from "./runs/rows.ts";
+import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./runs/writes.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
-const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
 /** An aggregate with more actors is created in several transactions. */
 const ACTORS_AT_ONCE = 1_000;
+
+/** Pipelines whose newest runs are read in one turn of the event loop. */
+const PIPELINES_AT_ONCE = 25;
 
 /** Actors that are read between two pauses. */
 const ACTORS_IN_PIECE = 100;
@@ -125,6 +132,14 @@ export class SqliteAggregateStore implements AggregateStore {
       }
       return { head: toHead<Root>(head), actors };
     });
+  }
+
+  loadSmall(...[runIds, atMost]: Parameters<AggregateStore["loadSmall"]>): Promise<readonly Aggregate[]> {
+    return loadSmall(this.#db, runIds, atMost);
+  }
+
+  loadJobs(...[runId, choose, pause]: Parameters<AggregateStore["loadJobs"]>): Promise<PartOfRun | undefined> {
+    return loadJobs(this.#db, runId, choose, pause);
   }
 
   async sizeOf(rootId: RootId, atMost: number): Promise<AggregateSize | undefined> {
@@ -263,14 +278,27 @@ export class SqliteAggregateStore implements AggregateStore {
     return { list, total: total!["total"] as number };
   }
 
-  async newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>> {
-    const newest = new Map<PipelineId, AggregateHead>();
-    for (const pipelineId of pipelineIds) {
-      const row = await this.#db.get(
-        `SELECT ${LISTED} FROM aggregates WHERE pipeline_id = ? ORDER BY created_at DESC, root_id DESC LIMIT 1`,
+  findRuns(...[search, page]: Parameters<AggregateStore["findRuns"]>): Promise<RunSearchPage> {
+    return findRuns(this.#db, search, page);
+  }
+
+  async newestRuns(
+    pipelineIds: readonly PipelineId[],
+    limit: number,
+  ): Promise<ReadonlyMap<PipelineId, readonly AggregateHead[]>> {
+    const newest = new Map<PipelineId, readonly AggregateHead[]>();
+    for (const [at, pipelineId] of pipelineIds.entries()) {
+      if (at % PIPELINES_AT_ONCE === PIPELINES_AT_ONCE - 1) await nextTurn();
+      const rows = await this.#db.all(
+        `SELECT ${LISTED} FROM aggregates WHERE pipeline_id = ? ORDER BY created_at DESC, root_id DESC LIMIT ?`,
         pipelineId,
+        limit,
       );
-      if (row !== undefined) newest.set(pipelineId, toHead(row));
+      if (rows.length > 0)
+        newest.set(
+          pipelineId,
+          rows.map((row) => toHead(row)),
+        );
     }
     return newest;
   }
@@ -354,55 +382,6 @@ function pageOfActors(all: ReadNow, rootId: RootId, rank: number, last: Row | un
 
 function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {
   return rows.map((row) => row["root_id"] as Root);
-}
-
-export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
-  const fields = row as Record<string, never>;
-  return {
-    rootId: fields["root_id"]!,
-    shard: fields["shard"]!,
-    schema: fields["schema"]!,
-    version: fields["version"]!,
-    final: row["final"] === 1,
-    settled: row["settled"] === 1,
-    eventNumber: fields["event_number"]!,
-    nextDueAt: fields["next_due_at"]!,
-    owed: row["owes"] === 1 ? JSON.parse(fields["owed"]!) : [],
-    summary: {
-      pipelineId: fields["pipeline_id"]!,
-      projectId: fields["project_id"]!,
-      status: fields["status"]!,
-      createdAt: fields["created_at"]!,
-      startedAt: fields["started_at"]!,
-      endedAt: fields["ended_at"]!,
-      bound: row["bound"] === 1,
-      waits: row["waits"] ? JSON.parse(fields["waits"]!) : null,
-    },
-    origin: JSON.parse(fields["origin"]!),
-  };
-}
-
-export function toActor(row: Row): StoredActor {
-  const requestedAt = row["requested_at"] as number | null | undefined;
-  return {
-    kind: row["kind"] as StoredActor["kind"],
-    id: row["id"] as string,
-    state: JSON.parse(row["state"] as string),
-    index: {
-      position: row["position"] as number,
-      jobId: row["job_id"] as JobRunId | null,
-      status: row["status"] as string,
-      attempt: row["attempt"] as number,
-      agentId: row["agent_id"] as AgentId | null,
-      ...(typeof requestedAt === "number" && {
-        approval: {
-          pipelineId: row["pipeline_id"] as PipelineId,
-          projectId: row["project_id"] as ProjectId,
-          requestedAt,
-        },
-      }),
-    },
-  };
 }
 
 function toStepLocation(row: Row): StepLocation {

@@ -55,6 +55,13 @@ const FREEING_BYTES = 1024 * 1024;
  */
 const KEPT_LOG_BYTES = 64 * 1024 * 1024;
 
+/** A connection for reads in pieces, opened when it is needed. */
+class SnapshotLane {
+  connection: SqliteConnection | undefined;
+  /** Resolves when all reads that were asked for are done. */
+  done: Promise<unknown> = Promise.resolve();
+}
+
 export class Database {
   readonly #path: string;
   readonly #limitBytes: number | null;
@@ -65,10 +72,8 @@ export class Database {
   /** The file descriptor of the write-ahead log, used only to sync it; null for a file that is only read. */
   readonly #log: number | null;
   readonly #sync: LogSync;
-  /** The connection that reads in pieces; opened when it is needed. */
-  #snapshots: SqliteConnection | undefined;
-  /** Resolves when all reads in pieces that were asked for are done. */
-  #inPieces: Promise<unknown> = Promise.resolve();
+  /** The connections that read in pieces: one for long reads, and one for short reads, which must not wait for those. */
+  readonly #snapshots = { long: new SnapshotLane(), short: new SnapshotLane() };
 
   /** Opens or creates the file and migrates its tables. Throws `unavailable`, and says what to do. */
   constructor(path: string, { limitBytes = null, readOnly = false, disk, ...sync }: DatabaseOptions = {}) {
@@ -174,16 +179,17 @@ export class Database {
 
   /**
    * All that `body` reads is from one moment, although it may wait between two reads. Reads on a connection of their own, one
-   * `body` after the other.
+   * `body` after the other; those that are `short` do not wait for long ones.
    */
-  readInPieces<T>(body: (all: ReadNow) => Promise<T>): Promise<T> {
-    const reading = this.#inPieces.then(() => this.#readSnapshot(body));
-    this.#inPieces = reading.catch(() => {});
+  readInPieces<T>(body: (all: ReadNow) => Promise<T>, length: "short" | "long" = "long"): Promise<T> {
+    const lane = this.#snapshots[length];
+    const reading = lane.done.then(() => this.#readSnapshot(lane, body));
+    lane.done = reading.catch(() => {});
     return reading;
   }
 
-  async #readSnapshot<T>(body: (all: ReadNow) => Promise<T>): Promise<T> {
-    const connection = (this.#snapshots ??= openToRead(this.#path));
+  async #readSnapshot<T>(lane: SnapshotLane, body: (all: ReadNow) => Promise<T>): Promise<T> {
+    const connection = (lane.connection ??= openToRead(this.#path));
     try {
       connection.exec("BEGIN");
       const statements = new Map<string, SqliteStatement>();
@@ -221,8 +227,10 @@ export class Database {
   async close(): Promise<void> {
     if (!this.#connection.open) return;
     this.#commitRequested();
-    await this.#inPieces;
-    this.#snapshots?.close();
+    for (const lane of Object.values(this.#snapshots)) {
+      await lane.done;
+      lane.connection?.close();
+    }
     while (!this.#sync.isIdle && this.#sync.failure === null) await new Promise((resolve) => setImmediate(resolve));
     this.#connection.close();
     if (this.#log !== null) closeSync(this.#log);

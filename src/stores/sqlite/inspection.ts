@@ -1,7 +1,7 @@
 /** The store of verification in SQLite. The rows of actors are the snapshot and the look-ups at the same time. */
 import type { RootId, RunId } from "../../domain/ids.ts";
 import type { InspectionStore, RecordKind, RecordOwner } from "../ports/inspection.ts";
-import { toActor, toHead } from "./aggregates.ts";
+import { toActor, toHead } from "./runs/rows.ts";
 import type { Database, Row } from "./database.ts";
 
 /** Each query reads the distinct owners after ?1, at most ?2, in the order of an index. */

@@ -20,6 +20,7 @@ import { retentionStore } from "./retention.ts";
 import { documentStore, rightsStore } from "./rights.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
+import { statisticsStore } from "./runs/statistics.ts";
 import { secretStore } from "./secrets.ts";
 
 /** The maximum size, `limitBytes`, does not include the write-ahead log. */
@@ -56,6 +57,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     documents: documentStore(db),
     logins: loginStore(db),
     secrets: secretStore(db),
+    statistics: statisticsStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),
     reshard: reshard(db),

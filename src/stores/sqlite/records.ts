@@ -2,11 +2,12 @@
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
-import type { Page, PageRequest } from "../ports/aggregates.ts";
+import type { Page } from "../ports/aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
 import {
   type Pipeline,
   type PipelineFilter,
+  type PipelinePageRequest,
   type PipelineStore,
   type Project,
   type ProjectChange,
@@ -138,7 +139,7 @@ export class SqlitePipelineStore implements PipelineStore {
 
   async list(
     filter: PipelineFilter,
-    { page, pageSize, descending, sort }: PageRequest & { readonly sort: "createdAt" | "name" },
+    { page, pageSize, descending, sort, after }: PipelinePageRequest,
   ): Promise<Page<Pipeline>> {
     const clauses = ["1 = 1"];
     const values: string[] = [];
@@ -158,12 +159,14 @@ export class SqlitePipelineStore implements PipelineStore {
     const direction = descending ? "DESC" : "ASC";
     const column = sort === "name" ? "name" : "created_at";
     const total = await this.#db.get(`SELECT count(*) AS total FROM pipelines WHERE ${where}`, ...values);
+    const behind = after === undefined ? "" : `AND (${column}, pipeline_id) ${descending ? "<" : ">"} (?, ?)`;
     const rows = await this.#db.all(
-      `SELECT body, head_revision_id FROM pipelines WHERE ${where}
+      `SELECT body, head_revision_id FROM pipelines WHERE ${where} ${behind}
        ORDER BY ${column} ${direction}, pipeline_id ${direction} LIMIT ? OFFSET ?`,
       ...values,
+      ...(after === undefined ? [] : [after.at, after.id]),
       pageSize,
-      (page - 1) * pageSize,
+      after === undefined ? (page - 1) * pageSize : 0,
     );
     return { list: rows.map((row) => toPipeline(row)!), total: total!["total"] as number };
   }

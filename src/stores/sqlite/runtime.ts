@@ -10,6 +10,7 @@ import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore, TakenEpoch } from "../ports/shards.ts";
 import type { Database, Row } from "./database.ts";
+import { jsonInPieces } from "../format/json-in-pieces.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
 
 const INSERT_EVENTS: RowInsert = { insert: "INSERT INTO events", conflict: "ON CONFLICT DO NOTHING" };
@@ -19,6 +20,17 @@ export function planStore(db: Database): PlanStore {
   return {
     put: (runId, plan, jobs) => db.addition(() => insertPlan(db, runId, plan, jobs)),
     loadPlan: async (runId) => bodyOf<RunPlan>(await db.get("SELECT body FROM plans WHERE run_id = ?", runId)),
+    async loadPlanInPieces(runId, pause) {
+      const row = await db.get("SELECT body FROM plans WHERE run_id = ?", runId);
+      return row && jsonInPieces<RunPlan>(row["body"] as string, "jobs", pause);
+    },
+    async loadPlans(runIds) {
+      const rows = await db.all(
+        "SELECT run_id, body FROM plans WHERE run_id IN (SELECT value FROM json_each(?))",
+        JSON.stringify(runIds),
+      );
+      return new Map(rows.map((row) => [row["run_id"] as RunId, bodyOf<RunPlan>(row)!]));
+    },
     loadJob: async (runId, jobIndex) =>
       bodyOf<JobSpec>(await db.get("SELECT body FROM job_specs WHERE run_id = ? AND job_index = ?", runId, jobIndex)),
   };

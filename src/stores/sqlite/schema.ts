@@ -208,4 +208,24 @@ export const MIGRATIONS: readonly string[] = [
     owner TEXT NOT NULL, kind TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (owner, kind)
   ) WITHOUT ROWID;
   `,
+  // For searches over all pipelines. The concurrency groups have no pipeline, and are not in them.
+  `
+  CREATE INDEX aggregates_by_user ON aggregates (json_extract(origin, '$.triggeredBy'), created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_ref ON aggregates (json_extract(origin, '$.trigger.ref'), created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_trigger ON aggregates (json_extract(origin, '$.trigger.kind'), created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_project_status ON aggregates (project_id, status, created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX aggregates_by_any_status ON aggregates (status, created_at, root_id) WHERE pipeline_id <> '';
+  CREATE INDEX pipelines_by_time ON pipelines (created_at, pipeline_id);
+  CREATE INDEX pipelines_by_name ON pipelines (name, pipeline_id);
+  `,
+  // Runs of the previous version wait to be counted too.
+  `
+  CREATE TABLE statistics (
+    pipeline_id TEXT NOT NULL, day INTEGER NOT NULL, job TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (pipeline_id, day, job)
+  ) WITHOUT ROWID;
+  CREATE INDEX statistics_by_day ON statistics (day);
+  ALTER TABLE aggregates ADD COLUMN counted INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX aggregates_uncounted ON aggregates (ended_at, root_id) WHERE counted = 0 AND ended_at IS NOT NULL;
+  `,
 ];

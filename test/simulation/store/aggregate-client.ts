@@ -2,7 +2,7 @@
  * The store of aggregates over the simulated store, with the calls of the MongoDB adapter in the same order: one update
  * for a save, then the projections and events, and a load that repairs the projections of the newest version.
  */
-import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
+import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
 import {
   MAX_COUNTED,
@@ -15,6 +15,7 @@ import {
   type StepLocation,
   type StoredActor,
 } from "../../../src/stores/ports/aggregates.ts";
+import { jobsOf } from "../../../src/stores/ports/jobs-of.ts";
 import type { Call } from "../engine/service.ts";
 import { compare, type Document, type Row, type RowKind, type StoreServer } from "./store-server.ts";
 
@@ -67,6 +68,14 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
     },
     loadInPieces(rootId) {
       return this.load(rootId);
+    },
+    async loadSmall(runIds, atMost) {
+      const found = await Promise.all(runIds.map((runId) => this.load(runId)));
+      return found.filter((one) => one !== undefined && one.actors.length <= atMost) as readonly Aggregate[];
+    },
+    async loadJobs(runId, choose) {
+      const aggregate = await this.load(runId);
+      return aggregate && jobsOf(aggregate, choose);
     },
     async sizeOf(rootId, atMost) {
       const document = await call(`size ${rootId}`, () => server.documents.get(rootId));
@@ -171,10 +180,33 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
       const located = rows.map(({ rootId, actor }) => ({ runId: rootId as RunId, actor }));
       return pageOf(located, page, ({ actor }) => [actor.index.approval!.requestedAt, actor.id]);
     },
-    async newestRuns(pipelineIds) {
+    async findRuns({ pipelineId, projectIds, statuses, triggeredBy, ref, trigger, from, before }, { limit, after }) {
+      const runs = await documents("found runs", ({ head: { rootId, summary, origin } }) => {
+        const { createdAt: at } = summary;
+        if (pipelineId === undefined ? summary.pipelineId === NO_PIPELINE : summary.pipelineId !== pipelineId) {
+          return false;
+        }
+        if (after !== undefined && (at > after.at || (at === after.at && rootId >= after.id))) return false;
+        return (
+          (projectIds?.includes(summary.projectId) ?? true) &&
+          (statuses?.includes(summary.status) ?? true) &&
+          (triggeredBy ?? origin.triggeredBy) === origin.triggeredBy &&
+          (ref ?? origin.trigger.ref) === origin.trigger.ref &&
+          (trigger ?? origin.trigger.kind) === origin.trigger.kind &&
+          at >= (from ?? at) &&
+          (before === undefined || at < before)
+        );
+      });
+      const found = runs.map(({ head }) => head as AggregateHead).toSorted((a, b) => byCreation(b, a));
+      const last = found.length > limit ? found[limit - 1] : undefined;
+      const next = last === undefined ? null : { at: last.summary.createdAt, id: last.rootId };
+      return { list: found.slice(0, limit), next };
+    },
+    async newestRuns(pipelineIds, limit) {
       const runs = await documents("newest runs", ({ head }) => pipelineIds.includes(head.summary.pipelineId));
-      const sorted = runs.map(({ head }) => head as AggregateHead).toSorted(byCreation);
-      return new Map(sorted.map((head) => [head.summary.pipelineId, head]));
+      const sorted = runs.map(({ head }) => head as AggregateHead).toSorted((a, b) => byCreation(b, a));
+      const of = (id: PipelineId) => sorted.filter(({ summary }) => summary.pipelineId === id).slice(0, limit);
+      return new Map(pipelineIds.map((id) => [id, of(id)] as const).filter(([, heads]) => heads.length > 0));
     },
     async liveRuns(pipelineId, limit) {
       const runs = await documents("live runs", ({ head: { summary } }) => {

@@ -59,6 +59,15 @@ function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
           if (!server.plans.has(runId)) server.plans.set(runId, { plan, jobs });
         }),
       loadPlan: (runId) => call(`plan of ${runId}`, () => server.plans.get(runId)?.plan),
+      loadPlans: (runIds) =>
+        call("plans", () => {
+          const found = runIds.flatMap((runId) => {
+            const stored = server.plans.get(runId);
+            return stored === undefined ? [] : [[runId, stored.plan] as const];
+          });
+          return new Map(found);
+        }),
+      loadPlanInPieces: (runId) => call(`plan of ${runId}`, () => server.plans.get(runId)?.plan),
       loadJob: (runId, index) => call(`spec ${index} of ${runId}`, () => server.plans.get(runId)?.jobs[index]),
     },
     inbox: {

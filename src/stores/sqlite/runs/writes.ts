@@ -1,5 +1,5 @@
 /** The statements that write the head and the actors of an aggregate. */
-import type { RowInsert } from "./insert-rows.ts";
+import type { RowInsert } from "../insert-rows.ts";
 
 export const INSERT_HEAD = `
   INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,

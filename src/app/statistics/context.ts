@@ -1,0 +1,6 @@
+/** The application context, narrowed to what this folder uses. */
+import type { AppContext, WithStores } from "../context.ts";
+
+/** What statistics are counted with and read from. */
+export type StatisticsContext = Pick<AppContext, "clock"> &
+  WithStores<"aggregates" | "plans" | "statistics" | "pipelines" | "rights">;

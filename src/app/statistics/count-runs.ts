@@ -1,0 +1,128 @@
+/**
+ * Counts runs that have ended, some at a time, after their end: so a run costs no statement more. The store marks them in
+ * the same transaction, so each is counted once. Runs that older releases have stored are counted in the same way.
+ */
+import type { RunId } from "../../domain/ids.ts";
+import type { Aggregate, AggregateHead } from "../../stores/ports/aggregates.ts";
+import type { CountedOf, DayCounters, FailingRevisions } from "../../stores/ports/statistics.ts";
+import { loopShare } from "../loop-share.ts";
+import type { StatisticsContext } from "./context.ts";
+import { dayOf, type Sample, withSample } from "./counters.ts";
+import { samplesOf } from "./samples.ts";
+
+/** Runs that are counted together; their actors are read in one piece. */
+const RUNS_AT_ONCE = 20;
+/** A run with more actors is read alone, in pieces. */
+const SMALL_ACTORS = 50;
+/** Days that counters are kept. */
+export const KEPT_DAYS = 90;
+/** Failing revisions that are remembered of a job: the newest. */
+const MAX_FAILING = 8;
+/** Counters of one call of deletion. */
+const FORGOTTEN_AT_ONCE = 200;
+
+/** Counts what has ended, and deletes counters that are too old. Yields after each piece of work. */
+export async function* countRuns(context: StatisticsContext): AsyncGenerator<void, void, void> {
+  const { statistics } = context.stores;
+  for (;;) {
+    const runIds = await statistics.uncounted(RUNS_AT_ONCE);
+    if (runIds.length === 0) return;
+    // When another node was faster, the next look finds other runs.
+    await countSome(context, runIds);
+    yield;
+  }
+}
+
+/** Deletes counters that are too old. Yields after each piece of work. */
+export async function* forgetCounters({ stores, clock }: StatisticsContext): AsyncGenerator<void, void, void> {
+  const before = dayOf(clock.now()) - KEPT_DAYS;
+  do yield;
+  while ((await stores.statistics.forget(before, FORGOTTEN_AT_ONCE)) >= FORGOTTEN_AT_ONCE);
+}
+
+async function countSome(context: StatisticsContext, runIds: readonly RunId[]): Promise<void> {
+  const { aggregates, plans, statistics } = context.stores;
+  const oldest = dayOf(context.clock.now()) - KEPT_DAYS;
+  const found: (readonly [AggregateHead, readonly { readonly job: string; readonly sample: Sample }[]])[] = [];
+  const small = await aggregates.loadSmall(runIds, SMALL_ACTORS);
+  const plansOfSmall = await plans.loadPlans(small.map(({ head }) => head.rootId));
+  const byId = new Map(small.map((aggregate) => [aggregate.head.rootId, aggregate]));
+  for (const runId of runIds) {
+    const aggregate: Aggregate | undefined =
+      byId.get(runId) ?? (await aggregates.loadInPieces(runId, () => loopShare.enter()));
+    if (aggregate === undefined || dayOf(aggregate.head.summary.endedAt!) < oldest) continue;
+    const plan = plansOfSmall.get(runId) ?? (await plans.loadPlanInPieces(runId, () => loopShare.enter()));
+    await loopShare.enter();
+    if (plan !== undefined) found.push([aggregate.head, samplesOf(aggregate, plan)]);
+  }
+  const sums = new Sums(await statistics.failing(countedIn(found)));
+  for (const [head, samples] of found) {
+    const byJob = new Map<string, Sample[]>();
+    for (const { job, sample } of samples) {
+      const cells = byJob.get(job);
+      if (cells === undefined) byJob.set(job, [sample]);
+      else cells.push(sample);
+    }
+    for (const [job, cells] of byJob) sums.add(head, job, cells);
+  }
+  await statistics.add({ runIds, counters: sums.counters, failing: sums.failing });
+}
+
+function countedIn(
+  found: readonly (readonly [AggregateHead, readonly { readonly job: string }[]])[],
+): readonly CountedOf[] {
+  const all = found.flatMap(([{ summary }, samples]) =>
+    samples.map(({ job }) => ({ pipelineId: summary.pipelineId, job })),
+  );
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()];
+}
+
+/** What some runs add, in the order of their ends. */
+class Sums {
+  readonly #failing: Map<string, FailingRevisions>;
+  readonly #changed = new Set<string>();
+  readonly #counters = new Map<string, DayCounters>();
+
+  constructor(failing: readonly FailingRevisions[]) {
+    this.#failing = new Map(failing.map((one) => [keyOf(one), one]));
+  }
+
+  get counters(): readonly DayCounters[] {
+    return [...this.#counters.values()];
+  }
+
+  get failing(): readonly FailingRevisions[] {
+    return [...this.#changed].map((key) => this.#failing.get(key)!);
+  }
+
+  /** `samples`: the cells of the job, or the only one. */
+  add({ summary, origin }: AggregateHead, job: string, samples: readonly Sample[]): void {
+    const of = { pipelineId: summary.pipelineId, job };
+    const hasRecovered = this.#turn(of, `${origin.revisionId} ${origin.commitSha}`, samples);
+    const day = dayOf(summary.endedAt!);
+    const key = `${day} ${keyOf(of)}`;
+    let counters = this.#counters.get(key)?.counters ?? {};
+    for (const [nth, sample] of samples.entries()) {
+      counters = withSample(counters, { ...sample, flaky: sample.flaky || (nth === 0 && hasRecovered) });
+    }
+    this.#counters.set(key, { ...of, day, counters });
+  }
+
+  /** Remembers a failure, and forgets it with a success. True when a success follows a failure on the same revision. */
+  #turn(of: CountedOf, revision: string, samples: readonly Sample[]): boolean {
+    const hasFailed = samples.some(({ result }) => result === "failed" || result === "partial");
+    if (!hasFailed && samples.some(({ result }) => result === "cancelled")) return false;
+    const key = keyOf(of);
+    const before = this.#failing.get(key)?.revisions ?? [];
+    const wasFailing = before.includes(revision);
+    if (wasFailing === hasFailed) return false;
+    const others = before.filter((one) => one !== revision);
+    this.#failing.set(key, { ...of, revisions: wasFailing ? others : [...others, revision].slice(-MAX_FAILING) });
+    this.#changed.add(key);
+    return wasFailing;
+  }
+}
+
+function keyOf({ pipelineId, job }: CountedOf): string {
+  return `${pipelineId} ${job}`;
+}
