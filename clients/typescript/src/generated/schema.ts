@@ -345,6 +345,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Finds runs across pipelines, newest first. */
+        readonly get: operations["findRuns"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/{pipelineId}/runs": {
         readonly parameters: {
             readonly query?: never;
@@ -354,6 +371,23 @@ export interface paths {
         };
         /** Lists the runs of a pipeline, newest first. */
         readonly get: operations["listRuns"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/statistics": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads how runs and jobs of a pipeline have ended on the last days, and how long they took and waited. */
+        readonly get: operations["readStatistics"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1938,6 +1972,11 @@ export interface components {
             readonly endColumn: number;
             readonly hint?: string;
         };
+        readonly Distribution: {
+            readonly count: number;
+            readonly p50: number;
+            readonly p95: number;
+        };
         readonly Error: {
             readonly code: number;
             readonly errMsg: string;
@@ -2077,6 +2116,14 @@ export interface components {
                 /** Format: date-time */
                 readonly createdAt: string;
             } | null;
+            readonly lastRuns: readonly {
+                readonly runId: string;
+                /** @enum {string} */
+                readonly status: "pending" | "running" | "success" | "failed" | "cancelled" | "paused" | "partial";
+                readonly statusCode: number;
+                /** Format: date-time */
+                readonly createdAt: string;
+            }[];
         };
         readonly PlainWait: {
             /** @enum {string} */
@@ -2377,6 +2424,50 @@ export interface components {
             readonly dispatchedAt: string | null;
             readonly startedAt: string | null;
             readonly waits: components["schemas"]["Waits"];
+        };
+        readonly Statistics: {
+            readonly pipelineId: string;
+            readonly from: string;
+            readonly to: string;
+            readonly runs: {
+                readonly results: {
+                    readonly success: number;
+                    readonly failed: number;
+                    readonly partial: number;
+                    readonly cancelled: number;
+                };
+                readonly successRate: number | null;
+                readonly flaky: number;
+                readonly duration: components["schemas"]["Distribution"] | null;
+                readonly waits: {
+                    readonly plan: components["schemas"]["Distribution"] | null;
+                    readonly stage: components["schemas"]["Distribution"] | null;
+                    readonly needs: components["schemas"]["Distribution"] | null;
+                    readonly paused: components["schemas"]["Distribution"] | null;
+                    readonly agent: components["schemas"]["Distribution"] | null;
+                    readonly start: components["schemas"]["Distribution"] | null;
+                };
+            };
+            readonly jobs: readonly {
+                readonly name: string;
+                readonly results: {
+                    readonly success: number;
+                    readonly failed: number;
+                    readonly partial: number;
+                    readonly cancelled: number;
+                };
+                readonly successRate: number | null;
+                readonly flaky: number;
+                readonly duration: components["schemas"]["Distribution"] | null;
+                readonly waits: {
+                    readonly plan: components["schemas"]["Distribution"] | null;
+                    readonly stage: components["schemas"]["Distribution"] | null;
+                    readonly needs: components["schemas"]["Distribution"] | null;
+                    readonly paused: components["schemas"]["Distribution"] | null;
+                    readonly agent: components["schemas"]["Distribution"] | null;
+                    readonly start: components["schemas"]["Distribution"] | null;
+                };
+            }[];
         };
         readonly Step: {
             readonly stepRunId: string;
@@ -3682,6 +3773,54 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly findRuns: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                readonly after?: string;
+                readonly mine?: "true" | "false";
+                readonly projectId?: string;
+                readonly pipelineId?: string;
+                readonly status?: string;
+                readonly ref?: string;
+                readonly trigger?: "manual" | "cron" | "event";
+                readonly triggeredBy?: string;
+                readonly from?: string;
+                readonly before?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Run"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly listRuns: {
         readonly parameters: {
             readonly query?: {
@@ -3717,6 +3856,44 @@ export interface operations {
                             readonly pageSize: number;
                             readonly next: string | null;
                         };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readStatistics: {
+        readonly parameters: {
+            readonly query?: {
+                readonly days?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Statistics"];
                         readonly timestamp: number;
                     };
                 };
@@ -4791,6 +4968,7 @@ export interface operations {
                 readonly page?: number;
                 readonly pageSize?: number;
                 readonly sort?: "createdAt" | "-createdAt" | "name" | "-name";
+                readonly after?: string;
                 readonly projectId?: string;
                 readonly name?: string;
                 readonly status?: "pending" | "running" | "success" | "failed" | "cancelled" | "paused";
@@ -4814,8 +4992,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Pipeline"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
