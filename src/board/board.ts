@@ -146,6 +146,8 @@ export interface PresenceRecord {
   readonly busy: number;
   /** True when the agent takes no more jobs; absent in a record of a gateway of an older version. */
   readonly draining?: boolean;
+  /** True when it takes no more jobs because an operator has drained it; absent else, and from an older gateway. */
+  readonly drained?: boolean;
   /** True for an agent that calls and has no stream; absent for another, and in a record of an older gateway. */
   readonly pulls?: boolean;
   /**

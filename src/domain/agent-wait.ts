@@ -9,6 +9,8 @@ interface OnlineAgent extends LabelledAgent {
   readonly busy: number;
   /** Why the agent takes no jobs even with free slots, for people; empty or absent when it does. */
   readonly takesNoJobs?: string;
+  /** The agent takes no new job: it ends, or an operator has drained it. */
+  readonly draining?: boolean;
 }
 
 /** What is known about the agents and quotas. */
@@ -77,13 +79,18 @@ function describeQuota({ subject, taken, limit }: QuotaUse): string {
   return `the quota of ${whose} is reached: ${taken} of ${limit} jobs run`;
 }
 
-function isBusy({ busy, slots, takesNoJobs = "" }: OnlineAgent): boolean {
-  return busy >= slots || takesNoJobs !== "";
+function isBusy(agent: OnlineAgent): boolean {
+  return agent.busy >= agent.slots || refusalOf(agent) !== "";
+}
+
+/** Why the agent takes no jobs whatever slots are free; empty when it does. */
+function refusalOf({ draining = false, takesNoJobs = "" }: OnlineAgent): string {
+  return draining ? "it is draining: it finishes what it holds and takes no new job" : takesNoJobs;
 }
 
 /** Names the reason of the first agent that takes no jobs, as an example for the others. */
 function describeBusy(matching: readonly OnlineAgent[]): string {
-  const reasons = matching.flatMap(({ takesNoJobs = "" }) => (takesNoJobs === "" ? [] : [takesNoJobs]));
+  const reasons = matching.map(refusalOf).filter((reason) => reason !== "");
   if (reasons.length === 0) return "busy";
   if (reasons.length === 1 && matching.length === 1) return `not taking jobs: ${reasons[0]}`;
   return `busy, or not taking jobs (${reasons.length} of them; one: ${reasons[0]})`;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../domain/names.ts";
-import { type LabelledAgent, labelledAgent, type Labels, overruledLabels } from "../domain/labels.ts";
+import { labelledAgent, type Labels, overruledLabels } from "../domain/labels.ts";
 import type { Agent } from "../stores/ports/identity.ts";
 import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
 import { announceLabels } from "../board/agent-notices.ts";
@@ -52,14 +52,18 @@ export async function registerAgent(
   authorise(caller, "registerAgent");
   const { identity } = context.stores;
   const { tokenId: registrationTokenId } = caller as RegistrationCaller;
-  const given = Object.fromEntries((await identity.findToken(registrationTokenId))?.labels ?? []);
+  const { labels: tokenLabels = [], name: tokenName = "" } = (await identity.findToken(registrationTokenId)) ?? {};
+  const given = Object.fromEntries(tokenLabels);
   const known = await identity.findAgentByName(registration.name);
   refuseTakeover(registration.name, known?.trustedLabels ?? {}, given);
   await takeUse(context, registrationTokenId);
   const agentId = known?.agentId ?? newId("agt");
   const revoked = await identity.listTokens("agent", agentId);
   await identity.putAgent({ ...registration, agentId, createdAt: known?.createdAt ?? context.clock.now() });
-  if (Object.keys(given).length > 0) await identity.setTrustedLabels(agentId, given);
+  if (Object.keys(given).length > 0) {
+    const labelledBy = { kind: "registrationToken", name: tokenName, at: context.clock.now() } as const;
+    await identity.changeAgent(agentId, { trustedLabels: given, labelledBy });
+  }
   const agentToken = await issueToken(context, { kind: "agent", subject: agentId, name: registration.name });
   for (const { tokenId } of revoked) await identity.deleteToken(tokenId);
   if (revoked.length > 0) await endStreams(context, agentId);
@@ -67,14 +71,13 @@ export async function registerAgent(
 }
 
 /**
- * Stores what a registered agent says when it greets: its facts, and which process it is. Answers the labels that count.
- * Throws `not_found` for an agent that has been removed.
+ * Stores what a registered agent says when it greets: its facts, and which process it is. Answers the agent. Throws `not_found` for an agent that has been removed.
  */
 export async function refreshAgent(
   context: GatewayPorts,
   { agentId, bootId }: AgentBoot,
   facts: AgentFacts,
-): Promise<LabelledAgent> {
+): Promise<Agent> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw agentNotRegistered(agentId);
@@ -83,7 +86,7 @@ export async function refreshAgent(
     await identity.putAgent(refreshed);
     warnOfOverruled(context, refreshed);
   }
-  return labelledAgent(refreshed);
+  return refreshed;
 }
 
 /** Once for each change of what the agent says, since a step with the agent's token may say it, too. */

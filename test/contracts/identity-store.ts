@@ -169,7 +169,7 @@ export function identityStoreContract(open: () => Stores): void {
       await open().identity.putAgent({ ...agent, slots: 4 });
       expect(await open().identity.findAgentByName(agentId)).to.deep.equal({ ...agent, slots: 4 });
       const trusted = { "kubernetes.io/os": "linux", $set: "a.b" };
-      expect(await open().identity.setTrustedLabels(agentId, trusted)).to.equal(true);
+      expect(await open().identity.changeAgent(agentId, { trustedLabels: trusted })).to.equal(true);
       // Who replaces the agent may have read it before its trusted labels changed.
       await open().identity.putAgent({ ...agent, slots: 4, trustedLabels: { old: "x" } });
       expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, trustedLabels: trusted });
@@ -178,7 +178,15 @@ export function identityStoreContract(open: () => Stores): void {
         slots: 4,
         trustedLabels: trusted,
       });
-      expect(await open().identity.setTrustedLabels(newId("agt"), trusted)).to.equal(false);
+      const drain = { by: "ann", at: 7, reason: "new disk" };
+      const labelledBy = { kind: "user", name: "ann", at: 6 } as const;
+      expect(await open().identity.changeAgent(agentId, { drain, labelledBy })).to.equal(true);
+      await open().identity.putAgent({ ...agent, slots: 4, drain: null });
+      const given = { trustedLabels: trusted, drain, labelledBy };
+      expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, ...given });
+      await open().identity.changeAgent(agentId, { drain: null });
+      expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, ...given, drain: null });
+      expect(await open().identity.changeAgent(newId("agt"), { drain })).to.equal(false);
       const namesake = { ...agent, agentId: newId("agt") };
       const refusal = await open()
         .identity.putAgent(namesake)

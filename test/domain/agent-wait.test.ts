@@ -37,6 +37,17 @@ describe("the reason why a queued job waits", () => {
     expect(wait(full, agent({}, 0)).reason).to.equal("agent");
   });
 
+  it("says that the agents that match are draining", () => {
+    const drained = { ...agent({}, 0), draining: true };
+    const wait = (...online: Agent[]) => agentWait(ANY_AGENT, PROJECT, agents(online));
+    expect(wait(drained)).to.include({
+      reason: "all_busy",
+      text: "the only matching agent is not taking jobs: it is draining: it finishes what it holds and takes no new job",
+    });
+    expect(wait(drained, agent({}, 1)).reason).to.equal("all_busy");
+    expect(wait(drained, agent({}, 0)).reason).to.equal("agent");
+  });
+
   it("is the same while the same clauses fail, however many agents there are", () => {
     const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
     const wait = (...online: Agent[]) => agentWait(selector, PROJECT, agents(online));

@@ -207,7 +207,11 @@ type UnaryMethod =
   | "fetchStepRun"
   | "reportStepRunStatus"
   | "cancelStepRun"
-  | "updateLabels";
+  | "updateLabels"
+  | "listAgents"
+  | "getAgent"
+  | "drainAgent"
+  | "undrainAgent";
 type RequestOf<M extends UnaryMethod> = AgentServer[M] extends handleUnaryCall<infer Q, infer _> ? Q : never;
 type ResponseOf<M extends UnaryMethod> = AgentServer[M] extends handleUnaryCall<infer _, infer R> ? R : never;
 type Method<M extends UnaryMethod> = (
@@ -298,7 +302,7 @@ export class Channel extends Stream<ConnectRequest, ConnectResponse> {
   }
 
   /** Opens the stream and waits until the gateway has reconciled. */
-  static async open(gateway: Gateway, agent: TestAgent, hello: Partial<Hello> = {}): Promise<Channel> {
+  static async open(gateway: AgentsPort, agent: TestAgent, hello: Partial<Hello> = {}): Promise<Channel> {
     const channel = new Channel(gateway, agent);
     channel.hello(hello);
     await channel.next("welcome");

@@ -30,6 +30,7 @@ const onProject = ({ projectId }: World) => ({ projectId });
 const onRun = ({ runId }: World) => ({ runId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
 const onUser = ({ victim }: World) => ({ userId: victim });
+const onAgent = ({ agentId }: World) => ({ agentId });
 const me = () => ({ userId: "me" });
 const nothing = () => ({});
 
@@ -186,6 +187,13 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     body: () => ({ labels: {} }),
     kind: "absent",
   },
+  { route: "GET /agents/:agentId", operation: "readAgents", at: onAgent },
+  ...["drain", "undrain"].map((word): HttpRow => ({
+    route: `POST /agents/:agentId/${word}`,
+    operation: "manageAgents",
+    at: onAgent,
+    body: nothing,
+  })),
   {
     route: "DELETE /agents/:agentId/token",
     operation: "manageAgents",

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import {
+  type AgentId,
   asId,
   type ArtifactId,
   type CacheId,
@@ -59,6 +60,7 @@ export class World {
   botToken = "";
   tenantBotToken = "";
   readonly cacheId: CacheId = asId<CacheId>("cch_rights");
+  readonly agentId: AgentId = newId("agt");
   runId = asId<RunId>("");
   jobId = "";
   stepRunId = asId<StepRunId>("");
@@ -91,6 +93,8 @@ export class World {
     await stores.pipelines.createProject({ projectId, tenantId, name: "owned", createdAt: 1 });
     await stores.pipelines.create(pipelineRecord(this.pipelineId, { projectId }));
     await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
+    const agent = { agentId: this.agentId, name: this.agentId, labels: {}, slots: 1, version: "1", createdAt: 1 };
+    await stores.identity.putAgent(agent);
     await this.#user(this.victim, "viewer");
     await this.keepSecrets();
     await this.keepTeam();

@@ -2,20 +2,31 @@
 import { z } from "zod";
 import type { PresenceRecord } from "../../board/board.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
-import type { AgentId, ProjectId } from "../../domain/ids.ts";
+import type { AgentId, JobRunId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts";
 import { labelledAgent, overruledLabels } from "../../domain/labels.ts";
 import type { QuotaUse } from "../../domain/quotas.ts";
-import type { Agent } from "../../stores/ports/identity.ts";
+import { type Agent, isDrained } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
 import { id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
+import { actingIn, type RightsContext } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
+import { unknownAgent } from "./agent-removal.ts";
+
+type DetailContext = Pick<AgentsContext, "presence" | "log"> & RightsContext & WithStores<"identity" | "aggregates">;
 
 /** An agent is online if it was heard within this time. */
 export const ONLINE_MS = 30_000;
 
-export const AgentShape = shape("Agent", {
+const DrainShape = shape("AgentDrain", {
+  /** Name of the user who drained the agent. */
+  by: z.string(),
+  at: time,
+  reason: z.string(),
+});
+
+const agentFields = {
   agentId: id<AgentId>(),
   name: z.string(),
   labels: mapOf(z.string()),
@@ -30,9 +41,45 @@ export const AgentShape = shape("Agent", {
   online: z.boolean().nullable(),
   /** Slots in use; 0 while the agent is not online. */
   busy: wholeNumber,
-});
+  /** The agent takes no new job and finishes what it holds: an operator has drained it, or it ends. */
+  draining: z.boolean(),
+  /** Null unless an operator has drained the agent. */
+  drain: DrainShape.nullable(),
+};
+
+export const AgentShape = shape("Agent", agentFields);
 
 export type AgentView = z.infer<typeof AgentShape>;
+
+/** A label, with who has set it. */
+const LabelSourceShape = shape("AgentLabel", {
+  key: z.string(),
+  /** The value that counts. */
+  value: z.string(),
+  setBy: z.enum(["agent", "user", "registrationToken"]),
+  /** Name of the user or token; null for the agent's own labels, and where it is not known. */
+  by: z.string().nullable(),
+  at: time.nullable(),
+});
+
+const HeldJobShape = shape("HeldJob", {
+  runId: id<RunId>(),
+  jobId: id<JobRunId>(),
+  pipelineId: id<PipelineId>(),
+  projectId: id<ProjectId>(),
+});
+
+export const AgentDetailShape = shape("AgentDetail", {
+  ...agentFields,
+  /** Every label that counts, by key. */
+  labelSources: listOf(LabelSourceShape),
+  /** How many jobs the agent holds. */
+  jobsHeld: wholeNumber,
+  /** Those of them that the caller may see. */
+  jobs: listOf(HeldJobShape),
+});
+
+export type AgentDetail = z.infer<typeof AgentDetailShape>;
 
 export async function listAgents(
   context: Pick<AgentsContext, "presence" | "log"> & WithStores<"identity">,
@@ -41,6 +88,39 @@ export async function listAgents(
   authoriseUser(caller, "readAgents");
   const list = await readInventory(context);
   return { list, total: list.length };
+}
+
+/** An agent, with who has set its labels and the jobs that it holds. Throws `not_found`. */
+export async function getAgent(
+  context: DetailContext,
+  caller: Caller,
+  { agentId }: { readonly agentId: AgentId },
+): Promise<AgentDetail> {
+  const user = authoriseUser(caller, "readAgents");
+  const agent = await context.stores.identity.findAgent(agentId);
+  if (agent === undefined) throw unknownAgent(agentId);
+  const [shown, held] = await Promise.all([viewAgent(context, agent), context.stores.aggregates.jobsHeldBy(agentId)]);
+  const jobs: z.infer<typeof HeldJobShape>[] = [];
+  for (const { runId, jobId } of held) {
+    const summary = (await context.stores.aggregates.loadHead(runId))?.summary;
+    if (summary === undefined || (await actingIn(context, user, summary.projectId)) === undefined) continue;
+    jobs.push({ runId, jobId, pipelineId: summary.pipelineId, projectId: summary.projectId });
+  }
+  return { ...shown, labelSources: labelSourcesOf(agent), jobsHeld: held.length, jobs };
+}
+
+function labelSourcesOf(agent: Agent): AgentDetail["labelSources"] {
+  const { labels } = labelledAgent(agent);
+  const { trustedLabels = {}, labelledBy } = agent;
+  const given = {
+    setBy: labelledBy?.kind ?? "user",
+    by: labelledBy?.name ?? null,
+    at: rfc3339(labelledBy?.at ?? null),
+  };
+  const told = { setBy: "agent", by: null, at: null } as const;
+  return Object.keys(labels)
+    .toSorted()
+    .map((key) => ({ key, value: labels[key]!, ...(Object.hasOwn(trustedLabels, key) ? given : told) }));
 }
 
 /** The agents as they are listed, for use cases that have authorised their callers. */
@@ -74,6 +154,9 @@ function agentView(agent: Agent, record: PresenceRecord | undefined, isKnown: bo
     createdAt: rfc3339(createdAt),
     online: isKnown ? record !== undefined : null,
     busy: record?.busy ?? 0,
+    // The gateway of the agent may not have learned yet that an operator has ended the drain.
+    draining: isDrained(agent) || (record?.draining === true && record.drained !== true),
+    drain: isDrained(agent) ? { ...agent.drain!, at: rfc3339(agent.drain!.at) } : null,
   };
 }
 

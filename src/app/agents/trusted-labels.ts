@@ -22,7 +22,8 @@ export async function setTrustedLabels(
 ): Promise<AgentView> {
   const user = authoriseUser(caller, "manageAgents");
   const { identity } = context.stores;
-  const isKnown = await identity.setTrustedLabels(agentId, labels);
+  const labelledBy = { kind: "user", name: user.name, at: context.clock.now() } as const;
+  const isKnown = await identity.changeAgent(agentId, { trustedLabels: labels, labelledBy });
   const agent = isKnown ? await identity.findAgent(agentId) : undefined;
   if (agent === undefined) throw unknownAgent(agentId);
   context.log.info({ agentId, labels, by: user.name, userId: user.userId }, "the trusted labels of an agent were set");

@@ -4,7 +4,14 @@ import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId } from
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
-import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
+import {
+  type Agent,
+  agentNameTaken,
+  type IdentityStore,
+  partsOfAgent,
+  type StoredToken,
+  tokenOf,
+} from "../ports/identity.ts";
 import {
   type Pipeline,
   type PipelineFilter,
@@ -236,7 +243,7 @@ export function identityStore(connection: Connection): IdentityStore {
     async putAgent(agent) {
       const { agentId, name } = agent;
       // An agent is stored as text, because its labels may have keys with dots (`kubernetes.io/os`).
-      const { trustedLabels: _kept, ...told } = agent;
+      const [told] = partsOfAgent(agent);
       const update = { $set: { name, text: JSON.stringify(told) } };
       try {
         await agents.updateOne({ _id: agentId }, update, { upsert: true });
@@ -245,9 +252,9 @@ export function identityStore(connection: Connection): IdentityStore {
         throw agentNameTaken(name);
       }
     },
-    async setTrustedLabels(agentId, labels) {
-      const update = { $set: { trustedText: JSON.stringify(labels) } };
-      return (await agents.updateOne({ _id: agentId }, update)).matchedCount > 0;
+    async changeAgent(agentId, { trustedLabels, ...change }) {
+      const labels = trustedLabels === undefined ? {} : { trustedText: JSON.stringify(trustedLabels) };
+      return (await agents.updateOne({ _id: agentId }, { $set: { ...labels, ...change } })).matchedCount > 0;
     },
     findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),
     findAgentByName: async (name) => toAgent(await agents.findOne({ name })),
@@ -262,8 +269,9 @@ export function identityStore(connection: Connection): IdentityStore {
 function toAgent(document: Keyed | null): Agent | undefined {
   if (document === null) return undefined;
   const agent = JSON.parse(document["text"] as string) as Agent;
-  const trusted = document["trustedText"] as string | undefined;
-  return trusted === undefined ? agent : { ...agent, trustedLabels: JSON.parse(trusted) as Labels };
+  const { _id, name: _name, text: _text, trustedText: trusted, ...given } = document;
+  const trustedLabels = trusted === undefined ? {} : { trustedLabels: JSON.parse(trusted as string) as Labels };
+  return { ...agent, ...trustedLabels, ...given };
 }
 
 function toPipeline({ body, headRevisionId }: Pick<PipelineDocument, "body" | "headRevisionId">): Pipeline {
