@@ -1,10 +1,11 @@
 /** Why a queued job waits, by the agents that are online and by the quotas. Pure. */
 import { describeFailing, matchAgents } from "./agent-match.ts";
-import type { ProjectId } from "./ids.ts";
-import type { AgentSelector, LabelledAgent } from "./labels.ts";
+import type { AgentId, ProjectId, TenantId } from "./ids.ts";
+import { type AgentSelector, type LabelledAgent, isReached as isReachedBy } from "./labels.ts";
 import { isReached, type QuotaUse } from "./quotas.ts";
 
 interface OnlineAgent extends LabelledAgent {
+  readonly agentId?: AgentId;
   readonly slots: number;
   readonly busy: number;
   /** Why the agent takes no jobs even with free slots, for people; empty or absent when it does. */
@@ -18,7 +19,13 @@ export interface Agents {
   /** Null when presence could not be read. */
   readonly online: readonly OnlineAgent[] | null;
   readonly quotas: readonly QuotaUse[];
+  /** The tenants of the projects whose jobs wait; of others, bound agents cannot be told from those of another tenant. */
+  readonly tenants?: ReadonlyMap<ProjectId, TenantId>;
 }
+
+/** Agents that an explanation names. */
+const NAMED = 3;
+const NO_TENANTS: ReadonlyMap<ProjectId, TenantId> = new Map();
 
 /** `agent`: an agent could take the job, or presence could not be read. */
 export interface AgentWait {
@@ -33,9 +40,22 @@ export interface AgentWait {
 }
 
 /** Why a job of this project waits for an agent that `selector` matches. */
-export function agentWait(selector: AgentSelector, projectId: ProjectId, { online, quotas }: Agents): AgentWait {
-  if (online === null) return { reason: "agent", clause: "", text: "waits for an agent" };
-  if (online.length === 0) return { reason: "no_agent_online", clause: "", text: "no agent is online" };
+export function agentWait(
+  selector: AgentSelector,
+  projectId: ProjectId,
+  { online: all, quotas, tenants = NO_TENANTS }: Agents,
+): AgentWait {
+  if (all === null) return { reason: "agent", clause: "", text: "waits for an agent" };
+  const tenantId = tenants.get(projectId) ?? null;
+  const online = all.filter(({ reach }) => isReachedBy(reach, { projectId, tenantId }));
+  // What belongs to other tenants is as if it were not there.
+  const unreachable = all.filter((agent) => agent.reach?.tenantId === tenantId && !online.includes(agent));
+  const others = describeUnreachable(unreachable);
+  if (online.length === 0 && unreachable.length === 0) {
+    return { reason: "no_agent_online", clause: "", text: "no agent is online" };
+  }
+  if (online.length === 0)
+    return { reason: "no_agent_matches", clause: REACH, text: `no online agent may take it: ${others}` };
   const { matching, failing } = matchAgents(selector, online);
   if (matching.length === 0) {
     const clause = failing
@@ -43,13 +63,15 @@ export function agentWait(selector: AgentSelector, projectId: ProjectId, { onlin
       .toSorted()
       .join(", ");
     const text = `no online agent matches: ${describeFailing(failing, online.length)}`;
-    return { reason: "no_agent_matches", clause, text };
+    return { reason: "no_agent_matches", clause, text: others === "" ? text : `${text}; ${others}` };
   }
   const reached = reachedQuota(projectId, matching, quotas);
   if (reached !== undefined) return { reason: "quota", clause: reached.name, text: describeQuota(reached) };
   if (matching.every(isBusy)) {
     const count = matching.length === 1 ? "the only matching agent is" : `all ${matching.length} matching agents are`;
-    return { reason: "all_busy", clause: "", text: `${count} ${describeBusy(matching)}` };
+    const bound = describeUnreachable(matchAgents(selector, unreachable).matching);
+    const text = `${count} ${describeBusy(matching)}`;
+    return { reason: "all_busy", clause: "", text: bound === "" ? text : `${text}; ${bound}` };
   }
   return { reason: "agent", clause: "", text: "waits for an agent to take it" };
 }
@@ -77,6 +99,18 @@ function describeQuota({ subject, taken, limit }: QuotaUse): string {
   const whose =
     subject.kind === "project" ? `project ${subject.projectId}` : `agents with ${subject.key}=${subject.value}`;
   return `the quota of ${whose} is reached: ${taken} of ${limit} jobs run`;
+}
+
+/** Stands in {@link AgentWait.clause} for the reach of the agents. */
+const REACH = "reach";
+
+/** Names agents of the project's tenant that are bound to other projects; empty without one. */
+function describeUnreachable(agents: readonly OnlineAgent[]): string {
+  if (agents.length === 0) return "";
+  const names = agents.flatMap(({ agentId }) => agentId ?? []).slice(0, NAMED);
+  const rest = agents.length - names.length;
+  const listed = [...names, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  return `bound to other projects, so out of reach: ${listed}`;
 }
 
 function isBusy(agent: OnlineAgent): boolean {

@@ -269,7 +269,7 @@ export class AgentSession implements Claimant {
       case "alive":
         return;
       case "labels":
-        this.#relabel({ labels: notice.labels, trusted: notice.trusted ?? [] });
+        this.#relabel({ ...this.agent, labels: notice.labels, trusted: notice.trusted ?? [] });
         return;
       case "drain":
         this.#setDrained(notice.isDrained);

@@ -109,7 +109,7 @@ export class StepFetcher {
         if (takesNone) claims.hide();
         signal.raise();
       } else if (notice.type === "labels") {
-        labelled = { labels: notice.labels, trusted: notice.trusted ?? [] };
+        labelled = { ...labelled, labels: notice.labels, trusted: notice.trusted ?? [] };
         signal.raise();
       }
     });

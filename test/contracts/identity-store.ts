@@ -1,7 +1,7 @@
 /** The contract of the store of users, tokens and agents. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
-import { newId } from "../../src/domain/ids.ts";
+import { asId, newId, type TenantId } from "../../src/domain/ids.ts";
 import { isActiveOwner, type StoredToken, type Token, type User } from "../../src/stores/ports/identity.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
@@ -187,6 +187,12 @@ export function identityStoreContract(open: () => Stores): void {
       await open().identity.changeAgent(agentId, { drain: null });
       expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, ...given, drain: null });
       expect(await open().identity.changeAgent(newId("agt"), { drain })).to.equal(false);
+      const reach = { tenantId: asId<TenantId>("tnt_1"), projectIds: null };
+      const bound = { ...agent, agentId: newId("agt"), name: newId("agt"), reach, trustedLabels: trusted };
+      await open().identity.putAgent(bound);
+      expect(await open().identity.findAgent(bound.agentId)).to.deep.equal(bound);
+      await open().identity.putAgent({ ...bound, reach: null });
+      expect((await open().identity.findAgent(bound.agentId))!.reach).to.deep.equal(reach);
       const namesake = { ...agent, agentId: newId("agt") };
       const refusal = await open()
         .identity.putAgent(namesake)

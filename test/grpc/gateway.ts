@@ -20,6 +20,7 @@ import {
 import { GatewayClient } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { LargeReads } from "../../src/app/large-reads.ts";
+import { projectFactsOf } from "../../src/app/project-facts.ts";
 import { readinessReader } from "../../src/app/readiness.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";
@@ -87,7 +88,12 @@ export class Gateway implements AgentsPort {
       stores: store.stores,
       feed,
       mailboxes: this.#mailboxes(),
-      board: new RedisBoard({ redis: this.redis, feed, clock: systemClock }),
+      board: new RedisBoard({
+        redis: this.redis,
+        feed,
+        clock: systemClock,
+        tenantOf: async (projectId) => (await projectFactsOf(this.context, projectId)).tenantId,
+      }),
       presence: new RedisPresence(this.redis),
       largeReads: new LargeReads(),
       clock: systemClock,

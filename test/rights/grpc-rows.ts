@@ -45,7 +45,7 @@ type Listed = readonly [string, GrpcRow["operation"], GrpcRow["request"]?, GrpcR
 const onAgent = ({ agentId }: World) => ({ agentId });
 /** The methods of agent.v1 that users call. */
 const INVENTORY: readonly Listed[] = [
-  ["listAgents", "readAgents"],
+  ["listAgents", "readAgents", undefined, "list"],
   ["getAgent", "readAgents", onAgent],
   ["drainAgent", "manageAgents", onAgent],
   ["undrainAgent", "manageAgents", onAgent],
@@ -116,7 +116,7 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["streamJobStatus", "readEvents", ({ jobId }) => ({ jobId })],
     ["streamPipelineStatus", "readEvents", onRun],
     ["streamEvents", "readEvents", onRun],
-    ["streamAgentStatus", "readAgents"],
+    ["streamAgentStatus", "readAgents", ({ agentId }) => ({ agentIds: [agentId] })],
     ["agentChannel", "agents"],
   ]),
   ...rowsOf("AgentService", INVENTORY),

@@ -61,6 +61,7 @@ export class World {
   tenantBotToken = "";
   readonly cacheId: CacheId = asId<CacheId>("cch_rights");
   readonly agentId: AgentId = newId("agt");
+  registrationTokenId = "";
   runId = asId<RunId>("");
   jobId = "";
   stepRunId = asId<StepRunId>("");
@@ -93,8 +94,7 @@ export class World {
     await stores.pipelines.createProject({ projectId, tenantId, name: "owned", createdAt: 1 });
     await stores.pipelines.create(pipelineRecord(this.pipelineId, { projectId }));
     await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
-    const agent = { agentId: this.agentId, name: this.agentId, labels: {}, slots: 1, version: "1", createdAt: 1 };
-    await stores.identity.putAgent(agent);
+    await this.keepAgent();
     await this.#user(this.victim, "viewer");
     await this.keepSecrets();
     await this.keepTeam();
@@ -229,6 +229,17 @@ export class World {
 
   async keepRemovable(): Promise<void> {
     await this.#user(this.removable, "viewer");
+  }
+
+  /** An agent that is bound to the project, and a registration token of the tenant. */
+  async keepAgent(): Promise<void> {
+    const { agentId, tenantId, projectId } = this;
+    const reach = { tenantId, projectIds: [projectId] };
+    const agent = { agentId, name: agentId, labels: {}, slots: 1, version: "1", createdAt: 1, reach };
+    await this.context.stores.identity.putAgent(agent);
+    const bound = { tenantId, projectIds: null };
+    const token = { kind: "registration", subject: "test", name: "t", reach: bound } as const;
+    this.registrationTokenId = tokenIdOf(await issueToken(this.context, token));
   }
 
   async keepTenant(): Promise<void> {

@@ -4,10 +4,10 @@ import { tellAgent } from "../../board/agent-notices.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Drain } from "../../stores/ports/identity.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
-import { unknownAgent } from "./agent-removal.ts";
+import type { Caller } from "../identity/access.ts";
 import type { AgentsContext } from "./context.ts";
 import { type AgentView, viewAgent } from "./inventory.ts";
+import { manageAgent, unknownAgent } from "./reaching-agents.ts";
 
 export const drainBody = z.strictObject({
   /** For people. */
@@ -27,9 +27,9 @@ export async function drainAgent(
   caller: Caller,
   { agentId, reason }: DrainInput & z.output<typeof drainBody>,
 ): Promise<AgentView> {
-  const { name } = authoriseUser(caller, "manageAgents");
-  const before = await context.stores.identity.findAgent(agentId);
-  return change(context, agentId, before?.drain ?? { by: name, at: context.clock.now(), reason }, name);
+  const { user, found } = await manageAgent(context, caller, agentId);
+  const { name } = user;
+  return change(context, agentId, found.drain ?? { by: name, at: context.clock.now(), reason }, name);
 }
 
 /** Lets the agent take jobs again. Throws `not_found`. Safe to repeat. */
@@ -38,8 +38,8 @@ export async function undrainAgent(
   caller: Caller,
   { agentId }: DrainInput,
 ): Promise<AgentView> {
-  const { name } = authoriseUser(caller, "manageAgents");
-  return change(context, agentId, null, name);
+  const { user } = await manageAgent(context, caller, agentId);
+  return change(context, agentId, null, user.name);
 }
 
 async function change(context: AgentsContext, agentId: AgentId, drain: Drain | null, by: string): Promise<AgentView> {

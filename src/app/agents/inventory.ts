@@ -6,13 +6,13 @@ import type { AgentId, JobRunId, PipelineId, ProjectId, RunId } from "../../doma
 import { labelledAgent, overruledLabels } from "../../domain/labels.ts";
 import type { QuotaUse } from "../../domain/quotas.ts";
 import { type Agent, isDrained } from "../../stores/ports/identity.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import { authoriseLookUp, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
 import { id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { actingIn, type RightsContext } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
-import { unknownAgent } from "./agent-removal.ts";
+import { agentSight, reachShape, seeAgent } from "./reaching-agents.ts";
 
 type DetailContext = Pick<AgentsContext, "presence" | "log"> & RightsContext & WithStores<"identity" | "aggregates">;
 
@@ -45,6 +45,8 @@ const agentFields = {
   draining: z.boolean(),
   /** Null unless an operator has drained the agent. */
   drain: DrainShape.nullable(),
+  /** Which jobs the agent may get; null for an agent of the installation, which may get those of every project. */
+  reach: reachShape.nullable(),
 };
 
 export const AgentShape = shape("Agent", agentFields);
@@ -82,11 +84,13 @@ export const AgentDetailShape = shape("AgentDetail", {
 export type AgentDetail = z.infer<typeof AgentDetailShape>;
 
 export async function listAgents(
-  context: Pick<AgentsContext, "presence" | "log"> & WithStores<"identity">,
+  context: Pick<AgentsContext, "presence" | "log"> & RightsContext & WithStores<"identity">,
   caller: Caller,
 ): Promise<{ readonly list: readonly AgentView[]; readonly total: number }> {
-  authoriseUser(caller, "readAgents");
-  const list = await readInventory(context);
+  const sight = await agentSight(context, caller);
+  const list = (await readInventory(context))
+    .filter((agent) => sight.sees(agent))
+    .map((agent) => ({ ...agent, reach: sight.reachOf(agent) }));
   return { list, total: list.length };
 }
 
@@ -96,9 +100,9 @@ export async function getAgent(
   caller: Caller,
   { agentId }: { readonly agentId: AgentId },
 ): Promise<AgentDetail> {
-  const user = authoriseUser(caller, "readAgents");
-  const agent = await context.stores.identity.findAgent(agentId);
-  if (agent === undefined) throw unknownAgent(agentId);
+  const user = authoriseLookUp(caller, "readAgents");
+  const agent = await seeAgent(context, caller, agentId);
+  const { reachOf } = await agentSight(context, caller);
   const [shown, held] = await Promise.all([viewAgent(context, agent), context.stores.aggregates.jobsHeldBy(agentId)]);
   const jobs: z.infer<typeof HeldJobShape>[] = [];
   for (const { runId, jobId } of held) {
@@ -106,7 +110,7 @@ export async function getAgent(
     if (summary === undefined || (await actingIn(context, user, summary.projectId)) === undefined) continue;
     jobs.push({ runId, jobId, pipelineId: summary.pipelineId, projectId: summary.projectId });
   }
-  return { ...shown, labelSources: labelSourcesOf(agent), jobsHeld: held.length, jobs };
+  return { ...shown, reach: reachOf(agent), labelSources: labelSourcesOf(agent), jobsHeld: held.length, jobs };
 }
 
 function labelSourcesOf(agent: Agent): AgentDetail["labelSources"] {
@@ -137,7 +141,12 @@ export async function viewAgent(context: Pick<AgentsContext, "presence" | "log">
   const online = await readOnline(context);
   const record = online?.find(({ agentId }) => agentId === agent.agentId);
   // The gateway of the agent may not have learned new labels yet.
-  return { ...agentView(agent, record, online !== null), trusted: [], ...labelledAgent(agent) };
+  return { ...agentView(agent, record, online !== null), ...labelsOf(agent) };
+}
+
+function labelsOf(agent: Agent): Pick<AgentView, "labels" | "trusted"> {
+  const { labels, trusted = [] } = labelledAgent(agent);
+  return { labels, trusted };
 }
 
 function agentView(agent: Agent, record: PresenceRecord | undefined, isKnown: boolean): AgentView {
@@ -156,6 +165,7 @@ function agentView(agent: Agent, record: PresenceRecord | undefined, isKnown: bo
     busy: record?.busy ?? 0,
     // The gateway of the agent may not have learned yet that an operator has ended the drain.
     draining: isDrained(agent) || (record?.draining === true && record.drained !== true),
+    reach: agent.reach ?? null,
     drain: isDrained(agent) ? { ...agent.drain!, at: rfc3339(agent.drain!.at) } : null,
   };
 }
@@ -178,7 +188,9 @@ export async function readAgents(
   // No project has a job that waits for an agent: nothing is read.
   if (projectIds.length === 0) return { online: null, quotas: [] };
   const [online, quotas] = await Promise.all([readOnline(context), readQuotas(context, projectIds)]);
-  return { online, quotas };
+  const areSomeBound = online?.some(({ reach }) => reach !== undefined) === true;
+  const tenants = areSomeBound ? await context.board.tenantsOf(projectIds) : new Map();
+  return { online, quotas, tenants };
 }
 
 async function readQuotas(

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { announceLabels } from "../../board/agent-notices.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { labelledAgent } from "../../domain/labels.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { agentLabels } from "../agent-labels.ts";
-import { unknownAgent } from "./agent-removal.ts";
 import type { AgentsContext } from "./context.ts";
 import { type AgentView, viewAgent } from "./inventory.ts";
+import { manageAgent, unknownAgent } from "./reaching-agents.ts";
 
 export const trustedLabelsBody = z.strictObject({ labels: agentLabels });
 
@@ -20,7 +20,7 @@ export async function setTrustedLabels(
   caller: Caller,
   { agentId, labels }: z.output<typeof trustedLabelsBody> & { readonly agentId: AgentId },
 ): Promise<AgentView> {
-  const user = authoriseUser(caller, "manageAgents");
+  const { user } = await manageAgent(context, caller, agentId);
   const { identity } = context.stores;
   const labelledBy = { kind: "user", name: user.name, at: context.clock.now() } as const;
   const isKnown = await identity.changeAgent(agentId, { trustedLabels: labels, labelledBy });

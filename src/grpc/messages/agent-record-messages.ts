@@ -10,7 +10,8 @@ const SETTERS = {
 } as const satisfies Record<AgentDetail["labelSources"][number]["setBy"], LabelSetter>;
 
 export function agentRecord(agent: AgentView): AgentRecord {
-  const { agentId, name, labels, trusted, overruled, slots, version, createdAt, online, busy, draining, drain } = agent;
+  const { agentId, name, labels, trusted, overruled, slots, version, createdAt, online, busy, draining, drain, reach } =
+    agent;
   return {
     agentId,
     name,
@@ -24,6 +25,7 @@ export function agentRecord(agent: AgentView): AgentRecord {
     busy,
     draining,
     drain: drain === null ? undefined : { by: drain.by, atMs: unixMs(drain.at), reason: drain.reason },
+    reach: reach === null ? undefined : { tenantId: reach.tenantId, projectIds: [...(reach.projectIds ?? [])] },
   };
 }
 

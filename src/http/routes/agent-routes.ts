@@ -12,7 +12,7 @@ import {
   listRegistrationTokens,
   NewRegistrationTokenShape,
   RegistrationTokenShape,
-} from "../../app/identity/registration-tokens.ts";
+} from "../../app/agents/registration-tokens.ts";
 import { wholeListOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 

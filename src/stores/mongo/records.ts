@@ -8,6 +8,7 @@ import {
   type Agent,
   agentNameTaken,
   type IdentityStore,
+  type OperatorFields,
   partsOfAgent,
   type StoredToken,
   tokenOf,
@@ -243,8 +244,8 @@ export function identityStore(connection: Connection): IdentityStore {
     async putAgent(agent) {
       const { agentId, name } = agent;
       // An agent is stored as text, because its labels may have keys with dots (`kubernetes.io/os`).
-      const [told] = partsOfAgent(agent);
-      const update = { $set: { name, text: JSON.stringify(told) } };
+      const [told, given] = partsOfAgent(agent);
+      const update = { $set: { name, text: JSON.stringify(told) }, $setOnInsert: givenFields(given) };
       try {
         await agents.updateOne({ _id: agentId }, update, { upsert: true });
       } catch (error) {
@@ -252,10 +253,8 @@ export function identityStore(connection: Connection): IdentityStore {
         throw agentNameTaken(name);
       }
     },
-    async changeAgent(agentId, { trustedLabels, ...change }) {
-      const labels = trustedLabels === undefined ? {} : { trustedText: JSON.stringify(trustedLabels) };
-      return (await agents.updateOne({ _id: agentId }, { $set: { ...labels, ...change } })).matchedCount > 0;
-    },
+    changeAgent: async (agentId, change) =>
+      (await agents.updateOne({ _id: agentId }, { $set: givenFields(change) })).matchedCount > 0,
     findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),
     findAgentByName: async (name) => toAgent(await agents.findOne({ name })),
     listAgents: async () => (await agents.find().sort({ name: 1 }).toArray()).map((document) => toAgent(document)!),
@@ -264,6 +263,11 @@ export function identityStore(connection: Connection): IdentityStore {
       return (await agents.deleteOne({ _id: agentId })).deletedCount > 0;
     },
   };
+}
+
+/** Labels are stored as text, as in {@link IdentityStore.putAgent}. */
+function givenFields({ trustedLabels, ...given }: OperatorFields): Readonly<Record<string, unknown>> {
+  return trustedLabels === undefined ? given : { ...given, trustedText: JSON.stringify(trustedLabels) };
 }
 
 function toAgent(document: Keyed | null): Agent | undefined {

@@ -3,7 +3,7 @@
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
-import type { Labels } from "../../domain/labels.ts";
+import { type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { Area, Role, RoleInArea } from "../../domain/roles.ts";
 
@@ -83,6 +83,8 @@ export interface Token {
   readonly lastUsedAt?: number;
   /** The trusted labels of agents that register with it; absent for none, and for the other kinds of token. */
   readonly labels?: Pairs<string>;
+  /** The reach of agents that register with it; absent for agents of the installation, and for the other kinds of token. */
+  readonly reach?: AgentReach;
 }
 
 /** A token as it is stored. Tokens of versions that do not count uses lack these two fields. */
@@ -123,6 +125,8 @@ export interface Agent {
   readonly trustedLabels?: Labels;
   /** Who has given them last; absent without one, and where a node of an older release has stored them. */
   readonly labelledBy?: LabelledBy | null;
+  /** Which jobs the agent may get; absent or null for those of every project. Only {@link IdentityStore.changeAgent} changes it. */
+  readonly reach?: AgentReach | null;
   /** Set while the agent takes no new job, because an operator says so. Only {@link IdentityStore.changeAgent} changes it. */
   readonly drain?: Drain | null;
   /** How many jobs the agent runs at the same time. */
@@ -139,7 +143,7 @@ export function isDrained({ drain }: Pick<Agent, "drain">): boolean {
 }
 
 /** What operators say of an agent; the agent's own reports change none of it. */
-const OPERATOR_FIELDS = ["trustedLabels", "labelledBy", "drain"] as const;
+const OPERATOR_FIELDS = ["trustedLabels", "labelledBy", "drain", "reach"] as const;
 export type OperatorFields = Pick<Agent, (typeof OPERATOR_FIELDS)[number]>;
 
 /** An agent in two parts: what the agent says, and what operators say of it. */
@@ -187,8 +191,8 @@ export interface IdentityStore {
   forgetExpired(before: number): Promise<void>;
 
   /**
-   * Stores what an agent says; what operators say of it stays. Rejects with `already_exists` when another agent has the
-   * name.
+   * Stores a new agent, or replaces what a known one says; what operators say of a known one stays. Rejects with
+   * `already_exists` when another agent has the name.
    */
   putAgent(agent: Agent): Promise<void>;
   /** Replaces what operators say of an agent, as far as it is given. False when the agent is missing. */

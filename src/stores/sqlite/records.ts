@@ -283,9 +283,9 @@ export function identityStore(db: Database): IdentityStore {
         const { agentId, name } = agent;
         const other = db.getNow("SELECT 1 AS taken FROM agents WHERE name = ? AND agent_id <> ?", name, agentId);
         if (other !== undefined) throw agentNameTaken(name);
-        const [told] = partsOfAgent(agent);
         const stored = findAgentNow(agentId);
-        const given = stored === undefined ? {} : partsOfAgent(stored)[1];
+        const [told] = partsOfAgent(agent);
+        const [, given] = partsOfAgent(stored ?? agent);
         db.runNow(
           `INSERT INTO agents VALUES (?, ?, ?)
            ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = excluded.body`,

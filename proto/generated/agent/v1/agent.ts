@@ -344,7 +344,11 @@ export interface AgentRecord {
   /** The agent takes no new job and finishes what it holds. */
   draining: boolean;
   /** Absent unless an operator has drained the agent. */
-  drain: AgentDrain | undefined;
+  drain:
+    | AgentDrain
+    | undefined;
+  /** Which jobs the agent may get; absent for an agent of the installation, which may get those of every project. */
+  reach: AgentReach | undefined;
 }
 
 export interface AgentRecord_LabelsEntry {
@@ -355,6 +359,12 @@ export interface AgentRecord_LabelsEntry {
 export interface AgentRecord_OverruledEntry {
   key: string;
   value: string;
+}
+
+export interface AgentReach {
+  tenantId: string;
+  /** Those that the caller may see; empty for every project of the tenant. */
+  projectIds: string[];
 }
 
 export interface AgentDrain {
@@ -801,6 +811,7 @@ function createBaseAgentRecord(): AgentRecord {
     busy: 0,
     draining: false,
     drain: undefined,
+    reach: undefined,
   };
 }
 
@@ -844,6 +855,9 @@ export const AgentRecord: MessageFns<AgentRecord> = {
     }
     if (message.drain !== undefined) {
       AgentDrain.encode(message.drain, writer.uint32(98).fork()).join();
+    }
+    if (message.reach !== undefined) {
+      AgentReach.encode(message.reach, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -963,6 +977,14 @@ export const AgentRecord: MessageFns<AgentRecord> = {
             message.drain = AgentDrain.decode(reader, reader.uint32());
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.reach = AgentReach.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1023,6 +1045,7 @@ export const AgentRecord: MessageFns<AgentRecord> = {
       busy: isSet(object.busy) ? globalThis.Number(object.busy) : 0,
       draining: isSet(object.draining) ? globalThis.Boolean(object.draining) : false,
       drain: isSet(object.drain) ? AgentDrain.fromJSON(object.drain) : undefined,
+      reach: isSet(object.reach) ? AgentReach.fromJSON(object.reach) : undefined,
     };
   },
 
@@ -1076,6 +1099,9 @@ export const AgentRecord: MessageFns<AgentRecord> = {
     if (message.drain !== undefined) {
       obj.drain = AgentDrain.toJSON(message.drain);
     }
+    if (message.reach !== undefined) {
+      obj.reach = AgentReach.toJSON(message.reach);
+    }
     return obj;
   },
 
@@ -1115,6 +1141,9 @@ export const AgentRecord: MessageFns<AgentRecord> = {
     message.draining = object.draining ?? false;
     message.drain = (object.drain !== undefined && object.drain !== null)
       ? AgentDrain.fromPartial(object.drain)
+      : undefined;
+    message.reach = (object.reach !== undefined && object.reach !== null)
+      ? AgentReach.fromPartial(object.reach)
       : undefined;
     return message;
   },
@@ -1286,6 +1315,99 @@ export const AgentRecord_OverruledEntry: MessageFns<AgentRecord_OverruledEntry> 
     const message = createBaseAgentRecord_OverruledEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseAgentReach(): AgentReach {
+  return { tenantId: "", projectIds: [] };
+}
+
+export const AgentReach: MessageFns<AgentReach> = {
+  encode(message: AgentReach, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tenantId !== "") {
+      writer.uint32(10).string(message.tenantId);
+    }
+    for (const v of message.projectIds) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentReach {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentReach();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.projectIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentReach {
+    return {
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      projectIds: globalThis.Array.isArray(object?.projectIds)
+        ? object.projectIds.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.project_ids)
+        ? object.project_ids.map((e: any) => globalThis.String(e))
+        : [],
+    };
+  },
+
+  toJSON(message: AgentReach): unknown {
+    const obj: any = {};
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.projectIds?.length) {
+      obj.projectIds = message.projectIds;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentReach>, I>>(base?: I): AgentReach {
+    return AgentReach.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentReach>, I>>(object: I): AgentReach {
+    const message = createBaseAgentReach();
+    message.tenantId = object.tenantId ?? "";
+    message.projectIds = object.projectIds?.map((e) => e) || [];
     return message;
   },
 };
