@@ -19,7 +19,7 @@ import type { ActorMessage } from "./turn.ts";
 
 export interface QueueWatcherOptions {
   readonly aggregates: Pick<AggregateStore, "pageQueuedJobs">;
-  readonly board: Pick<Board, "find" | "quotaUse" | "size">;
+  readonly board: Pick<Board, "find" | "quotaUse" | "size" | "tenantsOf">;
   readonly presence: Pick<Presence, "online">;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -158,12 +158,17 @@ export class QueueWatcher {
     const { board, clock, deliver, longWaitMs, presence, typeOf } = this.#options;
     const since = clock.now() - longWaitMs;
     const projects = [...offers.values()].map(({ projectId }) => projectId);
-    const [online, quotas] = await Promise.all([presence.online(ONLINE_MS), board.quotaUse(projects)]);
+    const [online, quotas, tenants] = await Promise.all([
+      presence.online(ONLINE_MS),
+      board.quotaUse(projects),
+      board.tenantsOf(projects),
+    ]);
     if (clock.monotonic() < this.#silentUntil) return;
     const waits = new Map<string, AgentWait | undefined>();
     const waitFor = ({ projectId, selector }: Offer): AgentWait | undefined => {
       const key = JSON.stringify([projectId, selector]);
-      if (!waits.has(key)) waits.set(key, this.#confirmed(key, agentWait(selector, projectId, { online, quotas })));
+      if (!waits.has(key))
+        waits.set(key, this.#confirmed(key, agentWait(selector, projectId, { online, quotas, tenants })));
       return waits.get(key);
     };
     const informed = new Set<RunId>();

@@ -26,6 +26,8 @@ export type AgentNotice =
   | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
   /** The agent's labels have changed. `trusted`: keys of those that an operator has given; absent from an older gateway. */
   | { readonly type: "labels"; readonly labels: Labels; readonly trusted?: readonly string[] }
+  /** An operator has drained the agent, or lets it take jobs again. An older gateway ignores it. */
+  | { readonly type: "drain"; readonly isDrained: boolean }
   | { readonly type: "refuseClaim"; readonly requestId: string }
   /** A process greets in the agent's name: a stream that hears the agent answers `alive`. An older gateway does not. */
   | { readonly type: "probe"; readonly by: string }

@@ -3,8 +3,15 @@
  * itself unless it is withdrawn, and the job actor decides whether the claim is granted.
  */
 import type { Offer } from "../domain/effects.ts";
-import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
-import type { AgentSelector, LabelledAgent, Labels } from "../domain/labels.ts";
+import type { AgentId, JobRunId, ProjectId, TenantId } from "../domain/ids.ts";
+import {
+  type AgentSelector,
+  type LabelledAgent,
+  type Labels,
+  selectorMatches,
+  type AgentReach,
+  isReached,
+} from "../domain/labels.ts";
 import type { QuotaUse } from "../domain/quotas.ts";
 
 /**
@@ -15,6 +22,8 @@ export const PLACE_MS = 30_000;
 /** A lane: the offers in it have the same project, priority and selector. */
 export interface Lane {
   readonly projectId: ProjectId;
+  /** Owns the project; absent where it is not known, and in a lane of an older node. */
+  readonly tenantId?: TenantId;
   readonly priority: number;
   readonly selector: AgentSelector;
 }
@@ -79,6 +88,11 @@ export interface Places {
   readonly quotas: readonly string[];
 }
 
+/** True when the agent may take the offers of the lane. */
+export function laneMatches(lane: Lane, agent: LabelledAgent): boolean {
+  return isReached(agent.reach, lane) && selectorMatches(lane.selector, agent);
+}
+
 export interface Board {
   /**
    * Puts an offer on the board. A repeat makes a taken offer available again, and changes nothing else. An offer that was
@@ -127,6 +141,8 @@ export interface Board {
    * themselves.
    */
   onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>>;
+  /** The tenants of these projects, by which bound agents get offers; a project without a known tenant is absent. */
+  tenantsOf(projectIds: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, TenantId>>;
   /** The offers of these jobs that are on the board, taken ones included. */
   find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]>;
   /** The number of offers, taken ones included. */
@@ -142,10 +158,14 @@ export interface PresenceRecord {
   readonly labels: Labels;
   /** Keys of the labels that an operator has given; absent without one, and in a record of an older gateway. */
   readonly trusted?: readonly string[];
+  /** Absent for an agent of the installation, and in a record of an older gateway. */
+  readonly reach?: AgentReach;
   readonly slots: number;
   readonly busy: number;
   /** True when the agent takes no more jobs; absent in a record of a gateway of an older version. */
   readonly draining?: boolean;
+  /** True when it takes no more jobs because an operator has drained it; absent else, and from an older gateway. */
+  readonly drained?: boolean;
   /** True for an agent that calls and has no stream; absent for another, and in a record of an older gateway. */
   readonly pulls?: boolean;
   /**

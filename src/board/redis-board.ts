@@ -5,8 +5,8 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../domain/clock.ts";
 import type { Offer } from "../domain/effects.ts";
-import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
-import { type LabelledAgent, selectorMatches } from "../domain/labels.ts";
+import type { AgentId, JobRunId, ProjectId, TenantId } from "../domain/ids.ts";
+import type { LabelledAgent } from "../domain/labels.ts";
 import {
   agentQuotas,
   labelQuotas,
@@ -21,6 +21,7 @@ import {
   type Attendance,
   type Board,
   type Lane,
+  laneMatches,
   PLACE_MS,
   type Places,
   RESERVED_MS,
@@ -56,6 +57,8 @@ const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
 /** How long a copy of the lanes without a match counts as up to date, without a call to Redis. */
 const TRUST_MS = 500;
+/** Projects whose tenants are remembered. */
+const MAX_TENANTS_KNOWN = 10_000;
 /** Values (a quota's name and a job id for each place) of one call; an even number. */
 const PLACES_AT_ONCE = 1_000;
 /**
@@ -77,6 +80,8 @@ export interface RedisBoardOptions {
   readonly clock: Pick<Clock, "monotonic">;
   /** The same on all nodes; default none. */
   readonly quotas?: Quotas;
+  /** The tenant of a project, which never changes; null for an unknown project. Default: no tenant is known. */
+  readonly tenantOf?: (projectId: ProjectId) => Promise<TenantId | null>;
   /** How long an empty lane is kept, milliseconds; default 60,000. */
   readonly emptyLaneMs?: number;
 }
@@ -125,6 +130,8 @@ export class RedisBoard implements Board {
   readonly #emptyLaneMs: number;
   readonly #classes = new VacancyClasses();
   readonly #classOf = new WeakMap<LabelledAgent, ReturnType<typeof classOf>>();
+  readonly #tenantOf: (projectId: ProjectId) => Promise<TenantId | null>;
+  readonly #tenants = new Map<ProjectId, TenantId>();
   #copy: LaneCopy = copyOfLanes("", [], NOT_QUIET);
   #listeners = 0;
   /** Announcements of offers so far. */
@@ -132,7 +139,15 @@ export class RedisBoard implements Board {
   /** A search of lanes that were empty when they were last searched; null for none. */
   #searching: Promise<void> | null = null;
 
-  constructor({ redis, feed, clock, quotas = NO_QUOTAS, emptyLaneMs = DEFAULT_EMPTY_LANE_MS }: RedisBoardOptions) {
+  constructor({
+    redis,
+    feed,
+    clock,
+    quotas = NO_QUOTAS,
+    tenantOf = () => Promise.resolve(null),
+    emptyLaneMs = DEFAULT_EMPTY_LANE_MS,
+  }: RedisBoardOptions) {
+    this.#tenantOf = tenantOf;
     this.#redis = redis;
     this.#feed = feed;
     this.#clock = clock;
@@ -142,7 +157,7 @@ export class RedisBoard implements Board {
 
   async offer(offer: Offer): Promise<void> {
     const { projectId, priority, selector } = offer;
-    const lane: Lane = { projectId, priority, selector };
+    const lane: Lane = { projectId, ...(await this.#tenant(projectId)), priority, selector };
     const description = JSON.stringify(lane);
     const values = [offer.jobId, offer.queuedAt, laneIdOf(description), description, JSON.stringify(offer)];
     this.#announcements++;
@@ -210,10 +225,11 @@ export class RedisBoard implements Board {
 
   async reserve(offer: Offer): Promise<Reservation | undefined> {
     const { selector, projectId } = offer;
+    const lane: Lane = { projectId, ...(await this.#tenant(projectId)), priority: offer.priority, selector };
     const classes = this.#classes;
     let only: readonly string[] | null = null;
     for (let read = 0; read < READS_PER_SEARCH; read++) {
-      const found = classes.find(selector, this.#clock.monotonic());
+      const found = classes.find(lane, this.#clock.monotonic());
       if (found === undefined) return undefined;
       const named = only;
       const candidates = named === null ? found : found.filter(({ id }) => named.includes(id));
@@ -241,7 +257,7 @@ export class RedisBoard implements Board {
         only = reply[3];
       }
     }
-    classes.missed(selector, this.#clock.monotonic());
+    classes.missed(lane, this.#clock.monotonic());
     return undefined;
   }
 
@@ -291,6 +307,15 @@ export class RedisBoard implements Board {
     };
   }
 
+  async tenantsOf(projectIds: readonly ProjectId[]): Promise<ReadonlyMap<ProjectId, TenantId>> {
+    const found = new Map<ProjectId, TenantId>();
+    for (const projectId of new Set(projectIds)) {
+      const { tenantId } = await this.#tenant(projectId);
+      if (tenantId !== undefined) found.set(projectId, tenantId);
+    }
+    return found;
+  }
+
   async find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]> {
     if (jobIds.length === 0) return [];
     const found = await this.#redis.hmget(KEYS[0]!, ...jobIds);
@@ -314,9 +339,18 @@ export class RedisBoard implements Board {
 
   #matching(agent: LabelledAgent): readonly KnownLane[] {
     const { lanes, matches } = this.#copy;
-    const known = matches.get(agent) ?? lanes.filter((lane) => selectorMatches(lane.selector, agent));
+    const known = matches.get(agent) ?? lanes.filter((lane) => laneMatches(lane, agent));
     matches.set(agent, known);
     return known;
+  }
+
+  /** The tenant of the project as a part of a lane; read once, because it never changes. */
+  async #tenant(projectId: ProjectId): Promise<Pick<Lane, "tenantId">> {
+    const tenantId = this.#tenants.get(projectId) ?? (await this.#tenantOf(projectId));
+    if (tenantId === null) return {};
+    if (this.#tenants.size >= MAX_TENANTS_KNOWN) this.#tenants.clear();
+    this.#tenants.set(projectId, tenantId);
+    return { tenantId };
   }
 
   /** The quotas of these projects in the form that the scripts read. */

@@ -1,6 +1,7 @@
 /** A copy of the classes of agents that show vacancies, searched by selector. */
 import { createHash } from "node:crypto";
-import { type AgentSelector, type LabelledAgent, selectorMatches } from "../domain/labels.ts";
+import type { LabelledAgent } from "../domain/labels.ts";
+import { type Lane, laneMatches } from "./board.ts";
 
 /** Classes that one search names. With more, the searches take turns through them. */
 const CLASSES_AT_ONCE = 64;
@@ -24,15 +25,16 @@ interface Search {
   missedAt: number;
 }
 
-/** The class of agents with these labels, and its description. */
-export function classOf({ labels, trusted = [] }: LabelledAgent): readonly [id: string, description: string] {
+/** The class of agents with these labels and this reach, and its description. */
+export function classOf({ labels, trusted = [], reach }: LabelledAgent): readonly [id: string, description: string] {
   const sorted = Object.fromEntries(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  const description = JSON.stringify({ labels: sorted, trusted: trusted.toSorted() });
+  const description = JSON.stringify({ labels: sorted, trusted: trusted.toSorted(), reach });
   return [createHash("sha256").update(description).digest("base64url").slice(0, 22), description];
 }
 
 export class VacancyClasses {
   #version = "";
+  #areSomeBound = false;
   #classes: readonly AgentClass[] = [];
   readonly #searches = new Map<string, Search>();
 
@@ -48,12 +50,13 @@ export class VacancyClasses {
     }
     this.#version = version;
     this.#classes = classes;
+    this.#areSomeBound = classes.some(({ agent }) => agent.reach !== undefined);
     this.#searches.clear();
   }
 
-  /** Classes whose agents the selector matches; undefined when a search has found no vacancy a moment ago. */
-  find(selector: AgentSelector, now: number): readonly AgentClass[] | undefined {
-    const search = this.#searchOf(selector);
+  /** Classes whose agents may take the lane; undefined when a search has found no vacancy a moment ago. */
+  find(lane: Lane, now: number): readonly AgentClass[] | undefined {
+    const search = this.#searchOf(lane);
     const { matching, next, missedAt } = search;
     if (now - missedAt < MISS_MS) return undefined;
     if (matching.length <= CLASSES_AT_ONCE) return matching;
@@ -61,17 +64,18 @@ export class VacancyClasses {
     return [...matching.slice(next), ...matching.slice(0, next)].slice(0, CLASSES_AT_ONCE);
   }
 
-  /** Notes that a search for this selector has found no vacancy. */
-  missed(selector: AgentSelector, now: number): void {
-    this.#searchOf(selector).missedAt = now;
+  /** Notes that a search for this lane has found no vacancy. */
+  missed(lane: Lane, now: number): void {
+    this.#searchOf(lane).missedAt = now;
   }
 
-  #searchOf(selector: AgentSelector): Search {
-    const key = JSON.stringify(selector);
+  #searchOf(lane: Lane): Search {
+    // Projects share their searches while no agent is bound to some of them.
+    const key = JSON.stringify([lane.selector, ...(this.#areSomeBound ? [lane.projectId, lane.tenantId] : [])]);
     const known = this.#searches.get(key);
     if (known !== undefined) return known;
     if (this.#searches.size >= MAX_REMEMBERED) this.#searches.clear();
-    const matching = this.#classes.filter(({ agent }) => selectorMatches(selector, agent));
+    const matching = this.#classes.filter(({ agent }) => laneMatches(lane, agent));
     const search: Search = { matching, next: 0, missedAt: -Infinity };
     this.#searches.set(key, search);
     return search;

@@ -1,14 +1,17 @@
 /** Why a queued job waits, by the agents that are online and by the quotas. Pure. */
 import { describeFailing, matchAgents } from "./agent-match.ts";
-import type { ProjectId } from "./ids.ts";
-import type { AgentSelector, LabelledAgent } from "./labels.ts";
+import type { AgentId, ProjectId, TenantId } from "./ids.ts";
+import { type AgentSelector, type LabelledAgent, isReached as isReachedBy } from "./labels.ts";
 import { isReached, type QuotaUse } from "./quotas.ts";
 
 interface OnlineAgent extends LabelledAgent {
+  readonly agentId?: AgentId;
   readonly slots: number;
   readonly busy: number;
   /** Why the agent takes no jobs even with free slots, for people; empty or absent when it does. */
   readonly takesNoJobs?: string;
+  /** The agent takes no new job: it ends, or an operator has drained it. */
+  readonly draining?: boolean;
 }
 
 /** What is known about the agents and quotas. */
@@ -16,7 +19,13 @@ export interface Agents {
   /** Null when presence could not be read. */
   readonly online: readonly OnlineAgent[] | null;
   readonly quotas: readonly QuotaUse[];
+  /** The tenants of the projects whose jobs wait; of others, bound agents cannot be told from those of another tenant. */
+  readonly tenants?: ReadonlyMap<ProjectId, TenantId>;
 }
+
+/** Agents that an explanation names. */
+const NAMED = 3;
+const NO_TENANTS: ReadonlyMap<ProjectId, TenantId> = new Map();
 
 /** `agent`: an agent could take the job, or presence could not be read. */
 export interface AgentWait {
@@ -31,9 +40,22 @@ export interface AgentWait {
 }
 
 /** Why a job of this project waits for an agent that `selector` matches. */
-export function agentWait(selector: AgentSelector, projectId: ProjectId, { online, quotas }: Agents): AgentWait {
-  if (online === null) return { reason: "agent", clause: "", text: "waits for an agent" };
-  if (online.length === 0) return { reason: "no_agent_online", clause: "", text: "no agent is online" };
+export function agentWait(
+  selector: AgentSelector,
+  projectId: ProjectId,
+  { online: all, quotas, tenants = NO_TENANTS }: Agents,
+): AgentWait {
+  if (all === null) return { reason: "agent", clause: "", text: "waits for an agent" };
+  const tenantId = tenants.get(projectId) ?? null;
+  const online = all.filter(({ reach }) => isReachedBy(reach, { projectId, tenantId }));
+  // What belongs to other tenants is as if it were not there.
+  const unreachable = all.filter((agent) => agent.reach?.tenantId === tenantId && !online.includes(agent));
+  const others = describeUnreachable(unreachable);
+  if (online.length === 0 && unreachable.length === 0) {
+    return { reason: "no_agent_online", clause: "", text: "no agent is online" };
+  }
+  if (online.length === 0)
+    return { reason: "no_agent_matches", clause: REACH, text: `no online agent may take it: ${others}` };
   const { matching, failing } = matchAgents(selector, online);
   if (matching.length === 0) {
     const clause = failing
@@ -41,13 +63,15 @@ export function agentWait(selector: AgentSelector, projectId: ProjectId, { onlin
       .toSorted()
       .join(", ");
     const text = `no online agent matches: ${describeFailing(failing, online.length)}`;
-    return { reason: "no_agent_matches", clause, text };
+    return { reason: "no_agent_matches", clause, text: others === "" ? text : `${text}; ${others}` };
   }
   const reached = reachedQuota(projectId, matching, quotas);
   if (reached !== undefined) return { reason: "quota", clause: reached.name, text: describeQuota(reached) };
   if (matching.every(isBusy)) {
     const count = matching.length === 1 ? "the only matching agent is" : `all ${matching.length} matching agents are`;
-    return { reason: "all_busy", clause: "", text: `${count} ${describeBusy(matching)}` };
+    const bound = describeUnreachable(matchAgents(selector, unreachable).matching);
+    const text = `${count} ${describeBusy(matching)}`;
+    return { reason: "all_busy", clause: "", text: bound === "" ? text : `${text}; ${bound}` };
   }
   return { reason: "agent", clause: "", text: "waits for an agent to take it" };
 }
@@ -77,13 +101,30 @@ function describeQuota({ subject, taken, limit }: QuotaUse): string {
   return `the quota of ${whose} is reached: ${taken} of ${limit} jobs run`;
 }
 
-function isBusy({ busy, slots, takesNoJobs = "" }: OnlineAgent): boolean {
-  return busy >= slots || takesNoJobs !== "";
+/** Stands in {@link AgentWait.clause} for the reach of the agents. */
+const REACH = "reach";
+
+/** Names agents of the project's tenant that are bound to other projects; empty without one. */
+function describeUnreachable(agents: readonly OnlineAgent[]): string {
+  if (agents.length === 0) return "";
+  const names = agents.flatMap(({ agentId }) => agentId ?? []).slice(0, NAMED);
+  const rest = agents.length - names.length;
+  const listed = [...names, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  return `bound to other projects, so out of reach: ${listed}`;
+}
+
+function isBusy(agent: OnlineAgent): boolean {
+  return agent.busy >= agent.slots || refusalOf(agent) !== "";
+}
+
+/** Why the agent takes no jobs whatever slots are free; empty when it does. */
+function refusalOf({ draining = false, takesNoJobs = "" }: OnlineAgent): string {
+  return draining ? "it is draining: it finishes what it holds and takes no new job" : takesNoJobs;
 }
 
 /** Names the reason of the first agent that takes no jobs, as an example for the others. */
 function describeBusy(matching: readonly OnlineAgent[]): string {
-  const reasons = matching.flatMap(({ takesNoJobs = "" }) => (takesNoJobs === "" ? [] : [takesNoJobs]));
+  const reasons = matching.map(refusalOf).filter((reason) => reason !== "");
   if (reasons.length === 0) return "busy";
   if (reasons.length === 1 && matching.length === 1) return `not taking jobs: ${reasons[0]}`;
   return `busy, or not taking jobs (${reasons.length} of them; one: ${reasons[0]})`;

@@ -1,15 +1,41 @@
 /**
- * Labels of agents, and the selectors of jobs: which labels count, and which jobs of a project need an agent that an
+ * Labels and reaches of agents, and the selectors of jobs: which labels count, and which jobs of a project need an agent that an
  * operator has labelled. The board, the gateways and the dry run use the same matcher. Pure.
  */
+import type { ProjectId, TenantId } from "./ids.ts";
 
 export type Labels = Readonly<Record<string, string>>;
+
+/** An agent without a reach belongs to the installation: it may get jobs of every project. */
+export interface AgentReach {
+  readonly tenantId: TenantId;
+  /** Null for every project of the tenant. */
+  readonly projectIds: readonly ProjectId[] | null;
+}
+
+/** A project as reaches see it. `tenantId` is null where the tenant is not known: only a reach that names the project has it. */
+export interface ReachedProject {
+  readonly projectId: ProjectId;
+  readonly tenantId?: TenantId | null;
+}
+
+/** True when the agent may get jobs of the project, as far as its reach tells. */
+export function isReached(
+  reach: AgentReach | null | undefined,
+  { projectId, tenantId = null }: ReachedProject,
+): boolean {
+  if (reach === null || reach === undefined) return true;
+  if (reach.projectIds !== null) return reach.projectIds.includes(projectId);
+  return tenantId === reach.tenantId;
+}
 
 /** An agent as selectors see it. */
 export interface LabelledAgent {
   readonly labels: Labels;
   /** Keys of the labels that an operator has given; the agent itself tells the others. Absent: none. */
   readonly trusted?: readonly string[];
+  /** Which jobs the agent may get; absent for those of every project. */
+  readonly reach?: AgentReach;
 }
 
 export interface AgentSelector {
@@ -129,12 +155,14 @@ export const NO_TRUST_DEMAND: TrustDemand = { secrets: false, protectedTargets: 
 interface GivenLabels {
   readonly labels: Labels;
   readonly trustedLabels?: Labels;
+  readonly reach?: AgentReach | null;
 }
 
 /** The agent as selectors see it: where both name a key, the operator's value counts. */
-export function labelledAgent({ labels, trustedLabels }: GivenLabels): LabelledAgent {
+export function labelledAgent({ labels, trustedLabels, reach = null }: GivenLabels): LabelledAgent {
   const trusted = Object.keys(trustedLabels ?? {}).toSorted();
-  return trusted.length === 0 ? { labels } : { labels: { ...labels, ...trustedLabels }, trusted };
+  const bound = reach === null ? {} : { reach };
+  return trusted.length === 0 ? { labels, ...bound } : { labels: { ...labels, ...trustedLabels }, trusted, ...bound };
 }
 
 /** The labels that the agent tells and that do not count, because an operator has given another value. */

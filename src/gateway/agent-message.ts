@@ -35,6 +35,7 @@ export async function agentMessageOf(builder: DispatchBuilder, notice: AgentNoti
     case "refuse":
       return notice;
     case "labels":
+    case "drain":
     case "refuseClaim":
     case "superseded":
     case "probe":

@@ -10,11 +10,12 @@ import { type AgentNotice, listenToAgent, supersedeStreams, tellAgent } from "..
 import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
-import type { LabelledAgent } from "../domain/labels.ts";
+import { type LabelledAgent, labelledAgent } from "../domain/labels.ts";
+import { isDrained } from "../stores/ports/identity.ts";
 import { pause } from "../domain/clock.ts";
 import { reportStep, requireJobOf, sendReport, type StepReport } from "./actor-messages.ts";
 import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
-import { StoredLabels } from "./stored-labels.ts";
+import { StoredAgent } from "./stored-agent.ts";
 import type { Claimant } from "./claim-queue.ts";
 import type { SessionContext } from "./gateway-context.ts";
 import { Outbox } from "./outbox.ts";
@@ -66,7 +67,7 @@ export class AgentSession implements Claimant {
   agent: LabelledAgent;
   readonly claims: PendingClaims;
   readonly #context: SessionContext;
-  readonly #storedLabels: StoredLabels;
+  readonly #storedAgent: StoredAgent;
   readonly #boot: AgentBoot;
   readonly #hello: Hello;
   readonly #slots: Slots;
@@ -82,7 +83,10 @@ export class AgentSession implements Claimant {
   readonly #cleanups: (() => unknown)[] = [];
   /** This stream's own `superseded` notice has arrived. */
   #announced = false;
+  /** The agent ends. */
   #draining = false;
+  /** An operator has drained the agent. */
+  #drained = false;
   /** What the agent held at its last hello or heartbeat. */
   #holdings: AgentHoldings = { steps: [], jobIds: [], takesNoJobs: "" };
   /** When the last heartbeat arrived, by the monotonic clock. */
@@ -99,7 +103,7 @@ export class AgentSession implements Claimant {
   constructor(context: SessionContext, { caller, hello, write, end }: AgentSessionOptions) {
     this.#context = context;
     this.#streamId = context.newUuid();
-    this.#storedLabels = new StoredLabels(context, caller.agentId);
+    this.#storedAgent = new StoredAgent(context, caller.agentId);
     this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
     this.agent = { labels: hello.facts.labels };
@@ -129,10 +133,13 @@ export class AgentSession implements Claimant {
     const { presence } = this.#context;
     const { facts, holdings } = this.#hello;
     if (await isAnotherAlive(this.#context, this.#boot, this.#streamId)) throw anotherProcess(agentId);
+    // Before the agent is read: else a change between the two would be missed.
+    this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     // A process that has ended during the wait must not take the jobs of the agent's next process away.
     if (this.#closed.signal.aborted) throw new MillraceError("unavailable", "the agent has hung up during its hello");
-    this.agent = await refreshAgent(this.#context, this.#boot, facts);
-    this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
+    const agent = await refreshAgent(this.#context, this.#boot, facts);
+    this.agent = labelledAgent(agent);
+    this.#drained = isDrained(agent);
     await supersedeStreams(this.#context, agentId, this.#streamId);
     this.#holdings = holdings;
     await presence.beat(this.#presenceRecord());
@@ -174,9 +181,7 @@ export class AgentSession implements Claimant {
   drain(): void {
     this.#draining = true;
     this.claims.hide();
-    this.#showPresence().catch((error: unknown) =>
-      this.#warn(error, "the drain could not be shown in presence; the next heartbeat shows it"),
-    );
+    this.#showDrain();
   }
 
   /**
@@ -197,7 +202,8 @@ export class AgentSession implements Claimant {
   freeSlots(): number {
     // A silent agent may have stopped, and would lose a job.
     const isPaused = this.#context.claimQueue.pauses.isPaused(this.#boot.agentId);
-    const takesNone = this.#draining || !this.isHeard() || isPaused || this.#holdings.takesNoJobs !== "";
+    const takesNone =
+      this.#draining || this.#drained || !this.isHeard() || isPaused || this.#holdings.takesNoJobs !== "";
     return takesNone ? 0 : this.#slots.free - this.claims.count;
   }
 
@@ -263,8 +269,11 @@ export class AgentSession implements Claimant {
       case "alive":
         return;
       case "labels":
-        this.#relabel({ labels: notice.labels, trusted: notice.trusted ?? [] });
+        this.#relabel({ ...this.agent, labels: notice.labels, trusted: notice.trusted ?? [] });
         return;
+      case "drain":
+        this.#setDrained(notice.isDrained);
+        return this.#showDrain();
       case "revoke":
       case "release":
       case "acknowledge":
@@ -301,6 +310,18 @@ export class AgentSession implements Claimant {
     this.wake();
     this.#showPresence().catch((error: unknown) =>
       this.#warn(error, "new labels could not be shown in presence; the next heartbeat shows them"),
+    );
+  }
+
+  #setDrained(isDrained: boolean): void {
+    this.#drained = isDrained;
+    if (isDrained) this.claims.hide();
+    else this.wake();
+  }
+
+  #showDrain(): void {
+    this.#showPresence().catch((error: unknown) =>
+      this.#warn(error, "the drain, or its end, could not be shown in presence; the next heartbeat shows it"),
     );
   }
 
@@ -356,11 +377,7 @@ export class AgentSession implements Claimant {
       this.#unanswered = undefined;
       const { sequence, holdings } = next;
       try {
-        const stored = await this.#storedLabels.read();
-        if (stored !== undefined && !isDeepStrictEqual(stored, this.agent)) {
-          this.agent = stored;
-          this.wake();
-        }
+        await this.#learn();
         await this.#updateHoldings(holdings);
         await this.#reconcile(holdings);
         this.#outbox.push(() => ({ type: "heartbeatAck", sequence }));
@@ -370,6 +387,17 @@ export class AgentSession implements Claimant {
       }
     }
     this.#isAnswering = false;
+  }
+
+  /** Learns what operators have changed, in case that a notice was lost. */
+  async #learn(): Promise<void> {
+    const stored = await this.#storedAgent.read();
+    if (stored === undefined) return;
+    if (isDrained(stored) !== this.#drained) this.#setDrained(isDrained(stored));
+    const agent = labelledAgent(stored);
+    if (isDeepStrictEqual(agent, this.agent)) return;
+    this.agent = agent;
+    this.wake();
   }
 
   #updateHoldings(holdings: AgentHoldings): Promise<void> {
@@ -389,9 +417,10 @@ export class AgentSession implements Claimant {
 
   #presenceRecord(): PresenceRecord {
     const { jobIds, takesNoJobs } = this.#holdings;
-    const [slots, busy, draining] = [this.#slots.count, jobIds.length, this.#draining];
+    const [slots, busy, drained] = [this.#slots.count, jobIds.length, this.#drained];
+    const draining = this.#draining || drained;
     const { gatewayId } = this.#context;
-    return { ...this.#boot, gatewayId, ...this.agent, slots, busy, draining, takesNoJobs };
+    return { ...this.#boot, gatewayId, ...this.agent, slots, busy, draining, drained, takesNoJobs };
   }
 
   /** Compares what the agent holds with the store, and passes on what the agent has missed. */

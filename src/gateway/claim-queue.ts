@@ -5,8 +5,8 @@
  */
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
-import type { Attendance } from "../board/board.ts";
-import { type LabelledAgent, selectorMatches } from "../domain/labels.ts";
+import { type Attendance, laneMatches } from "../board/board.ts";
+import type { LabelledAgent } from "../domain/labels.ts";
 import { type Cancel, systemTimers, type Timers, untilNext } from "../domain/clock.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { ClaimPauses } from "./claim-pauses.ts";
@@ -55,7 +55,7 @@ export class ClaimQueue {
 
   async start(): Promise<void> {
     this.#unsubscribe = await this.#context.board.onOffered((lane) => {
-      this.#wakeOne((claimant) => selectorMatches(lane.selector, claimant.agent));
+      this.#wakeOne((claimant) => laneMatches(lane, claimant.agent));
     });
     this.#schedulePoll();
     await this.#poll();

@@ -6,6 +6,7 @@ import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
 import type { SessionContext } from "./gateway-context.ts";
 import { labelledAgent } from "../domain/labels.ts";
+import { isDrained } from "../stores/ports/identity.ts";
 import { reconcile, startedAgain } from "./reconciliation.ts";
 import { refreshAgent } from "./registration.ts";
 import { isFresh } from "./second-process.ts";
@@ -46,6 +47,7 @@ export async function recordHeartbeat(
     slots,
     busy: holdings.jobIds.length,
     pulls: true,
+    ...(isDrained(agent) ? { draining: true, drained: true } : {}),
     takesNoJobs: holdings.takesNoJobs,
   });
   const { notices } = await reconcile(context, context.builder, boot, holdings);

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../domain/names.ts";
-import { type LabelledAgent, labelledAgent, type Labels, overruledLabels } from "../domain/labels.ts";
-import type { Agent } from "../stores/ports/identity.ts";
+import { labelledAgent, type Labels, overruledLabels, type AgentReach } from "../domain/labels.ts";
+import type { Agent, Token } from "../stores/ports/identity.ts";
 import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
 import { announceLabels } from "../board/agent-notices.ts";
 import type { GatewayPorts } from "./context.ts";
@@ -42,7 +42,7 @@ export interface RegisteredAgent {
  * replaced and its earlier tokens are revoked. Labels of the registration token become trusted labels of the agent.
  * Each call takes one use of the caller's registration token, even when the answer is lost; throws `unauthenticated`
  * when the token has no use left, and `forbidden` for the name of an agent with a trusted label that the token does not
- * give.
+ * give, or of an agent that does not belong to the token's tenant. The reach of the token becomes that of the agent.
  */
 export async function registerAgent(
   context: GatewayPorts,
@@ -52,14 +52,22 @@ export async function registerAgent(
   authorise(caller, "registerAgent");
   const { identity } = context.stores;
   const { tokenId: registrationTokenId } = caller as RegistrationCaller;
-  const given = Object.fromEntries((await identity.findToken(registrationTokenId))?.labels ?? []);
+  const token: Partial<Token> = (await identity.findToken(registrationTokenId)) ?? {};
+  const { labels: tokenLabels = [], name: tokenName = "", reach = null } = token;
+  const given = Object.fromEntries(tokenLabels);
   const known = await identity.findAgentByName(registration.name);
   refuseTakeover(registration.name, known?.trustedLabels ?? {}, given);
+  refuseForeignName(registration.name, known, reach);
   await takeUse(context, registrationTokenId);
   const agentId = known?.agentId ?? newId("agt");
   const revoked = await identity.listTokens("agent", agentId);
-  await identity.putAgent({ ...registration, agentId, createdAt: known?.createdAt ?? context.clock.now() });
-  if (Object.keys(given).length > 0) await identity.setTrustedLabels(agentId, given);
+  // A known agent gets its reach before it says anything new, and a new one with what it says: no agent is ever wider.
+  if (known !== undefined) await identity.changeAgent(agentId, { reach });
+  await identity.putAgent({ ...registration, agentId, reach, createdAt: known?.createdAt ?? context.clock.now() });
+  if (Object.keys(given).length > 0) {
+    const labelledBy = { kind: "registrationToken", name: tokenName, at: context.clock.now() } as const;
+    await identity.changeAgent(agentId, { trustedLabels: given, labelledBy });
+  }
   const agentToken = await issueToken(context, { kind: "agent", subject: agentId, name: registration.name });
   for (const { tokenId } of revoked) await identity.deleteToken(tokenId);
   if (revoked.length > 0) await endStreams(context, agentId);
@@ -67,14 +75,13 @@ export async function registerAgent(
 }
 
 /**
- * Stores what a registered agent says when it greets: its facts, and which process it is. Answers the labels that count.
- * Throws `not_found` for an agent that has been removed.
+ * Stores what a registered agent says when it greets: its facts, and which process it is. Answers the agent. Throws `not_found` for an agent that has been removed.
  */
 export async function refreshAgent(
   context: GatewayPorts,
   { agentId, bootId }: AgentBoot,
   facts: AgentFacts,
-): Promise<LabelledAgent> {
+): Promise<Agent> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw agentNotRegistered(agentId);
@@ -83,7 +90,7 @@ export async function refreshAgent(
     await identity.putAgent(refreshed);
     warnOfOverruled(context, refreshed);
   }
-  return labelledAgent(refreshed);
+  return refreshed;
 }
 
 /** Once for each change of what the agent says, since a step with the agent's token may say it, too. */
@@ -105,6 +112,18 @@ function refuseTakeover(name: string, trusted: Labels, given: Labels): void {
   throw new MillraceError(
     "forbidden",
     `the agent ${name} has trusted labels that this registration token does not give (${labels}): register with a token that gives them, or have an administrator take them away first`,
+  );
+}
+
+/**
+ * A token of a tenant must not take over an agent of another tenant or of the installation. The refusal does not tell
+ * whose the agent is.
+ */
+function refuseForeignName(name: string, known: Agent | undefined, reach: AgentReach | null): void {
+  if (known === undefined || reach === null || known.reach?.tenantId === reach.tenantId) return;
+  throw new MillraceError(
+    "forbidden",
+    `the name ${name} is taken by an agent that this registration token may not replace: choose another name`,
   );
 }
 

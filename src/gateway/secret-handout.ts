@@ -2,7 +2,7 @@
 import type { AppContext, WithStores } from "../app/context.ts";
 import { projectFactsOf } from "../app/project-facts.ts";
 import type { AgentId, ProjectId } from "../domain/ids.ts";
-import { demandTrust, failingClause, labelledAgent } from "../domain/labels.ts";
+import { demandTrust, failingClause, labelledAgent, isReached } from "../domain/labels.ts";
 import type { PlannedJob, StepSpec } from "../domain/plan.ts";
 
 export class SecretHandout {
@@ -23,10 +23,13 @@ export class SecretHandout {
     { secrets }: Pick<StepSpec, "secrets">,
   ): Promise<string | undefined> {
     if (secrets.length === 0) return undefined;
-    const isDemanded =
-      selector.trusted === true || (await projectFactsOf(this.#context, projectId)).trustDemand.secrets;
-    if (!isDemanded) return undefined;
+    const { trustDemand, tenantId } = await projectFactsOf(this.#context, projectId);
+    const isDemanded = selector.trusted === true || trustDemand.secrets;
     const agent = await this.#context.stores.identity.findAgent(agentId);
+    if (!isReached(agent?.reach, { projectId, tenantId })) {
+      return `agent ${agentId} gets no secrets of this job: it is bound to other projects`;
+    }
+    if (!isDemanded) return undefined;
     const clause = agent === undefined ? "it is gone" : failingClause(demandTrust(selector), labelledAgent(agent));
     if (clause === undefined) return undefined;
     return `agent ${agentId} gets no secrets of this job, which asks for trusted labels: it fails ${clause}`;

@@ -8,6 +8,7 @@ import type { Timers } from "../domain/clock.ts";
 import type { GrantedStep } from "../domain/effects.ts";
 import type { ClaimQueue } from "./claim-queue.ts";
 import { labelledAgent } from "../domain/labels.ts";
+import { isDrained } from "../stores/ports/identity.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
 import { tokenRevoked } from "./registration.ts";
@@ -79,6 +80,7 @@ export class StepFetcher {
     const agent = await this.#context.stores.identity.findAgent(agentId);
     if (agent === undefined) throw agentNotRegistered(agentId);
     let labelled = labelledAgent(agent);
+    let takesNone = isDrained(agent);
     const granted: GrantedStep[] = [];
     const signal = new Signal(this.#context.timers);
     let isRevoked = false;
@@ -102,12 +104,16 @@ export class StepFetcher {
       } else if (notice.type === "superseded" && notice.by === "") {
         isRevoked = true;
         signal.raise();
+      } else if (notice.type === "drain") {
+        takesNone = notice.isDrained;
+        if (takesNone) claims.hide();
+        signal.raise();
       } else if (notice.type === "labels") {
-        labelled = { labels: notice.labels, trusted: notice.trusted ?? [] };
+        labelled = { ...labelled, labels: notice.labels, trusted: notice.trusted ?? [] };
         signal.raise();
       }
     });
-    const freeSlots = () => (claimQueue.pauses.isPaused(agentId) ? 0 : request.freeSlots);
+    const freeSlots = () => (takesNone || claimQueue.pauses.isPaused(agentId) ? 0 : request.freeSlots);
     const leaveQueue = claimQueue.join({
       agentId,
       claims,

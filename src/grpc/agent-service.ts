@@ -25,6 +25,7 @@ import { duplex, requireStillValid, unary } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { recordHeartbeat } from "../gateway/heartbeat.ts";
+import { inventoryCalls } from "./inventory-calls.ts";
 import { agentMessageOf } from "../gateway/agent-message.ts";
 
 const MAX_FETCH_WAIT_MS = 30_000;
@@ -42,6 +43,8 @@ const fetchRequest = z.object({
 export function agentService(context: GatewayContext, channels: AgentChannels): AgentServer {
   const fetcher = new StepFetcher(context);
   return {
+    ...inventoryCalls(context),
+
     register: unary(context, (request, { caller }) =>
       registerAgent(context, caller, parseMessage(agentRegistration, request)),
     ),

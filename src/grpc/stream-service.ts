@@ -103,7 +103,7 @@ export function streamService(
     streamAgentStatus: streams.handler(async ({ request, caller, hungUp, write }) => {
       const { agentIds, revision } = parseMessage(agentsRequest, request);
       const following = { agentIds: agentIds.map((id) => asId<AgentId>(id)), revision, abort: hungUp };
-      for await (const update of followAgents(presenceFeed, caller, following)) {
+      for await (const update of followAgents(context, presenceFeed, caller, following)) {
         await write(agentUpdateMessage(update), `resume with revision ${update.revision}`);
       }
     }),

@@ -10,6 +10,7 @@ import { NodeRegistry } from "../../queues/node-registry.ts";
 import { DefinitionWork } from "../definition-work/definition-work.ts";
 import { Threads } from "../definition-work/threads.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
+import { projectFactsOf } from "../app/project-facts.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import { BegunRuns } from "../app/begun-runs.ts";
 import type { AppContext } from "../app/context.ts";
@@ -142,7 +143,13 @@ async function startParts(
   teardown.add("the mailbox sender", () => mailboxes.close());
   const inspection = new MailboxInspection({ redis, shards: shardCount });
   teardown.add("the mailbox inspection", () => inspection.close());
-  const board = new RedisBoard({ redis, feed, clock, quotas: config.quotas });
+  const board = new RedisBoard({
+    redis,
+    feed,
+    clock,
+    quotas: config.quotas,
+    tenantOf: async (projectId) => (await projectFactsOf({ clock, stores }, projectId)).tenantId,
+  });
   const presence = new RedisPresence(redis);
   const registry = new Registry();
   const onTurnSaved = registerStartMetrics(registry);

@@ -75,6 +75,11 @@ export class TestGateway {
       cancelStepRun: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
       updateLabels: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
       connect: (stream) => this.#connected(stream),
+      // Agents call none of these.
+      listAgents: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      getAgent: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      drainAgent: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      undrainAgent: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
     };
     const gatewayService: GatewayServer = {
       pushLogs: (stream) => {

@@ -5,6 +5,7 @@ import { type Lane, PLACE_MS } from "../../src/board/board.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { Labels } from "../../src/domain/labels.ts";
 import { NO_QUOTAS, type Quotas } from "../../src/domain/quotas.ts";
+import { type AgentId, asId, type TenantId } from "../../src/domain/ids.ts";
 import { boardContract, type BoardHarness, job, needs, offerOf, project } from "../contracts/board.ts";
 import { vacancyContract } from "../contracts/vacancies.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
@@ -31,7 +32,9 @@ describe("the board on Redis", () => {
     board = newBoard();
   });
 
-  function newBoard(settings: Partial<Pick<RedisBoardOptions, "emptyLaneMs" | "quotas">> = {}): RedisBoard {
+  function newBoard(
+    settings: Partial<Pick<RedisBoardOptions, "emptyLaneMs" | "quotas" | "tenantOf">> = {},
+  ): RedisBoard {
     return new RedisBoard({ redis, feed: broadcast(), clock: systemClock, ...settings });
   }
 
@@ -57,6 +60,45 @@ describe("the board on Redis", () => {
     later: (what, look) => until(what, look),
   };
   boardContract(harness);
+
+  it("gives bound agents offers and reservations of their tenant or projects only", async () => {
+    const tenantId = asId<TenantId>("tnt_a");
+    const [own, sibling, foreign, unknown] = ["own", "sibling", "foreign", "unknown"].map(project);
+    const tenants = new Map([
+      [own, tenantId],
+      [sibling, tenantId],
+      [foreign, asId<TenantId>("tnt_b")],
+    ]);
+    const bound = () => newBoard({ tenantOf: (projectId) => Promise.resolve(tenants.get(projectId) ?? null) });
+    const all = [own!, sibling!, foreign!, unknown!];
+    expect([...(await bound().tenantsOf(all))]).to.deep.equal([...tenants]);
+    const agents = {
+      tenant: { labels: LINUX, reach: { tenantId, projectIds: null } },
+      project: { labels: LINUX, reach: { tenantId, projectIds: [own!] } },
+      installation: { labels: LINUX },
+    };
+    const reached = { tenant: [own, sibling], project: [own], installation: all };
+    for (const [name, agent] of Object.entries(agents)) {
+      const mayTake = reached[name as keyof typeof reached];
+      await redis.flushall();
+      for (const projectId of all) await bound().offer(offerOf(`for ${projectId}`, { projectId }));
+      const taken = await bound().take(agent, HOLD_MS, 8);
+      expect(
+        taken.map(({ projectId }) => projectId),
+        name,
+      ).to.have.members(mayTake);
+      await redis.flushall();
+      await bound().attend("gateway", true);
+      const vacancies = { agentId: asId<AgentId>("agt_a"), bootId: "b", attendanceId: "gateway", streamId: "s" };
+      const requestIds = all.map((projectId) => `r${projectId}`);
+      await bound().take(agent, HOLD_MS, 4, { ...vacancies, requestIds, seen: [], areShown: false });
+      for (const projectId of all) {
+        const reservation = await bound().reserve(offerOf(`new ${projectId}`, { projectId }));
+        expect(reservation !== undefined, `${name}: ${projectId}`).to.equal(mayTake.includes(projectId));
+      }
+    }
+  });
+
   describe("with vacancies", () => vacancyContract(harness));
 
   it("keeps nothing of a withdrawn offer, waiting or taken", async () => {

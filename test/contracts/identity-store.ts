@@ -1,7 +1,7 @@
 /** The contract of the store of users, tokens and agents. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
-import { newId } from "../../src/domain/ids.ts";
+import { asId, newId, type TenantId } from "../../src/domain/ids.ts";
 import { isActiveOwner, type StoredToken, type Token, type User } from "../../src/stores/ports/identity.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
@@ -169,7 +169,7 @@ export function identityStoreContract(open: () => Stores): void {
       await open().identity.putAgent({ ...agent, slots: 4 });
       expect(await open().identity.findAgentByName(agentId)).to.deep.equal({ ...agent, slots: 4 });
       const trusted = { "kubernetes.io/os": "linux", $set: "a.b" };
-      expect(await open().identity.setTrustedLabels(agentId, trusted)).to.equal(true);
+      expect(await open().identity.changeAgent(agentId, { trustedLabels: trusted })).to.equal(true);
       // Who replaces the agent may have read it before its trusted labels changed.
       await open().identity.putAgent({ ...agent, slots: 4, trustedLabels: { old: "x" } });
       expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, trustedLabels: trusted });
@@ -178,7 +178,21 @@ export function identityStoreContract(open: () => Stores): void {
         slots: 4,
         trustedLabels: trusted,
       });
-      expect(await open().identity.setTrustedLabels(newId("agt"), trusted)).to.equal(false);
+      const drain = { by: "ann", at: 7, reason: "new disk" };
+      const labelledBy = { kind: "user", name: "ann", at: 6 } as const;
+      expect(await open().identity.changeAgent(agentId, { drain, labelledBy })).to.equal(true);
+      await open().identity.putAgent({ ...agent, slots: 4, drain: null });
+      const given = { trustedLabels: trusted, drain, labelledBy };
+      expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, ...given });
+      await open().identity.changeAgent(agentId, { drain: null });
+      expect(await open().identity.findAgent(agentId)).to.deep.equal({ ...agent, slots: 4, ...given, drain: null });
+      expect(await open().identity.changeAgent(newId("agt"), { drain })).to.equal(false);
+      const reach = { tenantId: asId<TenantId>("tnt_1"), projectIds: null };
+      const bound = { ...agent, agentId: newId("agt"), name: newId("agt"), reach, trustedLabels: trusted };
+      await open().identity.putAgent(bound);
+      expect(await open().identity.findAgent(bound.agentId)).to.deep.equal(bound);
+      await open().identity.putAgent({ ...bound, reach: null });
+      expect((await open().identity.findAgent(bound.agentId))!.reach).to.deep.equal(reach);
       const namesake = { ...agent, agentId: newId("agt") };
       const refusal = await open()
         .identity.putAgent(namesake)

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { agentWait } from "../../src/domain/agent-wait.ts";
-import { asId, type ProjectId } from "../../src/domain/ids.ts";
+import { type AgentId, asId, type ProjectId, type TenantId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { QuotaUse } from "../../src/domain/quotas.ts";
 
@@ -35,6 +35,46 @@ describe("the reason why a queued job waits", () => {
       "all 2 matching agents are busy, or not taking jobs (1 of them; one: its disk is full)",
     );
     expect(wait(full, agent({}, 0)).reason).to.equal("agent");
+  });
+
+  it("says that the agents that match are draining", () => {
+    const drained = { ...agent({}, 0), draining: true };
+    const wait = (...online: Agent[]) => agentWait(ANY_AGENT, PROJECT, agents(online));
+    expect(wait(drained)).to.include({
+      reason: "all_busy",
+      text: "the only matching agent is not taking jobs: it is draining: it finishes what it holds and takes no new job",
+    });
+    expect(wait(drained, agent({}, 1)).reason).to.equal("all_busy");
+    expect(wait(drained, agent({}, 0)).reason).to.equal("agent");
+  });
+
+  it("names agents of the tenant that are bound to other projects, and nothing of other tenants", () => {
+    const tenantId = asId<TenantId>("tnt_own");
+    const tenants = new Map([[PROJECT, tenantId]]);
+    const bound = (id: string, tenant: string, projectIds: readonly string[] | null, labels = {}) => ({
+      ...agent(labels, 0),
+      agentId: asId<AgentId>(id),
+      reach: { tenantId: asId<TenantId>(tenant), projectIds: projectIds as readonly ProjectId[] | null },
+    });
+    const other = bound("agt_other", "tnt_own", ["prj_2"]);
+    const foreign = bound("agt_foreign", "tnt_2", null);
+    const wait = (...online: readonly Agent[]) => agentWait(ANY_AGENT, PROJECT, { online, quotas: [], tenants });
+    expect(wait(foreign)).to.include({ reason: "no_agent_online", text: "no agent is online" });
+    expect(wait(other, foreign)).to.deep.equal({
+      reason: "no_agent_matches",
+      clause: "reach",
+      text: "no online agent may take it: bound to other projects, so out of reach: agt_other",
+    });
+    expect(wait(agent({}, 1), other, foreign).text).to.equal(
+      "the only matching agent is busy; bound to other projects, so out of reach: agt_other",
+    );
+    for (const reached of [bound("agt_1", "tnt_own", [PROJECT]), bound("agt_2", "tnt_own", null)]) {
+      expect(wait(reached, foreign).reason).to.equal("agent");
+    }
+    const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
+    expect(agentWait(selector, PROJECT, { online: [agent({}, 0), foreign], quotas: [], tenants }).text).to.equal(
+      "no online agent matches: os=linux (the only agent fails it)",
+    );
   });
 
   it("is the same while the same clauses fail, however many agents there are", () => {

@@ -20,6 +20,7 @@ import {
 import { GatewayClient } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { LargeReads } from "../../src/app/large-reads.ts";
+import { projectFactsOf } from "../../src/app/project-facts.ts";
 import { readinessReader } from "../../src/app/readiness.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";
@@ -87,7 +88,12 @@ export class Gateway implements AgentsPort {
       stores: store.stores,
       feed,
       mailboxes: this.#mailboxes(),
-      board: new RedisBoard({ redis: this.redis, feed, clock: systemClock }),
+      board: new RedisBoard({
+        redis: this.redis,
+        feed,
+        clock: systemClock,
+        tenantOf: async (projectId) => (await projectFactsOf(this.context, projectId)).tenantId,
+      }),
       presence: new RedisPresence(this.redis),
       largeReads: new LargeReads(),
       clock: systemClock,
@@ -207,7 +213,11 @@ type UnaryMethod =
   | "fetchStepRun"
   | "reportStepRunStatus"
   | "cancelStepRun"
-  | "updateLabels";
+  | "updateLabels"
+  | "listAgents"
+  | "getAgent"
+  | "drainAgent"
+  | "undrainAgent";
 type RequestOf<M extends UnaryMethod> = AgentServer[M] extends handleUnaryCall<infer Q, infer _> ? Q : never;
 type ResponseOf<M extends UnaryMethod> = AgentServer[M] extends handleUnaryCall<infer _, infer R> ? R : never;
 type Method<M extends UnaryMethod> = (
@@ -298,7 +308,7 @@ export class Channel extends Stream<ConnectRequest, ConnectResponse> {
   }
 
   /** Opens the stream and waits until the gateway has reconciled. */
-  static async open(gateway: Gateway, agent: TestAgent, hello: Partial<Hello> = {}): Promise<Channel> {
+  static async open(gateway: AgentsPort, agent: TestAgent, hello: Partial<Hello> = {}): Promise<Channel> {
     const channel = new Channel(gateway, agent);
     channel.hello(hello);
     await channel.next("welcome");

@@ -41,10 +41,16 @@ const onApproval = ({ gatedPipelineId, gatedRunId, approvalId }: World) => ({
   runId: gatedRunId,
   approvalId,
 });
-const rowsOf = (
-  service: string,
-  rows: readonly (readonly [string, GrpcRow["operation"], GrpcRow["request"]?, GrpcRow["kind"]?])[],
-) =>
+type Listed = readonly [string, GrpcRow["operation"], GrpcRow["request"]?, GrpcRow["kind"]?];
+const onAgent = ({ agentId }: World) => ({ agentId });
+/** The methods of agent.v1 that users call. */
+const INVENTORY: readonly Listed[] = [
+  ["listAgents", "readAgents", undefined, "list"],
+  ["getAgent", "readAgents", onAgent],
+  ["drainAgent", "manageAgents", onAgent],
+  ["undrainAgent", "manageAgents", onAgent],
+];
+const rowsOf = (service: string, rows: readonly Listed[]) =>
   rows.map(([name, operation, request, kind]): GrpcRow => ({
     method: `${service}.${name}`,
     operation,
@@ -110,11 +116,13 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["streamJobStatus", "readEvents", ({ jobId }) => ({ jobId })],
     ["streamPipelineStatus", "readEvents", onRun],
     ["streamEvents", "readEvents", onRun],
-    ["streamAgentStatus", "readAgents"],
+    ["streamAgentStatus", "readAgents", ({ agentId }) => ({ agentIds: [agentId] })],
     ["agentChannel", "agents"],
   ]),
+  ...rowsOf("AgentService", INVENTORY),
   ...[...GRPC_METHODS.keys()]
     .filter((method) => /^(?:AgentService|GatewayService)\./.test(method))
+    .filter((method) => INVENTORY.every(([name]) => method !== `AgentService.${name}`))
     .map((method): GrpcRow => ({ method, operation: "agents", request: (world) => ({ ...onStep(world), ...AGENT }) })),
 ];
 

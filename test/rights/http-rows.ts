@@ -30,6 +30,7 @@ const onProject = ({ projectId }: World) => ({ projectId });
 const onRun = ({ runId }: World) => ({ runId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
 const onUser = ({ victim }: World) => ({ userId: victim });
+const onAgent = ({ agentId }: World) => ({ agentId });
 const me = () => ({ userId: "me" });
 const nothing = () => ({});
 
@@ -182,33 +183,40 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     kind: "absent",
   },
 
-  { route: "GET /agents", operation: "readAgents" },
+  { route: "GET /agents", operation: "readAgents", kind: "list" },
   {
     route: "POST /agents/registration-tokens",
     operation: "manageAgents",
-    body: () => ({ name: "t", expiresIn: "1h" }),
+    body: ({ tenantId }) => ({ name: "t", expiresIn: "1h", reach: { tenantId } }),
+    kind: "inBody",
   },
-  { route: "GET /agents/registration-tokens", operation: "manageAgents" },
+  {
+    route: "POST /agents/registration-tokens",
+    operation: "manageAgents",
+    body: ({ projectId }) => ({ name: "t", expiresIn: "1h", reach: { projectIds: [projectId] } }),
+    kind: "inBody",
+  },
+  { route: "GET /agents/registration-tokens", operation: "manageAgents", kind: "list" },
   {
     route: "DELETE /agents/registration-tokens/:tokenId",
     operation: "manageAgents",
-    at: () => ({ tokenId: "tok_none" }),
-    kind: "absent",
+    at: ({ registrationTokenId }) => ({ tokenId: registrationTokenId }),
+    prepare: (world) => world.keepAgent(),
   },
-  {
-    route: "PUT /agents/:agentId/labels",
+  { route: "GET /agents/:agentId", operation: "readAgents", at: onAgent, prepare: (world) => world.keepAgent() },
+  ...[
+    ["PUT /agents/:agentId/labels", () => ({ labels: {} })] as const,
+    ["POST /agents/:agentId/drain", nothing] as const,
+    ["POST /agents/:agentId/undrain", nothing] as const,
+    ["DELETE /agents/:agentId/token", undefined] as const,
+    ["DELETE /agents/:agentId", undefined] as const,
+  ].map(([route, body]): HttpRow => ({
+    route,
     operation: "manageAgents",
-    at: () => ({ agentId: "agt_none" }),
-    body: () => ({ labels: {} }),
-    kind: "absent",
-  },
-  {
-    route: "DELETE /agents/:agentId/token",
-    operation: "manageAgents",
-    at: () => ({ agentId: "agt_none" }),
-    kind: "absent",
-  },
-  { route: "DELETE /agents/:agentId", operation: "manageAgents", at: () => ({ agentId: "agt_none" }), kind: "absent" },
+    at: onAgent,
+    ...(body && { body }),
+    prepare: (world) => world.keepAgent(),
+  })),
 
   { route: "GET /cluster", operation: "readCluster" },
   { route: "GET /cluster/dead-letters", operation: "readCluster" },

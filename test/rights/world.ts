@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import {
+  type AgentId,
   asId,
   type ArtifactId,
   type CacheId,
@@ -59,6 +60,8 @@ export class World {
   botToken = "";
   tenantBotToken = "";
   readonly cacheId: CacheId = asId<CacheId>("cch_rights");
+  readonly agentId: AgentId = newId("agt");
+  registrationTokenId = "";
   runId = asId<RunId>("");
   jobId = "";
   stepRunId = asId<StepRunId>("");
@@ -93,6 +96,7 @@ export class World {
     await stores.pipelines.createProject({ projectId, tenantId, name: "owned", createdAt: 1 });
     await stores.pipelines.create(pipelineRecord(this.pipelineId, { projectId }));
     await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
+    await this.keepAgent();
     await this.#user(this.victim, "viewer");
     await this.keepSecrets();
     await this.keepTeam();
@@ -227,6 +231,17 @@ export class World {
 
   async keepRemovable(): Promise<void> {
     await this.#user(this.removable, "viewer");
+  }
+
+  /** An agent that is bound to the project, and a registration token of the tenant. */
+  async keepAgent(): Promise<void> {
+    const { agentId, tenantId, projectId } = this;
+    const reach = { tenantId, projectIds: [projectId] };
+    const agent = { agentId, name: agentId, labels: {}, slots: 1, version: "1", createdAt: 1, reach };
+    await this.context.stores.identity.putAgent(agent);
+    const bound = { tenantId, projectIds: null };
+    const token = { kind: "registration", subject: "test", name: "t", reach: bound } as const;
+    this.registrationTokenId = tokenIdOf(await issueToken(this.context, token));
   }
 
   async keepTenant(): Promise<void> {

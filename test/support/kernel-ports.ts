@@ -34,6 +34,7 @@ export class RecordingPorts {
     occupy: (places) => this.#call(() => void this.occupied.push(...places)),
     vacate: ({ jobId }) => this.#call(() => void this.vacated.push(jobId)),
     quotaUse: () => Promise.resolve([]),
+    tenantsOf: () => Promise.resolve(new Map()),
     find: (jobIds) => Promise.resolve(jobIds.flatMap((jobId) => this.offers.get(jobId) ?? [])),
     size: () => Promise.resolve(this.offers.size),
   };

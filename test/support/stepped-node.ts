@@ -73,6 +73,7 @@ export class SteppedNode {
         occupy: () => Promise.resolve(),
         vacate: () => Promise.resolve(),
         quotaUse: () => Promise.resolve([]),
+        tenantsOf: () => Promise.resolve(new Map()),
         find: () => Promise.resolve([]),
       },
       presence: {

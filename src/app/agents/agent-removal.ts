@@ -6,7 +6,8 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, JobRunId, RunId } from "../../domain/ids.ts";
 import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import { manageAgent } from "./reaching-agents.ts";
+import type { Caller } from "../identity/access.ts";
 
 /** What the removal of an agent uses. */
 type RemovalContext = Pick<AgentsContext, "feed" | "mailboxes" | "presence" | "log"> &
@@ -24,8 +25,7 @@ export async function deleteAgent(
   caller: Caller,
   { agentId }: { readonly agentId: AgentId },
 ): Promise<void> {
-  authoriseUser(caller, "manageAgents");
-  if ((await context.stores.identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
+  await manageAgent(context, caller, agentId);
   await removeAgent(context, agentId);
 }
 
@@ -39,9 +39,8 @@ export async function revokeAgentToken(
   caller: Caller,
   { agentId }: { readonly agentId: AgentId },
 ): Promise<void> {
-  authoriseUser(caller, "manageAgents");
+  await manageAgent(context, caller, agentId);
   const { identity } = context.stores;
-  if ((await identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
   for (const { tokenId } of await identity.listTokens("agent", agentId)) await identity.deleteToken(tokenId);
   await endStreams(context, agentId);
 }
@@ -85,10 +84,6 @@ export async function endStreams(context: Pick<AgentsContext, "feed" | "log">, a
       "streams of an agent could not be closed after its token was revoked; each closes when it next checks its token",
     );
   }
-}
-
-export function unknownAgent(agentId: AgentId): MillraceError {
-  return new MillraceError("not_found", `there is no agent ${JSON.stringify(agentId)}`);
 }
 
 export function agentNotRegistered(agentId: AgentId): MillraceError {

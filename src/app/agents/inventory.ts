@@ -2,20 +2,31 @@
 import { z } from "zod";
 import type { PresenceRecord } from "../../board/board.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
-import type { AgentId, ProjectId } from "../../domain/ids.ts";
+import type { AgentId, JobRunId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts";
 import { labelledAgent, overruledLabels } from "../../domain/labels.ts";
 import type { QuotaUse } from "../../domain/quotas.ts";
-import type { Agent } from "../../stores/ports/identity.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import { type Agent, isDrained } from "../../stores/ports/identity.ts";
+import { authoriseLookUp, type Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
 import { id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
+import { actingIn, type RightsContext } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
+import { agentSight, reachShape, seeAgent } from "./reaching-agents.ts";
+
+type DetailContext = Pick<AgentsContext, "presence" | "log"> & RightsContext & WithStores<"identity" | "aggregates">;
 
 /** An agent is online if it was heard within this time. */
 export const ONLINE_MS = 30_000;
 
-export const AgentShape = shape("Agent", {
+const DrainShape = shape("AgentDrain", {
+  /** Name of the user who drained the agent. */
+  by: z.string(),
+  at: time,
+  reason: z.string(),
+});
+
+const agentFields = {
   agentId: id<AgentId>(),
   name: z.string(),
   labels: mapOf(z.string()),
@@ -30,17 +41,90 @@ export const AgentShape = shape("Agent", {
   online: z.boolean().nullable(),
   /** Slots in use; 0 while the agent is not online. */
   busy: wholeNumber,
-});
+  /** The agent takes no new job and finishes what it holds: an operator has drained it, or it ends. */
+  draining: z.boolean(),
+  /** Null unless an operator has drained the agent. */
+  drain: DrainShape.nullable(),
+  /** Which jobs the agent may get; null for an agent of the installation, which may get those of every project. */
+  reach: reachShape.nullable(),
+};
+
+export const AgentShape = shape("Agent", agentFields);
 
 export type AgentView = z.infer<typeof AgentShape>;
 
+/** A label, with who has set it. */
+const LabelSourceShape = shape("AgentLabel", {
+  key: z.string(),
+  /** The value that counts. */
+  value: z.string(),
+  setBy: z.enum(["agent", "user", "registrationToken"]),
+  /** Name of the user or token; null for the agent's own labels, and where it is not known. */
+  by: z.string().nullable(),
+  at: time.nullable(),
+});
+
+const HeldJobShape = shape("HeldJob", {
+  runId: id<RunId>(),
+  jobId: id<JobRunId>(),
+  pipelineId: id<PipelineId>(),
+  projectId: id<ProjectId>(),
+});
+
+export const AgentDetailShape = shape("AgentDetail", {
+  ...agentFields,
+  /** Every label that counts, by key. */
+  labelSources: listOf(LabelSourceShape),
+  /** How many jobs the agent holds. */
+  jobsHeld: wholeNumber,
+  /** Those of them that the caller may see. */
+  jobs: listOf(HeldJobShape),
+});
+
+export type AgentDetail = z.infer<typeof AgentDetailShape>;
+
 export async function listAgents(
-  context: Pick<AgentsContext, "presence" | "log"> & WithStores<"identity">,
+  context: Pick<AgentsContext, "presence" | "log"> & RightsContext & WithStores<"identity">,
   caller: Caller,
 ): Promise<{ readonly list: readonly AgentView[]; readonly total: number }> {
-  authoriseUser(caller, "readAgents");
-  const list = await readInventory(context);
+  const sight = await agentSight(context, caller);
+  const list = (await readInventory(context))
+    .filter((agent) => sight.sees(agent))
+    .map((agent) => ({ ...agent, reach: sight.reachOf(agent) }));
   return { list, total: list.length };
+}
+
+/** An agent, with who has set its labels and the jobs that it holds. Throws `not_found`. */
+export async function getAgent(
+  context: DetailContext,
+  caller: Caller,
+  { agentId }: { readonly agentId: AgentId },
+): Promise<AgentDetail> {
+  const user = authoriseLookUp(caller, "readAgents");
+  const agent = await seeAgent(context, caller, agentId);
+  const { reachOf } = await agentSight(context, caller);
+  const [shown, held] = await Promise.all([viewAgent(context, agent), context.stores.aggregates.jobsHeldBy(agentId)]);
+  const jobs: z.infer<typeof HeldJobShape>[] = [];
+  for (const { runId, jobId } of held) {
+    const summary = (await context.stores.aggregates.loadHead(runId))?.summary;
+    if (summary === undefined || (await actingIn(context, user, summary.projectId)) === undefined) continue;
+    jobs.push({ runId, jobId, pipelineId: summary.pipelineId, projectId: summary.projectId });
+  }
+  return { ...shown, reach: reachOf(agent), labelSources: labelSourcesOf(agent), jobsHeld: held.length, jobs };
+}
+
+function labelSourcesOf(agent: Agent): AgentDetail["labelSources"] {
+  const { labels } = labelledAgent(agent);
+  const { trustedLabels = {}, labelledBy } = agent;
+  const given = {
+    setBy: labelledBy?.kind ?? "user",
+    by: labelledBy?.name ?? null,
+    at: rfc3339(labelledBy?.at ?? null),
+  };
+  const told = { setBy: "agent", by: null, at: null } as const;
+  return Object.keys(labels)
+    .toSorted()
+    .map((key) => ({ key, value: labels[key]!, ...(Object.hasOwn(trustedLabels, key) ? given : told) }));
 }
 
 /** The agents as they are listed, for use cases that have authorised their callers. */
@@ -57,7 +141,12 @@ export async function viewAgent(context: Pick<AgentsContext, "presence" | "log">
   const online = await readOnline(context);
   const record = online?.find(({ agentId }) => agentId === agent.agentId);
   // The gateway of the agent may not have learned new labels yet.
-  return { ...agentView(agent, record, online !== null), trusted: [], ...labelledAgent(agent) };
+  return { ...agentView(agent, record, online !== null), ...labelsOf(agent) };
+}
+
+function labelsOf(agent: Agent): Pick<AgentView, "labels" | "trusted"> {
+  const { labels, trusted = [] } = labelledAgent(agent);
+  return { labels, trusted };
 }
 
 function agentView(agent: Agent, record: PresenceRecord | undefined, isKnown: boolean): AgentView {
@@ -74,6 +163,10 @@ function agentView(agent: Agent, record: PresenceRecord | undefined, isKnown: bo
     createdAt: rfc3339(createdAt),
     online: isKnown ? record !== undefined : null,
     busy: record?.busy ?? 0,
+    // The gateway of the agent may not have learned yet that an operator has ended the drain.
+    draining: isDrained(agent) || (record?.draining === true && record.drained !== true),
+    reach: agent.reach ?? null,
+    drain: isDrained(agent) ? { ...agent.drain!, at: rfc3339(agent.drain!.at) } : null,
   };
 }
 
@@ -95,7 +188,9 @@ export async function readAgents(
   // No project has a job that waits for an agent: nothing is read.
   if (projectIds.length === 0) return { online: null, quotas: [] };
   const [online, quotas] = await Promise.all([readOnline(context), readQuotas(context, projectIds)]);
-  return { online, quotas };
+  const areSomeBound = online?.some(({ reach }) => reach !== undefined) === true;
+  const tenants = areSomeBound ? await context.board.tenantsOf(projectIds) : new Map();
+  return { online, quotas, tenants };
 }
 
 async function readQuotas(

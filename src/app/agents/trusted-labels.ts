@@ -3,11 +3,11 @@ import { z } from "zod";
 import { announceLabels } from "../../board/agent-notices.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { labelledAgent } from "../../domain/labels.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { agentLabels } from "../agent-labels.ts";
-import { unknownAgent } from "./agent-removal.ts";
 import type { AgentsContext } from "./context.ts";
 import { type AgentView, viewAgent } from "./inventory.ts";
+import { manageAgent, unknownAgent } from "./reaching-agents.ts";
 
 export const trustedLabelsBody = z.strictObject({ labels: agentLabels });
 
@@ -20,9 +20,10 @@ export async function setTrustedLabels(
   caller: Caller,
   { agentId, labels }: z.output<typeof trustedLabelsBody> & { readonly agentId: AgentId },
 ): Promise<AgentView> {
-  const user = authoriseUser(caller, "manageAgents");
+  const { user } = await manageAgent(context, caller, agentId);
   const { identity } = context.stores;
-  const isKnown = await identity.setTrustedLabels(agentId, labels);
+  const labelledBy = { kind: "user", name: user.name, at: context.clock.now() } as const;
+  const isKnown = await identity.changeAgent(agentId, { trustedLabels: labels, labelledBy });
   const agent = isKnown ? await identity.findAgent(agentId) : undefined;
   if (agent === undefined) throw unknownAgent(agentId);
   context.log.info({ agentId, labels, by: user.name, userId: user.userId }, "the trusted labels of an agent were set");

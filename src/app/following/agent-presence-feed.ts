@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { PresenceRecord } from "../../board/board.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
-import { labelledAgent, type Labels } from "../../domain/labels.ts";
+import { labelledAgent, type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { Agent } from "../../stores/ports/identity.ts";
 import type { FollowingContext } from "./context.ts";
 import { ONLINE_MS } from "../agents/inventory.ts";
@@ -37,6 +37,8 @@ export interface AgentStatus {
   readonly trusted: readonly string[];
   readonly slots: number;
   readonly busy: number;
+  /** Which jobs the agent may get; null for an agent of the installation. */
+  readonly reach: AgentReach | null;
 }
 
 export interface AgentChange extends AgentStatus {
@@ -87,9 +89,9 @@ export class AgentPresenceFeed {
     this.#followers.delete(changed);
   }
 
-  /** True for a registered agent, and for a removed agent that the feed remembers. */
-  knows(agentId: AgentId): boolean {
-    return this.#changes.has(agentId);
+  /** The newest status of a registered agent, and of a removed agent that the feed remembers. */
+  find(agentId: AgentId): AgentStatus | undefined {
+    return this.#changes.get(agentId);
   }
 
   /** Changes after that number, at most one for each agent, in the order of their numbers. */
@@ -178,7 +180,9 @@ function statusOf(agent: Agent, record: PresenceRecord | undefined, isLost: bool
   const { agentId, name } = agent;
   const { labels, trusted = [] } = record ?? labelledAgent(agent);
   const { slots } = record ?? agent;
-  return { agentId, name, presence: presenceOf(record, isLost), labels, trusted, slots, busy: record?.busy ?? 0 };
+  const { reach = null } = agent;
+  const presence = presenceOf(record, isLost);
+  return { agentId, name, presence, labels, trusted, slots, busy: record?.busy ?? 0, reach };
 }
 
 function presenceOf(record: PresenceRecord | undefined, isLost: boolean): AgentPresence {
@@ -191,5 +195,5 @@ function isSame(before: AgentStatus, after: AgentStatus): boolean {
   const { name, presence, slots, busy, labels, trusted } = after;
   const isEqual =
     before.name === name && before.presence === presence && before.slots === slots && before.busy === busy;
-  return isEqual && isDeepStrictEqual([before.labels, before.trusted], [labels, trusted]);
+  return isEqual && isDeepStrictEqual([before.labels, before.trusted, before.reach], [labels, trusted, after.reach]);
 }

@@ -1,6 +1,8 @@
 /** Agents as programs follow them: first the known agents, then each change. */
 import type { AgentId } from "../../domain/ids.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
+import { agentSight } from "../agents/reaching-agents.ts";
+import type { RightsContext } from "../reaching.ts";
 import type { AgentPresenceFeed, AgentChange } from "./agent-presence-feed.ts";
 import { Signal } from "../signal.ts";
 import { agentNotRegistered } from "../agents/agent-removal.ts";
@@ -34,15 +36,19 @@ export interface AgentUpdatesRequest {
  * cannot be read at the start.
  */
 export async function* followAgents(
+  context: RightsContext,
   feed: AgentPresenceFeed,
   caller: Caller,
   { agentIds, revision, abort }: AgentUpdatesRequest,
 ): AsyncGenerator<AgentUpdate, void, void> {
-  authoriseUser(caller, "readAgents");
+  const { sees } = await agentSight(context, caller);
   const changed = new Signal();
   await feed.join(changed);
   try {
-    const unknownId = agentIds.find((agentId) => !feed.knows(agentId));
+    const unknownId = agentIds.find((agentId) => {
+      const known = feed.find(agentId);
+      return known === undefined || !sees(known);
+    });
     if (unknownId !== undefined) throw agentNotRegistered(unknownId);
     const followed = new Set(agentIds);
     const known = feed.numberOf(revision);
@@ -53,7 +59,7 @@ export async function* followAgents(
         last = change.number;
         // A follower that starts with all agents need not hear of agents that are removed already.
         const isPastRemoval = known === undefined && !isCaughtUp && change.presence === "removed";
-        if (isPastRemoval || (followed.size > 0 && !followed.has(change.agentId))) continue;
+        if (isPastRemoval || !sees(change) || (followed.size > 0 && !followed.has(change.agentId))) continue;
         yield { type: "change", change, revision: feed.revisionOf(last) };
       }
       if (!isCaughtUp) yield { type: "caughtUp", revision: feed.revisionOf(last) };

@@ -55,7 +55,8 @@ export const USER_OPERATIONS = {
   readEvents: rule("project", "viewer"),
   readApprovals: rule("project", "viewer"),
   readPlugins: rule("anywhere", "viewer"),
-  readAgents: rule("anywhere", "viewer"),
+  /** Agents of the installation only with a role in the installation. */
+  readAgents: rule("project", "viewer"),
   readProjects: rule("project", "viewer"),
   // A narrowed token that could make tokens could make wider ones.
   manageOwnTokens: rule("own", "viewer", "admin"),
@@ -80,7 +81,8 @@ export const USER_OPERATIONS = {
   managePlugins: rule("installation", "admin"),
   manageUsers: rule("installation", "admin"),
   manageOthersTokens: rule("installation", "admin"),
-  manageAgents: rule("installation", "admin"),
+  /** Agents of the installation only with a role in the installation. */
+  manageAgents: rule("tenant", "admin"),
   createTenants: rule("installation", "admin"),
   readTenants: rule("tenant", "viewer"),
   manageTenants: rule("tenant", "admin"),

@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";
-import type { Labels } from "../../domain/labels.ts";
+import { type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { WithStores } from "../context.ts";
 import type { Token, TokenKind } from "../../stores/ports/identity.ts";
 import type { IdentityContext } from "./context.ts";
@@ -26,6 +26,8 @@ export interface TokenRequest {
   readonly maxUses?: number;
   /** The trusted labels of the agents that register with it; absent for none. */
   readonly labels?: Labels;
+  /** The reach of the agents that register with it; absent for agents of the installation. */
+  readonly reach?: AgentReach;
 }
 
 const ISSUED = /^mrt_(tok_[0-9A-Z]{26})_([0-9a-f]{64})$/;
@@ -88,6 +90,7 @@ async function storeToken(context: TokensContext, text: string, request: TokenRe
     maxUses: request.maxUses ?? null,
     uses: 0,
     ...(request.labels === undefined ? {} : { labels: Object.entries(request.labels) }),
+    ...(request.reach === undefined ? {} : { reach: request.reach }),
   });
 }
 

@@ -2,6 +2,7 @@
  * The dry run of a pipeline: the plan that a trigger would make of a definition, and the agents that could take its
  * jobs.
  */
+import { isReached } from "../../domain/labels.ts";
 import { z } from "zod";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -74,7 +75,9 @@ export async function planPipeline(
     },
   });
   if (!outcome.ok) throw planRefused(outcome);
-  const agents = await readInventory(context);
+  const { projectId } = pipeline;
+  const { tenantId } = await projectFactsOf(context, projectId);
+  const agents = (await readInventory(context)).filter(({ reach }) => isReached(reach, { projectId, tenantId }));
   const isKnown = agents.every(({ online }) => online !== null);
   const secrets = await context.stores.secrets.find(pipeline, outcome.plan.secrets);
   const view = viewPlan(

@@ -1,6 +1,8 @@
 /** Routes of agents and of the tokens with which they register. */
+import { z } from "zod";
 import { deleteAgent, revokeAgentToken } from "../../app/agents/agent-removal.ts";
-import { AgentShape, listAgents } from "../../app/agents/inventory.ts";
+import { drainAgent, drainBody, undrainAgent } from "../../app/agents/draining.ts";
+import { AgentDetailShape, AgentShape, getAgent, listAgents } from "../../app/agents/inventory.ts";
 import { setTrustedLabels, trustedLabelsBody } from "../../app/agents/trusted-labels.ts";
 import type { AppContext } from "../../app/context.ts";
 import {
@@ -10,7 +12,7 @@ import {
   listRegistrationTokens,
   NewRegistrationTokenShape,
   RegistrationTokenShape,
-} from "../../app/identity/registration-tokens.ts";
+} from "../../app/agents/registration-tokens.ts";
 import { wholeListOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 
@@ -70,6 +72,35 @@ export const AGENT_ROUTES = [
     answer: null,
     errors: ["not_found"],
     handle: (context, { caller, params }) => deleteAgent(context, caller, params),
+  }),
+  route({
+    method: "POST",
+    path: "/agents/:agentId/drain",
+    name: "drainAgent",
+    about: "Lets an agent take no new job; it finishes what it holds.",
+    body: drainBody,
+    answer: AgentShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, body }) => drainAgent(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: "/agents/:agentId/undrain",
+    name: "undrainAgent",
+    about: "Lets a drained agent take jobs again.",
+    body: z.strictObject({}),
+    answer: AgentShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => undrainAgent(context, caller, params),
+  }),
+  route({
+    method: "GET",
+    path: "/agents/:agentId",
+    name: "getAgent",
+    about: "Reads an agent, with who has set its labels and the jobs that it holds.",
+    answer: AgentDetailShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => getAgent(context, caller, params),
   }),
   route({
     method: "GET",

@@ -4,7 +4,15 @@ import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId } from
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page } from "../ports/aggregates.ts";
-import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
+import {
+  type Agent,
+  agentNameTaken,
+  type IdentityStore,
+  type OperatorFields,
+  partsOfAgent,
+  type StoredToken,
+  tokenOf,
+} from "../ports/identity.ts";
 import {
   type Pipeline,
   type PipelineFilter,
@@ -241,8 +249,8 @@ export function identityStore(connection: Connection): IdentityStore {
     async putAgent(agent) {
       const { agentId, name } = agent;
       // An agent is stored as text, because its labels may have keys with dots (`kubernetes.io/os`).
-      const { trustedLabels: _kept, ...told } = agent;
-      const update = { $set: { name, text: JSON.stringify(told) } };
+      const [told, given] = partsOfAgent(agent);
+      const update = { $set: { name, text: JSON.stringify(told) }, $setOnInsert: givenFields(given) };
       try {
         await agents.updateOne({ _id: agentId }, update, { upsert: true });
       } catch (error) {
@@ -250,10 +258,8 @@ export function identityStore(connection: Connection): IdentityStore {
         throw agentNameTaken(name);
       }
     },
-    async setTrustedLabels(agentId, labels) {
-      const update = { $set: { trustedText: JSON.stringify(labels) } };
-      return (await agents.updateOne({ _id: agentId }, update)).matchedCount > 0;
-    },
+    changeAgent: async (agentId, change) =>
+      (await agents.updateOne({ _id: agentId }, { $set: givenFields(change) })).matchedCount > 0,
     findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),
     findAgentByName: async (name) => toAgent(await agents.findOne({ name })),
     listAgents: async () => (await agents.find().sort({ name: 1 }).toArray()).map((document) => toAgent(document)!),
@@ -264,11 +270,17 @@ export function identityStore(connection: Connection): IdentityStore {
   };
 }
 
+/** Labels are stored as text, as in {@link IdentityStore.putAgent}. */
+function givenFields({ trustedLabels, ...given }: OperatorFields): Readonly<Record<string, unknown>> {
+  return trustedLabels === undefined ? given : { ...given, trustedText: JSON.stringify(trustedLabels) };
+}
+
 function toAgent(document: Keyed | null): Agent | undefined {
   if (document === null) return undefined;
   const agent = JSON.parse(document["text"] as string) as Agent;
-  const trusted = document["trustedText"] as string | undefined;
-  return trusted === undefined ? agent : { ...agent, trustedLabels: JSON.parse(trusted) as Labels };
+  const { _id, name: _name, text: _text, trustedText: trusted, ...given } = document;
+  const trustedLabels = trusted === undefined ? {} : { trustedLabels: JSON.parse(trusted as string) as Labels };
+  return { ...agent, ...trustedLabels, ...given };
 }
 
 function toPipeline({ body, headRevisionId }: Pick<PipelineDocument, "body" | "headRevisionId">): Pipeline {

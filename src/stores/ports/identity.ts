@@ -3,7 +3,7 @@
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
-import type { Labels } from "../../domain/labels.ts";
+import { type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { Area, Role, RoleInArea } from "../../domain/roles.ts";
 
@@ -83,6 +83,8 @@ export interface Token {
   readonly lastUsedAt?: number;
   /** The trusted labels of agents that register with it; absent for none, and for the other kinds of token. */
   readonly labels?: Pairs<string>;
+  /** The reach of agents that register with it; absent for agents of the installation, and for the other kinds of token. */
+  readonly reach?: AgentReach;
 }
 
 /** A token as it is stored. Tokens of versions that do not count uses lack these two fields. */
@@ -93,6 +95,23 @@ export function tokenOf(stored: StoredToken): Token {
   return { maxUses: null, uses: 0, ...stored };
 }
 
+/** Who has given an agent its trusted labels, and when (Unix milliseconds). */
+export interface LabelledBy {
+  readonly kind: "user" | "registrationToken";
+  /** Of the user or token. */
+  readonly name: string;
+  readonly at: number;
+}
+
+export interface Drain {
+  /** Name of the user who drained the agent. */
+  readonly by: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** For people; empty without one. */
+  readonly reason: string;
+}
+
 export interface Agent {
   readonly agentId: AgentId;
   /** Unique. */
@@ -101,15 +120,38 @@ export interface Agent {
   readonly labels: Labels;
   /**
    * The labels that an operator has given; absent without one. They count before the told ones of the same keys. Only
-   * {@link IdentityStore.setTrustedLabels} changes them.
+   * {@link IdentityStore.changeAgent} changes them.
    */
   readonly trustedLabels?: Labels;
+  /** Who has given them last; absent without one, and where a node of an older release has stored them. */
+  readonly labelledBy?: LabelledBy | null;
+  /** Which jobs the agent may get; absent or null for those of every project. Only {@link IdentityStore.changeAgent} changes it. */
+  readonly reach?: AgentReach | null;
+  /** Set while the agent takes no new job, because an operator says so. Only {@link IdentityStore.changeAgent} changes it. */
+  readonly drain?: Drain | null;
   /** How many jobs the agent runs at the same time. */
   readonly slots: number;
   readonly version: string;
   readonly createdAt: number;
   /** The agent's newest process, as it has greeted last; absent for an agent that has greeted no node of this release. */
   readonly bootId?: string;
+}
+
+/** True while an operator lets the agent take no new job. */
+export function isDrained({ drain }: Pick<Agent, "drain">): boolean {
+  return drain !== undefined && drain !== null;
+}
+
+/** What operators say of an agent; the agent's own reports change none of it. */
+const OPERATOR_FIELDS = ["trustedLabels", "labelledBy", "drain", "reach"] as const;
+export type OperatorFields = Pick<Agent, (typeof OPERATOR_FIELDS)[number]>;
+
+/** An agent in two parts: what the agent says, and what operators say of it. */
+export function partsOfAgent(agent: Agent): readonly [told: Agent, given: OperatorFields] {
+  const isGiven = ([field]: [string, unknown]) => (OPERATOR_FIELDS as readonly string[]).includes(field);
+  const fields = Object.entries(agent);
+  const told = Object.fromEntries(fields.filter((field) => !isGiven(field))) as unknown as Agent;
+  return [told, Object.fromEntries(fields.filter(isGiven))];
 }
 
 export interface IdentityStore {
@@ -148,10 +190,13 @@ export interface IdentityStore {
   /** Removes all tokens that expired before `before`, Unix milliseconds. */
   forgetExpired(before: number): Promise<void>;
 
-  /** Stores an agent, or replaces it except for its trusted labels. Rejects with `already_exists` when another agent has the name. */
+  /**
+   * Stores a new agent, or replaces what a known one says; what operators say of a known one stays. Rejects with
+   * `already_exists` when another agent has the name.
+   */
   putAgent(agent: Agent): Promise<void>;
-  /** Replaces the labels that an operator has given. False when the agent is missing. */
-  setTrustedLabels(agentId: AgentId, labels: Labels): Promise<boolean>;
+  /** Replaces what operators say of an agent, as far as it is given. False when the agent is missing. */
+  changeAgent(agentId: AgentId, change: OperatorFields): Promise<boolean>;
   findAgent(agentId: AgentId): Promise<Agent | undefined>;
   findAgentByName(name: string): Promise<Agent | undefined>;
   listAgents(): Promise<readonly Agent[]>;

@@ -1,9 +1,16 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
-import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
+import type { AgentId, PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page } from "../ports/aggregates.ts";
-import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf } from "../ports/identity.ts";
+import {
+  type Agent,
+  agentNameTaken,
+  type IdentityStore,
+  partsOfAgent,
+  type StoredToken,
+  tokenOf,
+} from "../ports/identity.ts";
 import {
   type Pipeline,
   type PipelineFilter,
@@ -225,6 +232,8 @@ export class SqlitePipelineStore implements PipelineStore {
 }
 
 export function identityStore(db: Database): IdentityStore {
+  const findAgentNow = (agentId: AgentId): Agent | undefined =>
+    bodyOf<Agent>(db.getNow("SELECT body FROM agents WHERE agent_id = ?", agentId));
   return {
     ...userStore(db),
 
@@ -277,21 +286,25 @@ export function identityStore(db: Database): IdentityStore {
         const { agentId, name } = agent;
         const other = db.getNow("SELECT 1 AS taken FROM agents WHERE name = ? AND agent_id <> ?", name, agentId);
         if (other !== undefined) throw agentNameTaken(name);
-        const { trustedLabels: _kept, ...told } = agent;
+        const stored = findAgentNow(agentId);
+        const [told] = partsOfAgent(agent);
+        const [, given] = partsOfAgent(stored ?? agent);
         db.runNow(
           `INSERT INTO agents VALUES (?, ?, ?)
-           ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = CASE
-             WHEN body -> '$.trustedLabels' IS NULL THEN excluded.body
-             ELSE json_set(excluded.body, '$.trustedLabels', json(body -> '$.trustedLabels')) END`,
+           ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = excluded.body`,
           agentId,
           name,
-          JSON.stringify(told),
+          JSON.stringify({ ...told, ...given }),
         );
       }),
-    setTrustedLabels: async (agentId, labels) => {
-      const sql = "UPDATE agents SET body = json_set(body, '$.trustedLabels', json(?)) WHERE agent_id = ?";
-      return (await db.run(sql, JSON.stringify(labels), agentId)) > 0;
-    },
+    changeAgent: (agentId, change) =>
+      db.transaction(() => {
+        const stored = findAgentNow(agentId);
+        if (stored === undefined) return false;
+        const body = JSON.stringify({ ...stored, ...change });
+        db.runNow("UPDATE agents SET body = ? WHERE agent_id = ?", body, agentId);
+        return true;
+      }),
     findAgent: async (agentId) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE agent_id = ?", agentId)),
     findAgentByName: async (name) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE name = ?", name)),
     listAgents: async () => bodiesOf<Agent>(await db.all("SELECT body FROM agents ORDER BY name")),

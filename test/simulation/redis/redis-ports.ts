@@ -47,6 +47,7 @@ export function boardOf(
       return hasQuotas ? call("quota use", () => offers.quotaUse(quotas, projectIds)) : Promise.resolve([]);
     },
     onOffered: (listener) => feed.subscribe(BOARD_CHANNEL, (lane) => listener(lane as Lane)),
+    tenantsOf: () => Promise.resolve(new Map()),
     find: (jobIds) => call("find offers", () => offers.find(jobIds)),
     size: () => call("board size", () => offers.size),
   };

@@ -25,6 +25,71 @@ export const protobufPackage = "agent.v1";
 
 export const protobufFileName = "agent/v1/agent.proto";
 
+export const LabelSetter = {
+  LABEL_SETTER_UNSPECIFIED: "LABEL_SETTER_UNSPECIFIED",
+  LABEL_SETTER_AGENT: "LABEL_SETTER_AGENT",
+  LABEL_SETTER_USER: "LABEL_SETTER_USER",
+  LABEL_SETTER_REGISTRATION_TOKEN: "LABEL_SETTER_REGISTRATION_TOKEN",
+} as const;
+
+export type LabelSetter = typeof LabelSetter[keyof typeof LabelSetter];
+
+export namespace LabelSetter {
+  export type LABEL_SETTER_UNSPECIFIED = typeof LabelSetter.LABEL_SETTER_UNSPECIFIED;
+  export type LABEL_SETTER_AGENT = typeof LabelSetter.LABEL_SETTER_AGENT;
+  export type LABEL_SETTER_USER = typeof LabelSetter.LABEL_SETTER_USER;
+  export type LABEL_SETTER_REGISTRATION_TOKEN = typeof LabelSetter.LABEL_SETTER_REGISTRATION_TOKEN;
+}
+
+export function labelSetterFromJSON(object: any): LabelSetter {
+  switch (object) {
+    case 0:
+    case "LABEL_SETTER_UNSPECIFIED":
+      return LabelSetter.LABEL_SETTER_UNSPECIFIED;
+    case 1:
+    case "LABEL_SETTER_AGENT":
+      return LabelSetter.LABEL_SETTER_AGENT;
+    case 2:
+    case "LABEL_SETTER_USER":
+      return LabelSetter.LABEL_SETTER_USER;
+    case 3:
+    case "LABEL_SETTER_REGISTRATION_TOKEN":
+      return LabelSetter.LABEL_SETTER_REGISTRATION_TOKEN;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LabelSetter");
+  }
+}
+
+export function labelSetterToJSON(object: LabelSetter): string {
+  switch (object) {
+    case LabelSetter.LABEL_SETTER_UNSPECIFIED:
+      return "LABEL_SETTER_UNSPECIFIED";
+    case LabelSetter.LABEL_SETTER_AGENT:
+      return "LABEL_SETTER_AGENT";
+    case LabelSetter.LABEL_SETTER_USER:
+      return "LABEL_SETTER_USER";
+    case LabelSetter.LABEL_SETTER_REGISTRATION_TOKEN:
+      return "LABEL_SETTER_REGISTRATION_TOKEN";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LabelSetter");
+  }
+}
+
+export function labelSetterToNumber(object: LabelSetter): number {
+  switch (object) {
+    case LabelSetter.LABEL_SETTER_UNSPECIFIED:
+      return 0;
+    case LabelSetter.LABEL_SETTER_AGENT:
+      return 1;
+    case LabelSetter.LABEL_SETTER_USER:
+      return 2;
+    case LabelSetter.LABEL_SETTER_REGISTRATION_TOKEN:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LabelSetter");
+  }
+}
+
 /** What happens when no file matches. */
 export const IfMissing = {
   /** IF_MISSING_UNSPECIFIED - Means ERROR. */
@@ -256,6 +321,115 @@ export function reportVerdictToNumber(object: ReportVerdict): number {
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum ReportVerdict");
   }
+}
+
+/** An agent as the inventory lists it. */
+export interface AgentRecord {
+  agentId: string;
+  name: string;
+  labels: { [key: string]: string };
+  /** Names of the labels that an operator has given. */
+  trusted: string[];
+  /** Labels that the agent tells and that do not count, because an operator has given another value. */
+  overruled: { [key: string]: string };
+  slots: number;
+  version: string;
+  createdAtMs: bigint;
+  /** Absent when presence cannot be read now. */
+  online?:
+    | boolean
+    | undefined;
+  /** Slots in use. */
+  busy: number;
+  /** The agent takes no new job and finishes what it holds. */
+  draining: boolean;
+  /** Absent unless an operator has drained the agent. */
+  drain:
+    | AgentDrain
+    | undefined;
+  /** Which jobs the agent may get; absent for an agent of the installation, which may get those of every project. */
+  reach: AgentReach | undefined;
+}
+
+export interface AgentRecord_LabelsEntry {
+  key: string;
+  value: string;
+}
+
+export interface AgentRecord_OverruledEntry {
+  key: string;
+  value: string;
+}
+
+export interface AgentReach {
+  tenantId: string;
+  /** Those that the caller may see; empty for every project of the tenant. */
+  projectIds: string[];
+}
+
+export interface AgentDrain {
+  /** Name of the user who drained the agent. */
+  by: string;
+  atMs: bigint;
+  reason: string;
+}
+
+export interface ListAgentsRequest {
+}
+
+export interface ListAgentsResponse {
+  agents: AgentRecord[];
+  total: bigint;
+}
+
+export interface GetAgentRequest {
+  agentId: string;
+}
+
+export interface GetAgentResponse {
+  agent:
+    | AgentRecord
+    | undefined;
+  /** Every label that counts. */
+  labels: AgentLabel[];
+  /** How many jobs the agent holds. */
+  jobsHeld: number;
+  /** Those of them that the caller may see. */
+  jobs: HeldJob[];
+}
+
+export interface AgentLabel {
+  key: string;
+  value: string;
+  setBy: LabelSetter;
+  /** Name of the user or registration token; empty for the agent's own labels, and where it is not known. */
+  by: string;
+  atMs: bigint;
+}
+
+export interface HeldJob {
+  runId: string;
+  jobId: string;
+  pipelineId: string;
+  projectId: string;
+}
+
+export interface DrainAgentRequest {
+  agentId: string;
+  /** For people; may be empty. */
+  reason: string;
+}
+
+export interface DrainAgentResponse {
+  agent: AgentRecord | undefined;
+}
+
+export interface UndrainAgentRequest {
+  agentId: string;
+}
+
+export interface UndrainAgentResponse {
+  agent: AgentRecord | undefined;
 }
 
 export interface RegisterRequest {
@@ -622,6 +796,1634 @@ export interface UpdateLabelsResponse_LabelsEntry {
   key: string;
   value: string;
 }
+
+function createBaseAgentRecord(): AgentRecord {
+  return {
+    agentId: "",
+    name: "",
+    labels: {},
+    trusted: [],
+    overruled: {},
+    slots: 0,
+    version: "",
+    createdAtMs: 0n,
+    online: undefined,
+    busy: 0,
+    draining: false,
+    drain: undefined,
+    reach: undefined,
+  };
+}
+
+export const AgentRecord: MessageFns<AgentRecord> = {
+  encode(message: AgentRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    globalThis.Object.entries(message.labels).forEach(([key, value]: [string, string]) => {
+      AgentRecord_LabelsEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
+    for (const v of message.trusted) {
+      writer.uint32(34).string(v!);
+    }
+    globalThis.Object.entries(message.overruled).forEach(([key, value]: [string, string]) => {
+      AgentRecord_OverruledEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
+    });
+    if (message.slots !== 0) {
+      writer.uint32(48).int32(message.slots);
+    }
+    if (message.version !== "") {
+      writer.uint32(58).string(message.version);
+    }
+    if (message.createdAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.createdAtMs) !== message.createdAtMs) {
+        throw new globalThis.Error("value provided for field message.createdAtMs of type int64 too large");
+      }
+      writer.uint32(64).int64(message.createdAtMs);
+    }
+    if (message.online !== undefined) {
+      writer.uint32(72).bool(message.online);
+    }
+    if (message.busy !== 0) {
+      writer.uint32(80).int32(message.busy);
+    }
+    if (message.draining !== false) {
+      writer.uint32(88).bool(message.draining);
+    }
+    if (message.drain !== undefined) {
+      AgentDrain.encode(message.drain, writer.uint32(98).fork()).join();
+    }
+    if (message.reach !== undefined) {
+      AgentReach.encode(message.reach, writer.uint32(106).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = AgentRecord_LabelsEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.labels[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.trusted.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            const entry5 = AgentRecord_OverruledEntry.decode(reader, reader.uint32());
+            if (entry5.value !== undefined) {
+              message.overruled[entry5.key] = entry5.value;
+            }
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.slots = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.createdAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.online = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.busy = reader.int32();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.draining = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.drain = AgentDrain.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.reach = AgentReach.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentRecord {
+    return {
+      agentId: isSet(object.agentId)
+        ? globalThis.String(object.agentId)
+        : isSet(object.agent_id)
+        ? globalThis.String(object.agent_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      labels: isObject(object.labels)
+        ? (globalThis.Object.entries(object.labels) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
+      trusted: globalThis.Array.isArray(object?.trusted) ? object.trusted.map((e: any) => globalThis.String(e)) : [],
+      overruled: isObject(object.overruled)
+        ? (globalThis.Object.entries(object.overruled) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
+      slots: isSet(object.slots) ? globalThis.Number(object.slots) : 0,
+      version: isSet(object.version) ? globalThis.String(object.version) : "",
+      createdAtMs: isSet(object.createdAtMs)
+        ? BigInt(object.createdAtMs)
+        : isSet(object.created_at_ms)
+        ? BigInt(object.created_at_ms)
+        : 0n,
+      online: isSet(object.online) ? globalThis.Boolean(object.online) : undefined,
+      busy: isSet(object.busy) ? globalThis.Number(object.busy) : 0,
+      draining: isSet(object.draining) ? globalThis.Boolean(object.draining) : false,
+      drain: isSet(object.drain) ? AgentDrain.fromJSON(object.drain) : undefined,
+      reach: isSet(object.reach) ? AgentReach.fromJSON(object.reach) : undefined,
+    };
+  },
+
+  toJSON(message: AgentRecord): unknown {
+    const obj: any = {};
+    if (message.agentId !== "") {
+      obj.agentId = message.agentId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.labels) {
+      const entries = globalThis.Object.entries(message.labels) as [string, string][];
+      if (entries.length > 0) {
+        obj.labels = {};
+        entries.forEach(([k, v]) => {
+          obj.labels[k] = v;
+        });
+      }
+    }
+    if (message.trusted?.length) {
+      obj.trusted = message.trusted;
+    }
+    if (message.overruled) {
+      const entries = globalThis.Object.entries(message.overruled) as [string, string][];
+      if (entries.length > 0) {
+        obj.overruled = {};
+        entries.forEach(([k, v]) => {
+          obj.overruled[k] = v;
+        });
+      }
+    }
+    if (message.slots !== 0) {
+      obj.slots = Math.round(message.slots);
+    }
+    if (message.version !== "") {
+      obj.version = message.version;
+    }
+    if (message.createdAtMs !== 0n) {
+      obj.createdAtMs = message.createdAtMs.toString();
+    }
+    if (message.online !== undefined) {
+      obj.online = message.online;
+    }
+    if (message.busy !== 0) {
+      obj.busy = Math.round(message.busy);
+    }
+    if (message.draining !== false) {
+      obj.draining = message.draining;
+    }
+    if (message.drain !== undefined) {
+      obj.drain = AgentDrain.toJSON(message.drain);
+    }
+    if (message.reach !== undefined) {
+      obj.reach = AgentReach.toJSON(message.reach);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentRecord>, I>>(base?: I): AgentRecord {
+    return AgentRecord.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentRecord>, I>>(object: I): AgentRecord {
+    const message = createBaseAgentRecord();
+    message.agentId = object.agentId ?? "";
+    message.name = object.name ?? "";
+    message.labels = (globalThis.Object.entries(object.labels ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.trusted = object.trusted?.map((e) => e) || [];
+    message.overruled = (globalThis.Object.entries(object.overruled ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.slots = object.slots ?? 0;
+    message.version = object.version ?? "";
+    message.createdAtMs = (object.createdAtMs !== undefined && object.createdAtMs !== null)
+      ? BigInt(object.createdAtMs)
+      : 0n;
+    message.online = object.online ?? undefined;
+    message.busy = object.busy ?? 0;
+    message.draining = object.draining ?? false;
+    message.drain = (object.drain !== undefined && object.drain !== null)
+      ? AgentDrain.fromPartial(object.drain)
+      : undefined;
+    message.reach = (object.reach !== undefined && object.reach !== null)
+      ? AgentReach.fromPartial(object.reach)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseAgentRecord_LabelsEntry(): AgentRecord_LabelsEntry {
+  return { key: "", value: "" };
+}
+
+export const AgentRecord_LabelsEntry: MessageFns<AgentRecord_LabelsEntry> = {
+  encode(message: AgentRecord_LabelsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentRecord_LabelsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentRecord_LabelsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentRecord_LabelsEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: AgentRecord_LabelsEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentRecord_LabelsEntry>, I>>(base?: I): AgentRecord_LabelsEntry {
+    return AgentRecord_LabelsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentRecord_LabelsEntry>, I>>(object: I): AgentRecord_LabelsEntry {
+    const message = createBaseAgentRecord_LabelsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseAgentRecord_OverruledEntry(): AgentRecord_OverruledEntry {
+  return { key: "", value: "" };
+}
+
+export const AgentRecord_OverruledEntry: MessageFns<AgentRecord_OverruledEntry> = {
+  encode(message: AgentRecord_OverruledEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentRecord_OverruledEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentRecord_OverruledEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentRecord_OverruledEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: AgentRecord_OverruledEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentRecord_OverruledEntry>, I>>(base?: I): AgentRecord_OverruledEntry {
+    return AgentRecord_OverruledEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentRecord_OverruledEntry>, I>>(object: I): AgentRecord_OverruledEntry {
+    const message = createBaseAgentRecord_OverruledEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseAgentReach(): AgentReach {
+  return { tenantId: "", projectIds: [] };
+}
+
+export const AgentReach: MessageFns<AgentReach> = {
+  encode(message: AgentReach, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tenantId !== "") {
+      writer.uint32(10).string(message.tenantId);
+    }
+    for (const v of message.projectIds) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentReach {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentReach();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.projectIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentReach {
+    return {
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      projectIds: globalThis.Array.isArray(object?.projectIds)
+        ? object.projectIds.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.project_ids)
+        ? object.project_ids.map((e: any) => globalThis.String(e))
+        : [],
+    };
+  },
+
+  toJSON(message: AgentReach): unknown {
+    const obj: any = {};
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.projectIds?.length) {
+      obj.projectIds = message.projectIds;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentReach>, I>>(base?: I): AgentReach {
+    return AgentReach.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentReach>, I>>(object: I): AgentReach {
+    const message = createBaseAgentReach();
+    message.tenantId = object.tenantId ?? "";
+    message.projectIds = object.projectIds?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseAgentDrain(): AgentDrain {
+  return { by: "", atMs: 0n, reason: "" };
+}
+
+export const AgentDrain: MessageFns<AgentDrain> = {
+  encode(message: AgentDrain, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.by !== "") {
+      writer.uint32(10).string(message.by);
+    }
+    if (message.atMs !== 0n) {
+      if (BigInt.asIntN(64, message.atMs) !== message.atMs) {
+        throw new globalThis.Error("value provided for field message.atMs of type int64 too large");
+      }
+      writer.uint32(16).int64(message.atMs);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentDrain {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentDrain();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.atMs = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentDrain {
+    return {
+      by: isSet(object.by) ? globalThis.String(object.by) : "",
+      atMs: isSet(object.atMs) ? BigInt(object.atMs) : isSet(object.at_ms) ? BigInt(object.at_ms) : 0n,
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+    };
+  },
+
+  toJSON(message: AgentDrain): unknown {
+    const obj: any = {};
+    if (message.by !== "") {
+      obj.by = message.by;
+    }
+    if (message.atMs !== 0n) {
+      obj.atMs = message.atMs.toString();
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentDrain>, I>>(base?: I): AgentDrain {
+    return AgentDrain.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentDrain>, I>>(object: I): AgentDrain {
+    const message = createBaseAgentDrain();
+    message.by = object.by ?? "";
+    message.atMs = (object.atMs !== undefined && object.atMs !== null) ? BigInt(object.atMs) : 0n;
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseListAgentsRequest(): ListAgentsRequest {
+  return {};
+}
+
+export const ListAgentsRequest: MessageFns<ListAgentsRequest> = {
+  encode(_: ListAgentsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAgentsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAgentsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): ListAgentsRequest {
+    return {};
+  },
+
+  toJSON(_: ListAgentsRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListAgentsRequest>, I>>(base?: I): ListAgentsRequest {
+    return ListAgentsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListAgentsRequest>, I>>(_: I): ListAgentsRequest {
+    const message = createBaseListAgentsRequest();
+    return message;
+  },
+};
+
+function createBaseListAgentsResponse(): ListAgentsResponse {
+  return { agents: [], total: 0n };
+}
+
+export const ListAgentsResponse: MessageFns<ListAgentsResponse> = {
+  encode(message: ListAgentsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.agents) {
+      AgentRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0n) {
+      if (BigInt.asIntN(64, message.total) !== message.total) {
+        throw new globalThis.Error("value provided for field message.total of type int64 too large");
+      }
+      writer.uint32(16).int64(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAgentsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAgentsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agents.push(AgentRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListAgentsResponse {
+    return {
+      agents: globalThis.Array.isArray(object?.agents) ? object.agents.map((e: any) => AgentRecord.fromJSON(e)) : [],
+      total: isSet(object.total) ? BigInt(object.total) : 0n,
+    };
+  },
+
+  toJSON(message: ListAgentsResponse): unknown {
+    const obj: any = {};
+    if (message.agents?.length) {
+      obj.agents = message.agents.map((e) => AgentRecord.toJSON(e));
+    }
+    if (message.total !== 0n) {
+      obj.total = message.total.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListAgentsResponse>, I>>(base?: I): ListAgentsResponse {
+    return ListAgentsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListAgentsResponse>, I>>(object: I): ListAgentsResponse {
+    const message = createBaseListAgentsResponse();
+    message.agents = object.agents?.map((e) => AgentRecord.fromPartial(e)) || [];
+    message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    return message;
+  },
+};
+
+function createBaseGetAgentRequest(): GetAgentRequest {
+  return { agentId: "" };
+}
+
+export const GetAgentRequest: MessageFns<GetAgentRequest> = {
+  encode(message: GetAgentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAgentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAgentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetAgentRequest {
+    return {
+      agentId: isSet(object.agentId)
+        ? globalThis.String(object.agentId)
+        : isSet(object.agent_id)
+        ? globalThis.String(object.agent_id)
+        : "",
+    };
+  },
+
+  toJSON(message: GetAgentRequest): unknown {
+    const obj: any = {};
+    if (message.agentId !== "") {
+      obj.agentId = message.agentId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetAgentRequest>, I>>(base?: I): GetAgentRequest {
+    return GetAgentRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetAgentRequest>, I>>(object: I): GetAgentRequest {
+    const message = createBaseGetAgentRequest();
+    message.agentId = object.agentId ?? "";
+    return message;
+  },
+};
+
+function createBaseGetAgentResponse(): GetAgentResponse {
+  return { agent: undefined, labels: [], jobsHeld: 0, jobs: [] };
+}
+
+export const GetAgentResponse: MessageFns<GetAgentResponse> = {
+  encode(message: GetAgentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agent !== undefined) {
+      AgentRecord.encode(message.agent, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.labels) {
+      AgentLabel.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.jobsHeld !== 0) {
+      writer.uint32(24).int32(message.jobsHeld);
+    }
+    for (const v of message.jobs) {
+      HeldJob.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetAgentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetAgentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agent = AgentRecord.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.labels.push(AgentLabel.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.jobsHeld = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.jobs.push(HeldJob.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetAgentResponse {
+    return {
+      agent: isSet(object.agent) ? AgentRecord.fromJSON(object.agent) : undefined,
+      labels: globalThis.Array.isArray(object?.labels) ? object.labels.map((e: any) => AgentLabel.fromJSON(e)) : [],
+      jobsHeld: isSet(object.jobsHeld)
+        ? globalThis.Number(object.jobsHeld)
+        : isSet(object.jobs_held)
+        ? globalThis.Number(object.jobs_held)
+        : 0,
+      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => HeldJob.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: GetAgentResponse): unknown {
+    const obj: any = {};
+    if (message.agent !== undefined) {
+      obj.agent = AgentRecord.toJSON(message.agent);
+    }
+    if (message.labels?.length) {
+      obj.labels = message.labels.map((e) => AgentLabel.toJSON(e));
+    }
+    if (message.jobsHeld !== 0) {
+      obj.jobsHeld = Math.round(message.jobsHeld);
+    }
+    if (message.jobs?.length) {
+      obj.jobs = message.jobs.map((e) => HeldJob.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetAgentResponse>, I>>(base?: I): GetAgentResponse {
+    return GetAgentResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetAgentResponse>, I>>(object: I): GetAgentResponse {
+    const message = createBaseGetAgentResponse();
+    message.agent = (object.agent !== undefined && object.agent !== null)
+      ? AgentRecord.fromPartial(object.agent)
+      : undefined;
+    message.labels = object.labels?.map((e) => AgentLabel.fromPartial(e)) || [];
+    message.jobsHeld = object.jobsHeld ?? 0;
+    message.jobs = object.jobs?.map((e) => HeldJob.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseAgentLabel(): AgentLabel {
+  return { key: "", value: "", setBy: LabelSetter.LABEL_SETTER_UNSPECIFIED, by: "", atMs: 0n };
+}
+
+export const AgentLabel: MessageFns<AgentLabel> = {
+  encode(message: AgentLabel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    if (message.setBy !== LabelSetter.LABEL_SETTER_UNSPECIFIED) {
+      writer.uint32(24).int32(labelSetterToNumber(message.setBy));
+    }
+    if (message.by !== "") {
+      writer.uint32(34).string(message.by);
+    }
+    if (message.atMs !== 0n) {
+      if (BigInt.asIntN(64, message.atMs) !== message.atMs) {
+        throw new globalThis.Error("value provided for field message.atMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.atMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentLabel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentLabel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.setBy = labelSetterFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.atMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentLabel {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+      setBy: isSet(object.setBy)
+        ? labelSetterFromJSON(object.setBy)
+        : isSet(object.set_by)
+        ? labelSetterFromJSON(object.set_by)
+        : LabelSetter.LABEL_SETTER_UNSPECIFIED,
+      by: isSet(object.by) ? globalThis.String(object.by) : "",
+      atMs: isSet(object.atMs) ? BigInt(object.atMs) : isSet(object.at_ms) ? BigInt(object.at_ms) : 0n,
+    };
+  },
+
+  toJSON(message: AgentLabel): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    if (message.setBy !== LabelSetter.LABEL_SETTER_UNSPECIFIED) {
+      obj.setBy = labelSetterToJSON(message.setBy);
+    }
+    if (message.by !== "") {
+      obj.by = message.by;
+    }
+    if (message.atMs !== 0n) {
+      obj.atMs = message.atMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentLabel>, I>>(base?: I): AgentLabel {
+    return AgentLabel.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentLabel>, I>>(object: I): AgentLabel {
+    const message = createBaseAgentLabel();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    message.setBy = object.setBy ?? LabelSetter.LABEL_SETTER_UNSPECIFIED;
+    message.by = object.by ?? "";
+    message.atMs = (object.atMs !== undefined && object.atMs !== null) ? BigInt(object.atMs) : 0n;
+    return message;
+  },
+};
+
+function createBaseHeldJob(): HeldJob {
+  return { runId: "", jobId: "", pipelineId: "", projectId: "" };
+}
+
+export const HeldJob: MessageFns<HeldJob> = {
+  encode(message: HeldJob, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.jobId !== "") {
+      writer.uint32(18).string(message.jobId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(26).string(message.pipelineId);
+    }
+    if (message.projectId !== "") {
+      writer.uint32(34).string(message.projectId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HeldJob {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHeldJob();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.jobId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HeldJob {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      jobId: isSet(object.jobId)
+        ? globalThis.String(object.jobId)
+        : isSet(object.job_id)
+        ? globalThis.String(object.job_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+    };
+  },
+
+  toJSON(message: HeldJob): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.jobId !== "") {
+      obj.jobId = message.jobId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HeldJob>, I>>(base?: I): HeldJob {
+    return HeldJob.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HeldJob>, I>>(object: I): HeldJob {
+    const message = createBaseHeldJob();
+    message.runId = object.runId ?? "";
+    message.jobId = object.jobId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.projectId = object.projectId ?? "";
+    return message;
+  },
+};
+
+function createBaseDrainAgentRequest(): DrainAgentRequest {
+  return { agentId: "", reason: "" };
+}
+
+export const DrainAgentRequest: MessageFns<DrainAgentRequest> = {
+  encode(message: DrainAgentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DrainAgentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDrainAgentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DrainAgentRequest {
+    return {
+      agentId: isSet(object.agentId)
+        ? globalThis.String(object.agentId)
+        : isSet(object.agent_id)
+        ? globalThis.String(object.agent_id)
+        : "",
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+    };
+  },
+
+  toJSON(message: DrainAgentRequest): unknown {
+    const obj: any = {};
+    if (message.agentId !== "") {
+      obj.agentId = message.agentId;
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DrainAgentRequest>, I>>(base?: I): DrainAgentRequest {
+    return DrainAgentRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DrainAgentRequest>, I>>(object: I): DrainAgentRequest {
+    const message = createBaseDrainAgentRequest();
+    message.agentId = object.agentId ?? "";
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseDrainAgentResponse(): DrainAgentResponse {
+  return { agent: undefined };
+}
+
+export const DrainAgentResponse: MessageFns<DrainAgentResponse> = {
+  encode(message: DrainAgentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agent !== undefined) {
+      AgentRecord.encode(message.agent, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DrainAgentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDrainAgentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agent = AgentRecord.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DrainAgentResponse {
+    return { agent: isSet(object.agent) ? AgentRecord.fromJSON(object.agent) : undefined };
+  },
+
+  toJSON(message: DrainAgentResponse): unknown {
+    const obj: any = {};
+    if (message.agent !== undefined) {
+      obj.agent = AgentRecord.toJSON(message.agent);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DrainAgentResponse>, I>>(base?: I): DrainAgentResponse {
+    return DrainAgentResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DrainAgentResponse>, I>>(object: I): DrainAgentResponse {
+    const message = createBaseDrainAgentResponse();
+    message.agent = (object.agent !== undefined && object.agent !== null)
+      ? AgentRecord.fromPartial(object.agent)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUndrainAgentRequest(): UndrainAgentRequest {
+  return { agentId: "" };
+}
+
+export const UndrainAgentRequest: MessageFns<UndrainAgentRequest> = {
+  encode(message: UndrainAgentRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UndrainAgentRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUndrainAgentRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UndrainAgentRequest {
+    return {
+      agentId: isSet(object.agentId)
+        ? globalThis.String(object.agentId)
+        : isSet(object.agent_id)
+        ? globalThis.String(object.agent_id)
+        : "",
+    };
+  },
+
+  toJSON(message: UndrainAgentRequest): unknown {
+    const obj: any = {};
+    if (message.agentId !== "") {
+      obj.agentId = message.agentId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UndrainAgentRequest>, I>>(base?: I): UndrainAgentRequest {
+    return UndrainAgentRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UndrainAgentRequest>, I>>(object: I): UndrainAgentRequest {
+    const message = createBaseUndrainAgentRequest();
+    message.agentId = object.agentId ?? "";
+    return message;
+  },
+};
+
+function createBaseUndrainAgentResponse(): UndrainAgentResponse {
+  return { agent: undefined };
+}
+
+export const UndrainAgentResponse: MessageFns<UndrainAgentResponse> = {
+  encode(message: UndrainAgentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agent !== undefined) {
+      AgentRecord.encode(message.agent, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UndrainAgentResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUndrainAgentResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agent = AgentRecord.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UndrainAgentResponse {
+    return { agent: isSet(object.agent) ? AgentRecord.fromJSON(object.agent) : undefined };
+  },
+
+  toJSON(message: UndrainAgentResponse): unknown {
+    const obj: any = {};
+    if (message.agent !== undefined) {
+      obj.agent = AgentRecord.toJSON(message.agent);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UndrainAgentResponse>, I>>(base?: I): UndrainAgentResponse {
+    return UndrainAgentResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UndrainAgentResponse>, I>>(object: I): UndrainAgentResponse {
+    const message = createBaseUndrainAgentResponse();
+    message.agent = (object.agent !== undefined && object.agent !== null)
+      ? AgentRecord.fromPartial(object.agent)
+      : undefined;
+    return message;
+  },
+};
 
 function createBaseRegisterRequest(): RegisterRequest {
   return { name: "", labels: {}, slots: 0, version: "" };
@@ -5248,8 +7050,9 @@ export const UpdateLabelsResponse_LabelsEntry: MessageFns<UpdateLabelsResponse_L
 };
 
 /**
- * Every call carries the metadata `authorization: Bearer <agent token>`; Register carries a registration token instead. The
- * token says which agent calls.
+ * Every call of an agent carries the metadata `authorization: Bearer <agent token>`; Register carries a registration token
+ * instead. The token says which agent calls. ListAgents, GetAgent, DrainAgent and UndrainAgent are for programs, which send
+ * the token of a user.
  */
 export type AgentService = typeof AgentService;
 export const AgentService = {
@@ -5345,6 +7148,47 @@ export const AgentService = {
     responseSerialize: (value: ConnectResponse): Buffer => Buffer.from(ConnectResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConnectResponse => ConnectResponse.decode(value),
   },
+  /** Lists the agents that the caller may see. */
+  listAgents: {
+    path: "/agent.v1.Agent/ListAgents" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListAgentsRequest): Buffer => Buffer.from(ListAgentsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListAgentsRequest => ListAgentsRequest.decode(value),
+    responseSerialize: (value: ListAgentsResponse): Buffer => Buffer.from(ListAgentsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListAgentsResponse => ListAgentsResponse.decode(value),
+  },
+  /** Reads an agent, with who has set its labels and the jobs that it holds. */
+  getAgent: {
+    path: "/agent.v1.Agent/GetAgent" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetAgentRequest): Buffer => Buffer.from(GetAgentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetAgentRequest => GetAgentRequest.decode(value),
+    responseSerialize: (value: GetAgentResponse): Buffer => Buffer.from(GetAgentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetAgentResponse => GetAgentResponse.decode(value),
+  },
+  /** Lets an agent take no new job; it finishes what it holds. Safe to repeat. */
+  drainAgent: {
+    path: "/agent.v1.Agent/DrainAgent" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DrainAgentRequest): Buffer => Buffer.from(DrainAgentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DrainAgentRequest => DrainAgentRequest.decode(value),
+    responseSerialize: (value: DrainAgentResponse): Buffer => Buffer.from(DrainAgentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DrainAgentResponse => DrainAgentResponse.decode(value),
+  },
+  /** Lets a drained agent take jobs again. Safe to repeat. */
+  undrainAgent: {
+    path: "/agent.v1.Agent/UndrainAgent" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UndrainAgentRequest): Buffer => Buffer.from(UndrainAgentRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UndrainAgentRequest => UndrainAgentRequest.decode(value),
+    responseSerialize: (value: UndrainAgentResponse): Buffer =>
+      Buffer.from(UndrainAgentResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UndrainAgentResponse => UndrainAgentResponse.decode(value),
+  },
 } as const;
 
 export interface AgentServer extends UntypedServiceImplementation {
@@ -5371,6 +7215,14 @@ export interface AgentServer extends UntypedServiceImplementation {
   updateLabels: handleUnaryCall<UpdateLabelsRequest, UpdateLabelsResponse>;
   /** The control channel. The first message of the agent is `hello`; the first message of the control plane is `welcome`. */
   connect: handleBidiStreamingCall<ConnectRequest, ConnectResponse>;
+  /** Lists the agents that the caller may see. */
+  listAgents: handleUnaryCall<ListAgentsRequest, ListAgentsResponse>;
+  /** Reads an agent, with who has set its labels and the jobs that it holds. */
+  getAgent: handleUnaryCall<GetAgentRequest, GetAgentResponse>;
+  /** Lets an agent take no new job; it finishes what it holds. Safe to repeat. */
+  drainAgent: handleUnaryCall<DrainAgentRequest, DrainAgentResponse>;
+  /** Lets a drained agent take jobs again. Safe to repeat. */
+  undrainAgent: handleUnaryCall<UndrainAgentRequest, UndrainAgentResponse>;
 }
 
 export interface AgentClient extends Client {
@@ -5497,6 +7349,70 @@ export interface AgentClient extends Client {
   connect(): ClientDuplexStream<ConnectRequest, ConnectResponse>;
   connect(options: Partial<CallOptions>): ClientDuplexStream<ConnectRequest, ConnectResponse>;
   connect(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<ConnectRequest, ConnectResponse>;
+  /** Lists the agents that the caller may see. */
+  listAgents(
+    request: ListAgentsRequest,
+    callback: (error: ServiceError | null, response: ListAgentsResponse) => void,
+  ): ClientUnaryCall;
+  listAgents(
+    request: ListAgentsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListAgentsResponse) => void,
+  ): ClientUnaryCall;
+  listAgents(
+    request: ListAgentsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListAgentsResponse) => void,
+  ): ClientUnaryCall;
+  /** Reads an agent, with who has set its labels and the jobs that it holds. */
+  getAgent(
+    request: GetAgentRequest,
+    callback: (error: ServiceError | null, response: GetAgentResponse) => void,
+  ): ClientUnaryCall;
+  getAgent(
+    request: GetAgentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetAgentResponse) => void,
+  ): ClientUnaryCall;
+  getAgent(
+    request: GetAgentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetAgentResponse) => void,
+  ): ClientUnaryCall;
+  /** Lets an agent take no new job; it finishes what it holds. Safe to repeat. */
+  drainAgent(
+    request: DrainAgentRequest,
+    callback: (error: ServiceError | null, response: DrainAgentResponse) => void,
+  ): ClientUnaryCall;
+  drainAgent(
+    request: DrainAgentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DrainAgentResponse) => void,
+  ): ClientUnaryCall;
+  drainAgent(
+    request: DrainAgentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DrainAgentResponse) => void,
+  ): ClientUnaryCall;
+  /** Lets a drained agent take jobs again. Safe to repeat. */
+  undrainAgent(
+    request: UndrainAgentRequest,
+    callback: (error: ServiceError | null, response: UndrainAgentResponse) => void,
+  ): ClientUnaryCall;
+  undrainAgent(
+    request: UndrainAgentRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UndrainAgentResponse) => void,
+  ): ClientUnaryCall;
+  undrainAgent(
+    request: UndrainAgentRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UndrainAgentResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const AgentClient = makeGenericClientConstructor(AgentService, "agent.v1.Agent") as unknown as {

@@ -1,15 +1,18 @@
 /** Registration tokens, with which agents register. Administrators make, list and revoke them. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
-import type { TokenId } from "../../domain/ids.ts";
+import { highestRole, NO_RIGHTS } from "../../domain/roles.ts";
+import type { TenantId, TokenId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
 import { agentLabels } from "../agent-labels.ts";
-import { authoriseUser, type Caller } from "./access.ts";
-import type { IdentityContext } from "./context.ts";
-import { lifetime, tokenName } from "./personal-tokens.ts";
+import { authoriseAs, type Caller } from "../identity/access.ts";
+import { type RightsContext, tenantIdsFor } from "../reaching.ts";
+import { givenReach, authoriseManaging, reachBody, reachShape } from "./reaching-agents.ts";
+import type { IdentityContext } from "../identity/context.ts";
+import { lifetime, tokenName } from "../identity/personal-tokens.ts";
 import { id, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
-import { issueToken, tokenIdOf } from "./tokens.ts";
+import { issueToken, tokenIdOf } from "../identity/tokens.ts";
 
 const MAX_USES = 1_000_000;
 
@@ -21,6 +24,8 @@ export const createRegistrationTokenBody = z.strictObject({
   maxUses: z.number().int().min(1).max(MAX_USES).optional(),
   /** Trusted labels of the agents that register with it; absent for none. */
   labels: agentLabels.optional(),
+  /** Which jobs the agents that register with it may get; absent for agents of the installation. */
+  reach: reachBody.optional(),
 });
 
 const registrationFields = {
@@ -36,6 +41,8 @@ const registrationFields = {
   usable: z.boolean(),
   /** Trusted labels of the agents that register with it. */
   labels: mapOf(z.string()),
+  /** Which jobs the agents that register with it may get; null for agents of the installation. */
+  reach: reachShape.nullable(),
 };
 
 export const RegistrationTokenShape = shape("RegistrationToken", registrationFields);
@@ -46,11 +53,12 @@ type RegistrationTokenView = z.infer<typeof RegistrationTokenShape>;
 type NewRegistrationTokenView = z.infer<typeof NewRegistrationTokenShape>;
 
 export async function createRegistrationToken(
-  context: IdentityContext,
+  context: IdentityContext & RightsContext,
   caller: Caller,
-  { name, expiresIn, maxUses, labels }: z.output<typeof createRegistrationTokenBody>,
+  { name, expiresIn, maxUses, labels, reach: given }: z.output<typeof createRegistrationTokenBody>,
 ): Promise<NewRegistrationTokenView> {
-  const { userId } = authoriseUser(caller, "manageAgents");
+  const { user, reach } = await givenReach(context, caller, given);
+  const { userId } = user;
   const token = await issueToken(context, {
     kind: "registration",
     subject: userId,
@@ -58,6 +66,7 @@ export async function createRegistrationToken(
     ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
     ...(maxUses === undefined ? {} : { maxUses }),
     ...(labels === undefined ? {} : { labels }),
+    ...(reach === undefined ? {} : { reach }),
   });
   const stored = await context.stores.identity.findToken(tokenIdOf(token));
   return { ...view(stored!, context.clock.now()), token };
@@ -68,8 +77,10 @@ export async function listRegistrationTokens(
   context: IdentityContext,
   caller: Caller,
 ): Promise<{ readonly list: readonly RegistrationTokenView[]; readonly total: number }> {
-  authoriseUser(caller, "manageAgents");
-  const tokens = await context.stores.identity.listRegistrationTokens();
+  const tenantIds = managedTenants(caller);
+  const tokens = (await context.stores.identity.listRegistrationTokens()).filter(
+    ({ reach }) => tenantIds === undefined || (reach !== undefined && tenantIds.includes(reach.tenantId)),
+  );
   const now = context.clock.now();
   const list = tokens.toSorted((a, b) => b.createdAt - a.createdAt).map((token) => view(token, now));
   return { list, total: list.length };
@@ -84,15 +95,30 @@ export async function deleteRegistrationToken(
   caller: Caller,
   { tokenId }: { readonly tokenId: TokenId },
 ): Promise<void> {
-  authoriseUser(caller, "manageAgents");
   const { identity } = context.stores;
-  const isRegistration = (await identity.findToken(tokenId))?.kind === "registration";
-  if (isRegistration && (await identity.deleteToken(tokenId))) return;
-  throw new MillraceError("not_found", `there is no registration token ${JSON.stringify(tokenId)}`);
+  const missing = () => new MillraceError("not_found", `there is no registration token ${JSON.stringify(tokenId)}`);
+  const token = await identity.findToken(tokenId);
+  authoriseManaging(caller, token ?? {}, missing);
+  if (token?.kind !== "registration" || !(await identity.deleteToken(tokenId))) throw missing();
+}
+
+/** The tenants whose agents the caller manages; undefined for all. Throws `forbidden` for a role that is too low. */
+function managedTenants(caller: Caller): readonly TenantId[] | undefined {
+  const tenantIds = tenantIdsFor(caller, "manageAgents");
+  if (tenantIds?.length !== 0 || caller.kind !== "user") return tenantIds;
+  const role = highestRole(...(caller.rights ?? NO_RIGHTS).tenants.values());
+  if (role !== null)
+    authoriseAs(
+      caller,
+      "manageAgents",
+      role,
+      () => new MillraceError("forbidden", "this operation needs the role admin"),
+    );
+  return tenantIds;
 }
 
 function view(token: Token, now: number): RegistrationTokenView {
-  const { tokenId, name, subject, createdAt, expiresAt, maxUses, uses, labels = [] } = token;
+  const { tokenId, name, subject, createdAt, expiresAt, maxUses, uses, labels = [], reach = null } = token;
   const isSpent = maxUses !== null && uses >= maxUses;
   const isExpired = expiresAt !== null && expiresAt <= now;
   return {
@@ -105,5 +131,6 @@ function view(token: Token, now: number): RegistrationTokenView {
     uses,
     usable: !isSpent && !isExpired,
     labels: Object.fromEntries(labels),
+    reach,
   };
 }
