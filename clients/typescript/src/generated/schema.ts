@@ -318,11 +318,46 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** Reads an agent, with who has set its labels and the jobs that it holds. */
+        readonly get: operations["getAgent"];
         readonly put?: never;
         readonly post?: never;
         /** Removes an agent with its tokens; its jobs count as lost. */
         readonly delete: operations["deleteAgent"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/agents/{agentId}/drain": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Lets an agent take no new job; it finishes what it holds. */
+        readonly post: operations["drainAgent"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/agents/{agentId}/undrain": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Lets a drained agent take jobs again. */
+        readonly post: operations["undrainAgent"];
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1741,6 +1776,44 @@ export interface components {
             readonly createdAt: string;
             readonly online: boolean | null;
             readonly busy: number;
+            readonly draining: boolean;
+            readonly drain: components["schemas"]["AgentDrain"] | null;
+            readonly reach: {
+                readonly tenantId: string;
+                readonly projectIds: readonly string[] | null;
+            } | null;
+        };
+        readonly AgentDetail: {
+            readonly agentId: string;
+            readonly name: string;
+            readonly labels: {
+                readonly [key: string]: string;
+            };
+            readonly trusted: readonly string[];
+            readonly overruled: {
+                readonly [key: string]: string;
+            };
+            readonly slots: number;
+            readonly version: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly online: boolean | null;
+            readonly busy: number;
+            readonly draining: boolean;
+            readonly drain: components["schemas"]["AgentDrain"] | null;
+            readonly reach: {
+                readonly tenantId: string;
+                readonly projectIds: readonly string[] | null;
+            } | null;
+            readonly labelSources: readonly components["schemas"]["AgentLabel"][];
+            readonly jobsHeld: number;
+            readonly jobs: readonly components["schemas"]["HeldJob"][];
+        };
+        readonly AgentDrain: {
+            readonly by: string;
+            /** Format: date-time */
+            readonly at: string;
+            readonly reason: string;
         };
         readonly AgentEvent: {
             readonly eventId: string;
@@ -1753,6 +1826,14 @@ export interface components {
             /** Format: date-time */
             readonly receivedAt: string;
             readonly data: unknown;
+        };
+        readonly AgentLabel: {
+            readonly key: string;
+            readonly value: string;
+            /** @enum {string} */
+            readonly setBy: "agent" | "user" | "registrationToken";
+            readonly by: string | null;
+            readonly at: string | null;
         };
         readonly AgentMatch: {
             readonly online: number;
@@ -1995,6 +2076,12 @@ export interface components {
             readonly holder: string | null;
             readonly ahead: number;
         };
+        readonly HeldJob: {
+            readonly runId: string;
+            readonly jobId: string;
+            readonly pipelineId: string;
+            readonly projectId: string;
+        };
         readonly IdToken: {
             readonly token: string;
             /** Format: date-time */
@@ -2061,6 +2148,10 @@ export interface components {
             readonly labels: {
                 readonly [key: string]: string;
             };
+            readonly reach: {
+                readonly tenantId: string;
+                readonly projectIds: readonly string[] | null;
+            } | null;
             readonly token: string;
         };
         readonly NewToken: {
@@ -2249,6 +2340,10 @@ export interface components {
             readonly labels: {
                 readonly [key: string]: string;
             };
+            readonly reach: {
+                readonly tenantId: string;
+                readonly projectIds: readonly string[] | null;
+            } | null;
         };
         readonly RenewedLogin: {
             readonly accessToken: string;
@@ -3556,6 +3651,11 @@ export interface operations {
                     readonly labels?: {
                         readonly [key: string]: string;
                     };
+                    readonly reach?: {
+                        readonly tenantId: string;
+                    } | {
+                        readonly projectIds: readonly string[];
+                    };
                 };
             };
         };
@@ -3702,6 +3802,42 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly getAgent: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly agentId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["AgentDetail"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly deleteAgent: {
         readonly parameters: {
             readonly query?: never;
@@ -3732,6 +3868,96 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly drainAgent: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly agentId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u.
+                     * @default
+                     */
+                    readonly reason?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Agent"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly undrainAgent: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly agentId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Agent"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
