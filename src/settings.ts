@@ -3,6 +3,7 @@
  * generate` writes docs/configuration.md from this table. `config.ts` checks the values, and reads only variables that
  * have a row here.
  */
+import { PROGRAM_SETTINGS } from "./program-settings.ts";
 
 export interface Setting {
   readonly group: SettingGroup;
@@ -307,108 +308,7 @@ export const SETTINGS = {
     without: "`info`; of `start`, in a file",
     meaning: "`debug`, `info`, `warn`, `error` or `silent`.",
   },
-  MILLRACE_GATEWAY: { group: "Agents", standard: "127.0.0.1:9090", meaning: "Where the gateway is, `host:port`." },
-  MILLRACE_GATEWAY_SECURITY: {
-    group: "Agents",
-    standard: null,
-    without: "`plaintext`, to this machine only; `tls` with a CA or certificate file",
-    meaning: "`tls` or `plaintext`.",
-  },
-  MILLRACE_GATEWAY_CA_FILE: {
-    group: "Agents",
-    standard: null,
-    without: "the system's authorities",
-    meaning: "PEM file of the authorities to trust.",
-  },
-  MILLRACE_GATEWAY_CERT_FILE: {
-    group: "Agents",
-    standard: null,
-    without: "none",
-    meaning: "PEM file of the certificate that the agent presents to a gateway that asks for one.",
-  },
-  MILLRACE_GATEWAY_KEY_FILE: { group: "Agents", standard: null, without: "none", meaning: "PEM file with its key." },
-  MILLRACE_AGENT_NAME: {
-    group: "Agents",
-    standard: null,
-    without: "the host's name",
-    meaning: "The agent's name, unique in the installation.",
-  },
-  MILLRACE_AGENT_SLOTS: { group: "Agents", standard: "1", meaning: "How many jobs may run at a time." },
-  MILLRACE_AGENT_LABELS: {
-    group: "Agents",
-    standard: null,
-    without: "none",
-    meaning: "`key=value,...`, by which jobs select agents.",
-  },
-  MILLRACE_AGENT_FACTS: {
-    group: "Agents",
-    standard: "on",
-    meaning: "`off` leaves out the labels `os`, `arch`, `hostname`, `cores` and `step-isolation`.",
-  },
-  MILLRACE_STEP_USER: {
-    group: "Agents",
-    standard: null,
-    without: "the agent's own user",
-    meaning: "The user as whom [steps run](operations.md#steps-as-another-user).",
-  },
-  MILLRACE_AGENT_PLUGIN_DIRS: {
-    group: "Agents",
-    standard: null,
-    without: "none",
-    meaning: "Folders with [plugins](plugins.md) of your own, absolute paths separated by commas.",
-  },
-  MILLRACE_AGENT_PLUGIN_CACHE: {
-    group: "Agents",
-    standard: "1GB",
-    meaning: "Disk space for fetched plugins, not counting those in use.",
-  },
-  MILLRACE_AGENT_DRAIN_TIMEOUT: {
-    group: "Agents",
-    standard: "25s",
-    meaning: "How long jobs may continue after SIGTERM; see [Stop an agent](operations.md#stop-an-agent).",
-  },
-  MILLRACE_AGENT_MIN_FREE_DISK: {
-    group: "Agents",
-    standard: null,
-    without: "the lesser of `1GiB` and `5%`",
-    meaning: "No job begins while less disk space is free: `2GB`, `5%` or `0`.",
-  },
-  MILLRACE_AGENT_STEP_ISOLATION: {
-    group: "Agents",
-    standard: "auto",
-    meaning:
-      "`cgroup`, `pid-namespace`, `subreaper` or `mark`: how [what steps start](operations.md#what-steps-leave-behind) is found.",
-  },
-  MILLRACE_AGENT_LOG_BUFFER: {
-    group: "Agents",
-    standard: "256MiB",
-    meaning: "Disk space for log lines that cannot be sent.",
-  },
-  MILLRACE_AGENT_CONFIG: {
-    group: "Agents",
-    standard: null,
-    without: "none",
-    meaning: "A [file with the agent's settings](operations.md#agents).",
-  },
-  MILLRACE_URL: {
-    group: "Commands",
-    standard: null,
-    without: "the current [context](cli.md#log-in)",
-    meaning: "The server of the [commands that call one](cli.md#commands-that-call-a-server), for scripts.",
-  },
-  MILLRACE_TOKEN: {
-    group: "Commands",
-    standard: null,
-    without: "none",
-    meaning: "The token for `MILLRACE_URL`, and of `plan --server` and `plugin push`.",
-  },
-  REDIS_BINARY: {
-    group: "Commands",
-    standard: null,
-    without:
-      "`valkey-server` or `redis-server` on PATH, else [a fetched one](operations.md#where-the-embedded-redis-comes-from)",
-    meaning: "The server that an embedded installation starts.",
-  },
+  ...PROGRAM_SETTINGS,
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof SETTINGS;

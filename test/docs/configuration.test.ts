@@ -10,7 +10,7 @@ import { readPage, ROOT } from "../support/pages.ts";
 
 const settings = Object.entries(SETTINGS) as [SettingName, Setting][];
 /** Variables that a command reads itself, not a node or an agent. */
-const OF_COMMANDS: readonly SettingName[] = ["MILLRACE_TOKEN", "REDIS_BINARY"];
+const OF_COMMANDS: readonly SettingName[] = ["MILLRACE_URL", "MILLRACE_TOKEN", "REDIS_BINARY"];
 
 describe("the page of settings", () => {
   const page = readPage("docs/configuration.md");

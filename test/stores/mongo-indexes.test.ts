@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MongoClient } from "mongodb";
 import { asId, newId, type ProjectId } from "../../src/domain/ids.ts";
-import { indexOf } from "../../src/stores/mongo/find-runs.ts";
+import { indexOf } from "../../src/stores/mongo/runs/find-runs.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { RunSearch } from "../../src/stores/ports/aggregates.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";

@@ -34,12 +34,18 @@ import {
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { parsedInPieces } from "./raw-documents.ts";
-import { findRuns } from "./find-runs.ts";
-import { loadJobs } from "./load-jobs.ts";
-import { behind } from "./list-place.ts";
+import { findRuns } from "./runs/find-runs.ts";
+import { loadJobs } from "./runs/load-jobs.ts";
+import { behind } from "./runs/list-place.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
 import { fitted, isSmall, isTooLarge, unpacked } from "./packed-snapshots.ts";
-import { type AggregateDocument, type HeadDocument, HEAD_FIELDS, toHead, withEnded } from "./aggregate-documents.ts";
+import {
+  type AggregateDocument,
+  type HeadDocument,
+  HEAD_FIELDS,
+  toHead,
+  withEnded,
+} from "./runs/aggregate-documents.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
 

@@ -3,7 +3,7 @@ import type { Collection, Document } from "mongodb";
 import type { RootId } from "../../domain/ids.ts";
 import type { StoredActor } from "../ports/aggregates.ts";
 import type { InspectionStore, LookUpRow, RecordKind, RecordOwner } from "../ports/inspection.ts";
-import { type AggregateDocument, toHead, withEnded } from "./aggregate-documents.ts";
+import { type AggregateDocument, toHead, withEnded } from "./runs/aggregate-documents.ts";
 import type { Connection, Keyed } from "./connection.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
 import { unpacked } from "./packed-snapshots.ts";

@@ -24,7 +24,7 @@ import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { secretStore } from "./secrets.ts";
-import { statisticsStore } from "./statistics.ts";
+import { statisticsStore } from "./runs/statistics.ts";
 
 /**
  * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot,

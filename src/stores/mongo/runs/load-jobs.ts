@@ -3,12 +3,12 @@
  * what is asked for. Two reads are needed, the first to choose; a save between them begins the reading again.
  */
 import type { Collection, Document } from "mongodb";
-import type { JobRunId, RunId } from "../../domain/ids.ts";
-import type { Aggregate, JobInBrief, PartOfRun, StoredActor } from "../ports/aggregates.ts";
-import { jobsOf } from "../ports/jobs-of.ts";
+import type { JobRunId, RunId } from "../../../domain/ids.ts";
+import type { Aggregate, JobInBrief, PartOfRun, StoredActor } from "../../ports/aggregates.ts";
+import { jobsOf } from "../../ports/jobs-of.ts";
 import { type AggregateDocument, HEAD_FIELDS, toHead, withEnded } from "./aggregate-documents.ts";
-import type { EndedAttempts } from "./ended-attempts.ts";
-import { unpacked } from "./packed-snapshots.ts";
+import type { EndedAttempts } from "../ended-attempts.ts";
+import { unpacked } from "../packed-snapshots.ts";
 
 /** After so many saves between the two reads, the whole run is read, which needs one read. */
 const MAX_TRIES = 3;

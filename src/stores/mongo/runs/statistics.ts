@@ -6,9 +6,9 @@
  */
 import { randomUUID } from "node:crypto";
 import type { AnyBulkWriteOperation, Collection } from "mongodb";
-import type { PipelineId, RunId } from "../../domain/ids.ts";
-import type { Addition, CountedOf, Counters, DayCounters, StatisticsStore } from "../ports/statistics.ts";
-import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
+import type { PipelineId, RunId } from "../../../domain/ids.ts";
+import type { Addition, CountedOf, Counters, DayCounters, StatisticsStore } from "../../ports/statistics.ts";
+import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "../connection.ts";
 
 interface CounterDocument extends CountedOf {
   readonly _id: string;

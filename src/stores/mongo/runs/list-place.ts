@@ -1,6 +1,6 @@
 /** Places in lists of runs, as conditions of queries. */
 import type { Document } from "mongodb";
-import type { ListKey } from "../ports/aggregates.ts";
+import type { ListKey } from "../../ports/aggregates.ts";
 
 /** What stands behind a place. The first condition bounds the part of the index that is read. */
 export function behind({ at, id }: ListKey, descending: boolean): Document {

@@ -1,7 +1,7 @@
 /** Documents of aggregates, as the port answers them. */
-import type { RootId, RunId } from "../../domain/ids.ts";
-import type { Aggregate, AggregateHead, StoredActor } from "../ports/aggregates.ts";
-import type { Contents, PackedFields } from "./packed-snapshots.ts";
+import type { RootId, RunId } from "../../../domain/ids.ts";
+import type { Aggregate, AggregateHead, StoredActor } from "../../ports/aggregates.ts";
+import type { Contents, PackedFields } from "../packed-snapshots.ts";
 
 export interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly _id: RootId;
