@@ -47,7 +47,7 @@ export function agentWait(
 ): AgentWait {
   if (all === null) return { reason: "agent", clause: "", text: "waits for an agent" };
   const tenantId = tenants.get(projectId) ?? null;
-  const online = all.filter(({ reach }) => isReachedBy(reach, { projectId, tenantId }));
+  const online = agentsInReach(projectId, all, tenants);
   // What belongs to other tenants is as if it were not there.
   const unreachable = all.filter((agent) => agent.reach?.tenantId === tenantId && !online.includes(agent));
   const others = describeUnreachable(unreachable);
@@ -74,6 +74,16 @@ export function agentWait(
     return { reason: "all_busy", clause: "", text: bound === "" ? text : `${text}; ${bound}` };
   }
   return { reason: "agent", clause: "", text: "waits for an agent to take it" };
+}
+
+/** The agents that may take jobs of the project, whatever their labels. */
+export function agentsInReach<Agent extends LabelledAgent>(
+  projectId: ProjectId,
+  agents: readonly Agent[],
+  tenants: Agents["tenants"] = NO_TENANTS,
+): readonly Agent[] {
+  const tenantId = tenants.get(projectId) ?? null;
+  return agents.filter(({ reach }) => isReachedBy(reach, { projectId, tenantId }));
 }
 
 /**
@@ -113,12 +123,13 @@ function describeUnreachable(agents: readonly OnlineAgent[]): string {
   return `bound to other projects, so out of reach: ${listed}`;
 }
 
-function isBusy(agent: OnlineAgent): boolean {
+/** True for an agent that takes no job now. */
+export function isBusy(agent: OnlineAgent): boolean {
   return agent.busy >= agent.slots || refusalOf(agent) !== "";
 }
 
 /** Why the agent takes no jobs whatever slots are free; empty when it does. */
-function refusalOf({ draining = false, takesNoJobs = "" }: OnlineAgent): string {
+export function refusalOf({ draining = false, takesNoJobs = "" }: OnlineAgent): string {
   return draining ? "it is draining: it finishes what it holds and takes no new job" : takesNoJobs;
 }
 

@@ -69,16 +69,25 @@ export function selectorMatches(selector: AgentSelector, agent: LabelledAgent): 
  * meets all.
  */
 export function failingClause(selector: AgentSelector, agent: LabelledAgent): string | undefined {
+  for (const clause of eachFailing(selector, agent)) return clause;
+  return undefined;
+}
+
+/** All clauses of `selector` that the agent does not meet. An agent without a trusted label is not asked for any in particular. */
+export function failingClauses(selector: AgentSelector, agent: LabelledAgent): readonly string[] {
+  return [...eachFailing(selector, agent)];
+}
+
+function* eachFailing(selector: AgentSelector, agent: LabelledAgent): Generator<string, void, void> {
   const labels = selector.trusted === true ? trustedLabelsOf(agent) : agent.labels;
-  if (selector.trusted === true && Object.keys(labels).length === 0) return ANY_TRUSTED;
+  if (selector.trusted === true && Object.keys(labels).length === 0) return yield ANY_TRUSTED;
   for (const label of selector.matchLabels) {
     const [key, value] = label;
-    if (labels[key] !== value) return wordsFor(selector) + describeLabel(label);
+    if (labels[key] !== value) yield wordsFor(selector) + describeLabel(label);
   }
   for (const expression of selector.matchExpressions) {
-    if (!expressionHolds(expression, labels)) return wordsFor(selector) + describeExpression(expression);
+    if (!expressionHolds(expression, labels)) yield wordsFor(selector) + describeExpression(expression);
   }
-  return undefined;
 }
 
 /** Every clause of `selector` as text for people; none for a selector that matches every agent. */

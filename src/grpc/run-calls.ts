@@ -11,6 +11,7 @@ import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
 import { commandBody, pauseRun, resumeRun, type RunCommand, stopRun } from "../app/commands/run-commands.ts";
 import { readRunOutputs } from "../app/runs/run-outputs.ts";
 import { renderRun, runQuery } from "../app/runs/run-detail.ts";
+import { findRuns, findRunsQuery } from "../app/runs/find-runs.ts";
 import { listRuns, listRunsQuery } from "../app/runs/runs.ts";
 import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
@@ -30,6 +31,7 @@ type RunCalls = Pick<
   | "rerunPipeline"
   | "getPipelineRun"
   | "listPipelineRuns"
+  | "findRuns"
   | "getRunTimeline"
   | "getRunOutputs"
   | "cancelJob"
@@ -87,6 +89,26 @@ export function runCalls(context: AppContext): RunCalls {
       return { runs: list.map(runSummary), total: BigInt(total) };
     }),
 
+    findRuns: unary(context, async (request, { caller }) => {
+      const { mine, statuses, projectId, pipelineId, ref, trigger, triggeredBy, fromMs, beforeMs, after, limit } =
+        request;
+      const query = parseMessage(findRunsQuery, {
+        mine: String(mine),
+        projectId: nonEmpty(projectId),
+        pipelineId: nonEmpty(pipelineId),
+        status: nonEmpty(statuses.map((status) => wordOf(RUN_STATUSES, status) ?? "unspecified").join(",")),
+        ref: nonEmpty(ref),
+        trigger: nonEmpty(trigger),
+        triggeredBy: nonEmpty(triggeredBy),
+        from: momentOf(fromMs),
+        before: momentOf(beforeMs),
+        after: nonEmpty(after),
+        limit: limit === 0 ? undefined : String(limit),
+      });
+      const { list, next } = await findRuns(context, caller, query);
+      return { runs: list.map(runSummary), next: next ?? "" };
+    }),
+
     getRunTimeline: unary(context, async ({ runId, after, limit }, { caller }) => {
       const query = parseMessage(timelineQuery, { after: Number(after), limit: limit === 0 ? undefined : limit });
       return timelineMessage(await readTimeline(context, caller, { ...query, runId: asId(runId) }));
@@ -102,6 +124,13 @@ export function runCalls(context: AppContext): RunCalls {
       return { status: JOB_STATUSES[(await cancelJob(context, caller, input)).status] };
     }),
   };
+}
+
+/** A time of a message as a query has it; undefined for none, which is 0. A time beyond the calendar is no time. */
+function momentOf(ms: bigint): string | undefined {
+  if (ms === 0n) return undefined;
+  const date = new Date(Number(ms));
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
 }
 
 type JobId = Parameters<typeof cancelJob>[2]["jobId"];

@@ -154,6 +154,7 @@ describe("pipelines over gRPC", () => {
       rerunPipeline: "operator",
       getPipelineRun: "viewer",
       listPipelineRuns: "viewer",
+      findRuns: "viewer",
       getRunTimeline: "viewer",
       getRunOutputs: "viewer",
       cancelJob: "operator",

@@ -46,6 +46,14 @@ describe("runs over gRPC", () => {
     });
     expect(waitingFor).to.include({ reason: "no_agent_online" });
     expect(startedAtMs >= createdAtMs && createdAtMs > 0n && commitSha !== "").to.equal(true);
+    const across = await calls.pipeline("findRuns", { pipelineId, trigger: "manual", fromMs: createdAtMs, limit: 1 });
+    expect(across).to.deep.equal({ runs: [runs[0]], next: across.next });
+    const none = {
+      pipelineId,
+      statuses: ["RUN_STATUS_FAILED" as const, "RUN_STATUS_SUCCESS" as const],
+      beforeMs: createdAtMs,
+    };
+    expect(await calls.pipeline("findRuns", { ...none })).to.deep.equal({ runs: [], next: "" });
     const filtered = await calls.pipeline("listPipelineRuns", { pipelineId, status: "RUN_STATUS_PAUSED" });
     expect(filtered).to.deep.equal({ runs: [], total: 0n });
   });

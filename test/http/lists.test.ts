@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { RunView } from "../../src/app/runs/run-view.ts";
+import type { RunDetail, RunView } from "../../src/app/runs/run-view.ts";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import { countRuns } from "../../src/app/statistics/count-runs.ts";
 import { LargeRun } from "../support/large-runs.ts";
@@ -94,6 +94,28 @@ describe("lists over HTTP", () => {
     } finally {
       edge.skewMs = 0;
     }
+  });
+
+  it("of a run's jobs say which condition let each run, and from which transition on a page can follow", async () => {
+    const when = (folded: string) => ({ when: { written: `success() && ${folded}`, folded } });
+    const planned = {
+      ...planOf([[{ name: "a", ...when("true") }, { name: "b", ...when("false") }, { name: "c" }], [{ name: "d" }]]),
+      pipelineId,
+    };
+    planned.stages = planned.stages.map((stage, at) => (at === 1 ? { ...stage, ...when("false") } : stage));
+    const run = new LargeRun(planned, undefined, undefined, newId("run"));
+    const conditions = async () => {
+      const { detail } = (await edge.call("GET", `/api/v1/pipelines/runs/${run.runId}`)).body;
+      return { ...detail, verdicts: detail.jobs.map(({ condition }: RunDetail["jobs"][number]) => condition?.verdict) };
+    };
+    run.finish();
+    await storeEnded(edge.context.stores, run, planned);
+    const { verdicts, jobs, revisionId, eventNumber } = await conditions();
+    expect(verdicts).to.deep.equal(["true", "false", undefined, "false"]);
+    expect(jobs[1].condition).to.deep.include({ of: "job", expression: "success() && false", resolved: "false" });
+    expect(jobs[3].condition.of).to.equal("stage");
+    expect([revisionId, eventNumber]).to.deep.equal(["rev_TEST", run.snapshot.head.eventNumber]);
+    expect(eventNumber).to.be.above(4);
   });
 
   it("of pipelines go on behind a cursor, however they are sorted", async () => {

@@ -117,8 +117,13 @@ describe("runs over HTTP", () => {
       await edge.context.presence.beat({ ...record, labels: { os: "mac" } });
       expect(await waiting()).to.include({ reason: "no_agent_matches" });
       expect((await waiting()).text).to.include("os=linux");
+      const failing = [{ clause: "os=linux", agents: 1, agentIds: [record.agentId] }];
+      const nearest = { agentId: record.agentId, failing: ["os=linux"] };
+      expect((await waiting()).agents).to.deep.equal({ online: 1, matching: 0, failing, nearest, busy: [] });
       await edge.context.presence.beat({ ...record, labels: { os: "linux" }, busy: 1 });
       expect(await waiting()).to.include({ reason: "all_busy" });
+      const busy = [{ agentId: record.agentId, busy: 1, slots: 1, takesNoJobs: "" }];
+      expect((await waiting()).agents).to.deep.equal({ online: 1, matching: 1, failing: [], nearest: null, busy });
       await edge.context.presence.leave(record.agentId, "b");
       expect((await detailOf(run)).jobs[1]).to.include({ agentId: GRANT.agentId, waitingFor: null });
     });

@@ -82,6 +82,7 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["rerunPipeline", "triggerRun", (world) => ({ ...onPipelineRun(world), scope: RerunScope.RERUN_SCOPE_ALL })],
     ["getPipelineRun", "readRuns", onPipelineRun],
     ["listPipelineRuns", "readRuns", onPipeline],
+    ["findRuns", "readRuns", undefined, "list"],
     ["getRunTimeline", "readRuns", onRun],
     ["getRunOutputs", "readRuns", onRun],
     ["cancelJob", "controlRun", ({ jobId }) => ({ jobId })],

@@ -28,12 +28,28 @@ const PLAIN_REASONS = [
   "start",
 ] as const;
 
+/** The agents that are online and may take jobs of the project, as a waiting job sees them. Of many, the first five are named. */
+export const AgentFactsShape = shape("AgentFacts", {
+  online: wholeNumber,
+  matching: wholeNumber,
+  /** Each clause of the selector that agents fail, with how many fail it. */
+  failing: listOf(fields({ clause: z.string(), agents: wholeNumber, agentIds: listOf(id<AgentId>()) })),
+  /** The agent that fails the fewest clauses, and these; null while an agent matches. */
+  nearest: fields({ agentId: id<AgentId>(), failing: listOf(z.string()) }).nullable(),
+  /** Agents that match and take no job now; `takesNoJobs` says why when it is not their slots. */
+  busy: listOf(fields({ agentId: id<AgentId>(), busy: wholeNumber, slots: wholeNumber, takesNoJobs: z.string() })),
+});
+
 export const PlainWaitShape = shape("PlainWait", {
   reason: z.enum(PLAIN_REASONS),
   /** For people. */
   text: z.string(),
   /** Names of the needed jobs that have not ended; only for the reason `needs`. */
   needs: listOf(z.string()).exactOptional(),
+  /** Only for a wait for an agent, while presence can be read. */
+  agents: AgentFactsShape.exactOptional(),
+  /** Only for the reason `quota`. */
+  quota: fields({ name: z.string(), taken: wholeNumber, limit: wholeNumber }).exactOptional(),
 });
 
 export const ApprovalWaitShape = shape("ApprovalWait", {
@@ -129,6 +145,16 @@ const StepShape = shape("Step", {
   waitingFor: waitingForShape.nullable(),
 });
 
+const conditionShape = fields({
+  /** Whose condition: of the stage when it kept the stage closed, else of the job. */
+  of: z.enum(["stage", "job"]),
+  expression: z.string(),
+  /** With the values that were known when the run was planned. */
+  resolved: z.string(),
+  /** Null before it is decided; `failed` when it could not be evaluated. */
+  verdict: z.enum(["true", "false", "failed"]).nullable(),
+});
+
 export const JobShape = shape("Job", {
   jobId: id<JobRunId>(),
   name: z.string(),
@@ -145,6 +171,8 @@ export const JobShape = shape("Job", {
   reason: z.string(),
   /** The run that has, or will get, the place that this job gave up in its group. */
   gaveWayTo: id<RunId>().nullable(),
+  /** Null for a job without one, in a stage without one. */
+  condition: conditionShape.nullable(),
   waitingFor: waitingForShape.nullable(),
   queuedAt: time.nullable(),
   ...timingFields,
@@ -153,6 +181,10 @@ export const JobShape = shape("Job", {
 
 const briefFields = {
   ...runFields,
+  /** The definition that it runs. */
+  revisionId: z.string(),
+  /** Number of the newest transition in it: what follows has larger numbers. */
+  eventNumber: wholeNumber,
   /** The rerun of this run. */
   retriedBy: id<RunId>().nullable(),
   variables: mapOf(z.string()),

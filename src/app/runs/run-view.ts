@@ -146,6 +146,8 @@ function inBrief(
     ...view,
     // Nearly always no wait or the first one is asked for.
     waitingFor: run === undefined ? view.waitingFor : detailedWait(view.waitingFor, run, waits, plan, waitFacts),
+    revisionId: aggregate.head.origin.revisionId,
+    eventNumber: aggregate.head.eventNumber,
     retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
     inheritedVariables: Object.fromEntries(aggregate.head.origin.inherited ?? []),
@@ -263,10 +265,25 @@ function jobView(
     agentId: job.grant?.agentId ?? null,
     reason: job.reason,
     gaveWayTo: job.gaveWayTo,
+    condition: conditionOf(job, plan),
     waitingFor: jobWaitingFor(job, plan, agents, waitFacts),
     queuedAt: rfc3339(job.queuedAt),
     ...timing(job.startedAt, job.endedAt, now),
   };
+}
+
+/** The condition that decides, or has decided, whether the job runs. */
+function conditionOf(job: JobState, plan: RunPlan): JobDetail["condition"] {
+  const { index, stageOpen, reason, state, queuedAt } = job;
+  const planned = plan.jobs[index];
+  const ofStage = plan.stages[planned?.stage ?? -1]?.when ?? null;
+  const ofJob = planned?.when ?? null;
+  const of = ofStage !== null && (!stageOpen || ofJob === null) ? "stage" : "job";
+  const when = of === "stage" ? ofStage : ofJob;
+  if (when === null) return null;
+  const hasHeld = of === "stage" ? stageOpen : queuedAt !== null || state === "waiting" || state === "spread";
+  const refused = reason === "condition" ? "false" : reason === "condition_failed" ? "failed" : null;
+  return { of, expression: when.written, resolved: when.folded, verdict: refused ?? (hasHeld ? "true" : null) };
 }
 
 function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, now: number) {

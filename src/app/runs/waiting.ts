@@ -10,6 +10,7 @@ import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { RunSummary } from "../../stores/ports/aggregates.ts";
+import { agentFacts } from "./agent-facts.ts";
 import { approvalWait, type WaitFacts, groupWait } from "./approval-and-group-waits.ts";
 import type { PlainWaitShape, waitingForShape } from "./run-shapes.ts";
 
@@ -147,6 +148,13 @@ function parallelFor({ maxParallel }: PlannedJob): PlainWait {
 
 /** Why no agent that `selector` matches has taken the job. */
 function agentWaitFor(selector: AgentSelector, projectId: ProjectId, agents: Agents): PlainWait {
-  const { reason, text } = agentWait(selector, projectId, agents);
-  return { reason, text };
+  const { reason, clause, text } = agentWait(selector, projectId, agents);
+  const facts = agentFacts(selector, projectId, agents);
+  const quota = reason === "quota" ? agents.quotas.find(({ name }) => name === clause) : undefined;
+  return {
+    reason,
+    text,
+    ...(facts !== null && { agents: facts }),
+    ...(quota !== undefined && { quota: { name: quota.name, taken: quota.taken, limit: quota.limit } }),
+  };
 }

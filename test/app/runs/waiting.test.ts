@@ -4,7 +4,7 @@ import { newStep } from "../../../actors/step/state.ts";
 import type { WaitFacts } from "../../../src/app/runs/approval-and-group-waits.ts";
 import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../../src/app/runs/waiting.ts";
 import type { PresenceRecord } from "../../../src/board/board.ts";
-import { asId, type AgentId, type RunId } from "../../../src/domain/ids.ts";
+import { asId, type AgentId, type TenantId, type RunId } from "../../../src/domain/ids.ts";
 import type { QuotaUse } from "../../../src/domain/quotas.ts";
 import { planOf } from "../../support/plans.ts";
 
@@ -58,13 +58,30 @@ describe("what a job waits for", () => {
     const queued = job(2, { state: "queued", stageOpen: true, openNeeds: [] });
     expect(jobWaitingFor(queued, plan, agents([]), NONE)).to.include({ reason: "no_agent_online" });
     const unfit = jobWaitingFor(queued, plan, agents([agent({ os: "mac" }, 0), agent({}, 0)]), NONE);
+    const { agentId } = agent({}, 0);
     expect(unfit).to.deep.equal({
       reason: "no_agent_matches",
       text: "no online agent matches: os=linux (2 of 2 agents fail it)",
+      agents: {
+        online: 2,
+        matching: 0,
+        failing: [{ clause: "os=linux", agents: 2, agentIds: [agentId, agentId] }],
+        nearest: { agentId, failing: ["os=linux"] },
+        busy: [],
+      },
     });
     expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 1)]), NONE)).to.include({ reason: "all_busy" });
     expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 0)]), NONE)).to.include({ reason: "agent" });
     expect(jobWaitingFor(queued, plan, agents(null), NONE)).to.include({ reason: "agent" });
+  });
+
+  it("names no agent that may not take jobs of the project", () => {
+    const queued = job(2, { state: "queued", stageOpen: true, openNeeds: [] });
+    const reach = { tenantId: asId<TenantId>("tnt_other"), projectIds: null };
+    const foreign = { ...agent({ os: "linux" }, 1), reach };
+    const waiting = jobWaitingFor(queued, plan, agents([foreign, agent({ os: "mac" }, 0)]), NONE);
+    expect(waiting).to.have.nested.property("agents.online", 1);
+    expect(waiting).to.have.nested.property("agents.busy").that.deep.equals([]);
   });
 
   it("is null once the job runs or has ended", () => {

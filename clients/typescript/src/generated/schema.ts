@@ -1827,6 +1827,25 @@ export interface components {
             readonly receivedAt: string;
             readonly data: unknown;
         };
+        readonly AgentFacts: {
+            readonly online: number;
+            readonly matching: number;
+            readonly failing: readonly {
+                readonly clause: string;
+                readonly agents: number;
+                readonly agentIds: readonly string[];
+            }[];
+            readonly nearest: {
+                readonly agentId: string;
+                readonly failing: readonly string[];
+            } | null;
+            readonly busy: readonly {
+                readonly agentId: string;
+                readonly busy: number;
+                readonly slots: number;
+                readonly takesNoJobs: string;
+            }[];
+        };
         readonly AgentLabel: {
             readonly key: string;
             readonly value: string;
@@ -2105,6 +2124,13 @@ export interface components {
             readonly agentId: string | null;
             readonly reason: string;
             readonly gaveWayTo: string | null;
+            readonly condition: {
+                /** @enum {string} */
+                readonly of: "stage" | "job";
+                readonly expression: string;
+                readonly resolved: string;
+                readonly verdict: ("true" | "false" | "failed") | null;
+            } | null;
             readonly waitingFor: (components["schemas"]["PlainWait"] | components["schemas"]["ApprovalWait"] | components["schemas"]["GroupWait"]) | null;
             readonly queuedAt: string | null;
             readonly startTime: string | null;
@@ -2221,6 +2247,12 @@ export interface components {
             readonly reason: "worker" | "paused" | "stage" | "needs" | "retry" | "parallel" | "no_agent_online" | "no_agent_matches" | "all_busy" | "quota" | "agent" | "approval" | "concurrency" | "job" | "step" | "start";
             readonly text: string;
             readonly needs?: readonly string[];
+            readonly agents?: components["schemas"]["AgentFacts"];
+            readonly quota?: {
+                readonly name: string;
+                readonly taken: number;
+                readonly limit: number;
+            };
         };
         readonly Plan: {
             readonly trigger: {
@@ -2427,6 +2459,8 @@ export interface components {
             readonly startTime: string | null;
             readonly endTime: string | null;
             readonly duration: number;
+            readonly revisionId: string;
+            readonly eventNumber: number;
             readonly retriedBy: string | null;
             readonly variables: {
                 readonly [key: string]: string;

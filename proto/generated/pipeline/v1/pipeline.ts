@@ -1139,6 +1139,38 @@ export interface ListPipelineRunsResponse {
   total: bigint;
 }
 
+/** All conditions that are given must hold. */
+export interface FindRunsRequest {
+  /** Only runs that the caller has triggered. */
+  mine: boolean;
+  /** Empty for the runs of all projects that the caller may see. */
+  projectId: string;
+  /** Empty for the runs of all pipelines. */
+  pipelineId: string;
+  /** One of these; empty for any status. */
+  statuses: RunStatus[];
+  /** Empty for any ref. */
+  ref: string;
+  /** `manual`, `cron` or `event`; empty for any trigger. */
+  trigger: string;
+  /** The name of the user who has triggered the run; empty for any user. */
+  triggeredBy: string;
+  /** Created at this time or later, Unix milliseconds; 0 for any time. */
+  fromMs: bigint;
+  /** Created before this time, Unix milliseconds; 0 for any time. */
+  beforeMs: bigint;
+  /** `next` of an earlier answer; empty for the first page. */
+  after: string;
+  /** 1 to 100; 0 stands for 20. */
+  limit: number;
+}
+
+export interface FindRunsResponse {
+  runs: RunSummary[];
+  /** `after` of the next page; empty on the last one. A page may be short although there is another one. */
+  next: string;
+}
+
 export interface GetRunTimelineRequest {
   /** Required. */
   runId: string;
@@ -7427,6 +7459,368 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
   },
 };
 
+function createBaseFindRunsRequest(): FindRunsRequest {
+  return {
+    mine: false,
+    projectId: "",
+    pipelineId: "",
+    statuses: [],
+    ref: "",
+    trigger: "",
+    triggeredBy: "",
+    fromMs: 0n,
+    beforeMs: 0n,
+    after: "",
+    limit: 0,
+  };
+}
+
+export const FindRunsRequest: MessageFns<FindRunsRequest> = {
+  encode(message: FindRunsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mine !== false) {
+      writer.uint32(8).bool(message.mine);
+    }
+    if (message.projectId !== "") {
+      writer.uint32(18).string(message.projectId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(26).string(message.pipelineId);
+    }
+    if (message.statuses.length !== 0) {
+      writer.uint32(34).fork();
+      for (const v of message.statuses) {
+        writer.int32(runStatusToNumber(v));
+      }
+      writer.join();
+    }
+    if (message.ref !== "") {
+      writer.uint32(42).string(message.ref);
+    }
+    if (message.trigger !== "") {
+      writer.uint32(50).string(message.trigger);
+    }
+    if (message.triggeredBy !== "") {
+      writer.uint32(58).string(message.triggeredBy);
+    }
+    if (message.fromMs !== 0n) {
+      if (BigInt.asIntN(64, message.fromMs) !== message.fromMs) {
+        throw new globalThis.Error("value provided for field message.fromMs of type int64 too large");
+      }
+      writer.uint32(64).int64(message.fromMs);
+    }
+    if (message.beforeMs !== 0n) {
+      if (BigInt.asIntN(64, message.beforeMs) !== message.beforeMs) {
+        throw new globalThis.Error("value provided for field message.beforeMs of type int64 too large");
+      }
+      writer.uint32(72).int64(message.beforeMs);
+    }
+    if (message.after !== "") {
+      writer.uint32(82).string(message.after);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(88).int32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindRunsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindRunsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.mine = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag === 32) {
+              message.statuses.push(runStatusFromJSON(reader.int32()));
+
+              continue;
+            }
+
+            if (tag === 34) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.statuses.push(runStatusFromJSON(reader.int32()));
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.ref = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.trigger = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.triggeredBy = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.fromMs = reader.int64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.beforeMs = reader.int64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): FindRunsRequest {
+    return {
+      mine: isSet(object.mine) ? globalThis.Boolean(object.mine) : false,
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      statuses: globalThis.Array.isArray(object?.statuses) ? object.statuses.map((e: any) => runStatusFromJSON(e)) : [],
+      ref: isSet(object.ref) ? globalThis.String(object.ref) : "",
+      trigger: isSet(object.trigger) ? globalThis.String(object.trigger) : "",
+      triggeredBy: isSet(object.triggeredBy)
+        ? globalThis.String(object.triggeredBy)
+        : isSet(object.triggered_by)
+        ? globalThis.String(object.triggered_by)
+        : "",
+      fromMs: isSet(object.fromMs) ? BigInt(object.fromMs) : isSet(object.from_ms) ? BigInt(object.from_ms) : 0n,
+      beforeMs: isSet(object.beforeMs)
+        ? BigInt(object.beforeMs)
+        : isSet(object.before_ms)
+        ? BigInt(object.before_ms)
+        : 0n,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
+      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
+    };
+  },
+
+  toJSON(message: FindRunsRequest): unknown {
+    const obj: any = {};
+    if (message.mine !== false) {
+      obj.mine = message.mine;
+    }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.statuses?.length) {
+      obj.statuses = message.statuses.map((e) => runStatusToJSON(e));
+    }
+    if (message.ref !== "") {
+      obj.ref = message.ref;
+    }
+    if (message.trigger !== "") {
+      obj.trigger = message.trigger;
+    }
+    if (message.triggeredBy !== "") {
+      obj.triggeredBy = message.triggeredBy;
+    }
+    if (message.fromMs !== 0n) {
+      obj.fromMs = message.fromMs.toString();
+    }
+    if (message.beforeMs !== 0n) {
+      obj.beforeMs = message.beforeMs.toString();
+    }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
+    if (message.limit !== 0) {
+      obj.limit = Math.round(message.limit);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<FindRunsRequest>, I>>(base?: I): FindRunsRequest {
+    return FindRunsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FindRunsRequest>, I>>(object: I): FindRunsRequest {
+    const message = createBaseFindRunsRequest();
+    message.mine = object.mine ?? false;
+    message.projectId = object.projectId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.statuses = object.statuses?.map((e) => e) || [];
+    message.ref = object.ref ?? "";
+    message.trigger = object.trigger ?? "";
+    message.triggeredBy = object.triggeredBy ?? "";
+    message.fromMs = (object.fromMs !== undefined && object.fromMs !== null) ? BigInt(object.fromMs) : 0n;
+    message.beforeMs = (object.beforeMs !== undefined && object.beforeMs !== null) ? BigInt(object.beforeMs) : 0n;
+    message.after = object.after ?? "";
+    message.limit = object.limit ?? 0;
+    return message;
+  },
+};
+
+function createBaseFindRunsResponse(): FindRunsResponse {
+  return { runs: [], next: "" };
+}
+
+export const FindRunsResponse: MessageFns<FindRunsResponse> = {
+  encode(message: FindRunsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.runs) {
+      RunSummary.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(18).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindRunsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindRunsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runs.push(RunSummary.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): FindRunsResponse {
+    return {
+      runs: globalThis.Array.isArray(object?.runs) ? object.runs.map((e: any) => RunSummary.fromJSON(e)) : [],
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+    };
+  },
+
+  toJSON(message: FindRunsResponse): unknown {
+    const obj: any = {};
+    if (message.runs?.length) {
+      obj.runs = message.runs.map((e) => RunSummary.toJSON(e));
+    }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<FindRunsResponse>, I>>(base?: I): FindRunsResponse {
+    return FindRunsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FindRunsResponse>, I>>(object: I): FindRunsResponse {
+    const message = createBaseFindRunsResponse();
+    message.runs = object.runs?.map((e) => RunSummary.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
 function createBaseGetRunTimelineRequest(): GetRunTimelineRequest {
   return { runId: "", after: 0n, limit: 0 };
 }
@@ -12307,6 +12701,16 @@ export const PipelineService = {
       Buffer.from(ListPipelineRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListPipelineRunsResponse => ListPipelineRunsResponse.decode(value),
   },
+  /** Finds runs across pipelines, newest first. */
+  findRuns: {
+    path: "/pipeline.v1.Pipeline/FindRuns" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: FindRunsRequest): Buffer => Buffer.from(FindRunsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): FindRunsRequest => FindRunsRequest.decode(value),
+    responseSerialize: (value: FindRunsResponse): Buffer => Buffer.from(FindRunsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): FindRunsResponse => FindRunsResponse.decode(value),
+  },
   /** Every transition of a run, with its cause and the user or agent behind it. */
   getRunTimeline: {
     path: "/pipeline.v1.Pipeline/GetRunTimeline" as const,
@@ -12474,6 +12878,8 @@ export interface PipelineServer extends UntypedServiceImplementation {
   rerunPipeline: handleUnaryCall<RerunPipelineRequest, RerunPipelineResponse>;
   getPipelineRun: handleUnaryCall<GetPipelineRunRequest, GetPipelineRunResponse>;
   listPipelineRuns: handleUnaryCall<ListPipelineRunsRequest, ListPipelineRunsResponse>;
+  /** Finds runs across pipelines, newest first. */
+  findRuns: handleUnaryCall<FindRunsRequest, FindRunsResponse>;
   /** Every transition of a run, with its cause and the user or agent behind it. */
   getRunTimeline: handleUnaryCall<GetRunTimelineRequest, GetRunTimelineResponse>;
   /** The outputs of the jobs of a run. INVALID_ARGUMENT for more than 4 MB. */
@@ -12712,6 +13118,22 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListPipelineRunsResponse) => void,
+  ): ClientUnaryCall;
+  /** Finds runs across pipelines, newest first. */
+  findRuns(
+    request: FindRunsRequest,
+    callback: (error: ServiceError | null, response: FindRunsResponse) => void,
+  ): ClientUnaryCall;
+  findRuns(
+    request: FindRunsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: FindRunsResponse) => void,
+  ): ClientUnaryCall;
+  findRuns(
+    request: FindRunsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: FindRunsResponse) => void,
   ): ClientUnaryCall;
   /** Every transition of a run, with its cause and the user or agent behind it. */
   getRunTimeline(
