@@ -131,6 +131,19 @@ describe("the command line for a server", function () {
     expect(runs.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal([2, 1]);
     expect(await json(["runs", "broken", "--status", "success"])).to.deep.equal([]);
     expect((await run(["runs", "show", runs[0].runId])).stdout).to.contain("✘ broken  failed");
+    const all = await run(["runs", "--status", "failed", "--status", "success", "--since", "1h", "--mine"]);
+    const shown = all.stdout.split("\n").map((row) => row.split(/ +/));
+    expect(
+      shown.slice(1, -1).map(([name, , status]) => [name, status]),
+      "of all pipelines, the newest first",
+    ).to.deep.equal([
+      ["broken", "failed"],
+      ["broken", "failed"],
+      ["hello", "success"],
+    ]);
+    expect(await json(["runs", "--by", "bea"])).to.deep.equal([]);
+    expect(await json(["runs", "--limit", "1"])).to.have.length(1);
+    expect(await run(["runs", "--since", "yesterday"])).to.include({ code: 2 });
   });
 
   it("goes on watching when the server was gone, and says so", async () => {
@@ -251,7 +264,18 @@ describe("the command line for a server", function () {
     await json(["projects", "create", "Shop"]);
     await json(["projects", "grant", "Shop", "bea", "operator"]);
     expect((await json(["projects", "members", "Shop"]))[0]).to.include({ name: "bea", role: "operator" });
+  });
+
+  it("shows agents, and drains them until they may work again", async () => {
     expect((await json(["agents"]))[0]).to.include({ name: "one", online: true });
+    expect(await json(["agents", "drain", "one", "--reason", "new disk"])).to.include({ name: "one", draining: true });
+    expect((await run(["agents"])).stdout).to.contain("online, drained");
+    expect((await run(["agents", "show", "one"])).stdout).to.match(/^drained +by admin .*new disk$/m);
+    expect(await json(["agents", "undrain", "one"])).to.include({ draining: false });
+    expect((await run(["agents", "show", "one"])).stdout)
+      .to.contain("name=one")
+      .and.not.to.contain("drained");
+    expect(await run(["agents", "show", "two"])).to.include({ code: 5 });
   });
 
   it("calls the API as it is", async () => {

@@ -163,8 +163,7 @@ export class LogStream {
     if (this.#failures > 0) this.#onConnection(true);
     this.#failures = 0;
     this.#socket = socket;
-    socket.onmessage = ({ data }: { readonly data: unknown }) =>
-      this.#receive(JSON.parse(String(data)) as ServerMessage);
+    socket.onmessage = ({ data }: { readonly data: unknown }) => this.#receive(socket, String(data));
     socket.onclose = ({ code }: { readonly code: number }) => {
       this.#socket = undefined;
       if (this.#closed.signal.aborted) return;
@@ -187,7 +186,16 @@ export class LogStream {
     this.#socket?.send(JSON.stringify({ channel: "channel_log", action, params }));
   }
 
-  #receive({ type, params, data }: ServerMessage): void {
+  #receive(socket: Socket, text: string): void {
+    let message: ServerMessage;
+    try {
+      message = JSON.parse(text) as ServerMessage;
+    } catch {
+      // This is no millrace, or something between changes what it sends. A new connection may be better.
+      socket.close();
+      return;
+    }
+    const { type, params, data } = message;
     const tail = this.#tails.get(params?.stepRunId ?? "");
     if (tail === undefined) return;
     if (type === "history_done") tail.historyDone = true;

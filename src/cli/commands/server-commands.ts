@@ -143,10 +143,19 @@ function addPipelineCommands(program: Command, setStatus: SetStatus): void {
 }
 
 function addRunCommands(program: Command, setStatus: SetStatus): void {
-  const runs = remote(program.command("runs"), "list the runs of a pipeline, the newest first", setStatus, {
-    args: [["<pipeline>", "name or id"]],
-    options: [project(), new Option("--status <status>", "only runs in this status").choices(RUN_STATUSES), limit()],
-    run: async (signal, options, pipeline) => (await import("./remote/runs.ts")).listRuns(pipeline!, options, signal),
+  const runs = remote(program.command("runs"), "list runs of one or all pipelines, the newest first", setStatus, {
+    args: [["[pipeline]", "name or id; default: all that you may see"]],
+    options: [
+      project(),
+      new Option("--status <status>", "only runs in this status; may be repeated").argParser(someOf(RUN_STATUSES)),
+      new Option("--mine", "only runs that you have triggered"),
+      new Option("--by <user>", "only runs that this user has triggered"),
+      new Option("--ref <ref>", "only runs of this ref"),
+      new Option("--trigger <kind>", "only runs by this kind of trigger").choices(["manual", "cron", "event"]),
+      new Option("--since <time>", "only runs from then on: a time, or a duration such as 24h"),
+      limit(),
+    ],
+    run: async (signal, options, pipeline) => (await import("./remote/runs.ts")).listRuns(pipeline, options, signal),
   });
   remote(runs.command("show"), "show a run with its jobs and steps", setStatus, {
     args: [RUN],
@@ -211,8 +220,21 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
   const agents = remote(program.command("agents"), "list agents with their state and labels", setStatus, {
     run: async (signal, options) => (await import("./remote/agents.ts")).listAgents(options, signal),
   });
+  remote(agents.command("show"), "show an agent with its jobs, and who has set its labels", setStatus, {
+    args: [AGENT],
+    run: async (signal, options, agent) => (await import("./remote/agents.ts")).showAgent(agent!, options, signal),
+  });
+  remote(agents.command("drain"), "let an agent take no new job; it finishes what it holds", setStatus, {
+    args: [AGENT],
+    options: [new Option("--reason <text>", "shown with the agent")],
+    run: async (signal, options, agent) => (await import("./remote/agents.ts")).drainAgent(agent!, options, signal),
+  });
+  remote(agents.command("undrain"), "let a drained agent take jobs again", setStatus, {
+    args: [AGENT],
+    run: async (signal, options, agent) => (await import("./remote/agents.ts")).undrainAgent(agent!, options, signal),
+  });
   remote(agents.command("remove"), "remove an agent; its token is refused from then on", setStatus, {
-    args: [["<agent>", "name or id"]],
+    args: [AGENT],
     run: async (signal, options, agent) => (await import("./remote/agents.ts")).removeAgent(agent!, options, signal),
   });
   remote(agents.command("token"), "make a token with which new agents register", setStatus, {
@@ -230,8 +252,7 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
     options: [
       ofUser(),
       new Option("--scope <scope>", "what the token may do at most; may be repeated; default: all that its user may")
-        .choices(SCOPES)
-        .argParser(collect)
+        .argParser(someOf(SCOPES))
         .default([]),
       new Option("--expires-in <duration>", "for example 90d"),
     ],
@@ -350,6 +371,7 @@ function addUserCommands(users: Command, setStatus: SetStatus): void {
 }
 
 const RUN = ["<run>", "its id, or a pipeline's name for its newest run"] as const;
+const AGENT = ["<agent>", "name or id"] as const;
 const PROJECT = ["<project>", "name or id"] as const;
 const project = () => new Option("--project <project>", "name or id of the project");
 const ofUser = () => new Option("--user <user>", "of this user; default: your own");
@@ -360,6 +382,14 @@ const count = (flags: string, about: string) => new Option(flags, about).argPars
 function parseCount(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return Number(text);
+}
+
+/** Reads a value of a repeated option, which must be one of the choices. */
+function someOf(choices: readonly string[]) {
+  return (value: string, values: readonly string[] | undefined): readonly string[] => {
+    if (!choices.includes(value)) throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
+    return collect(value, values);
+  };
 }
 
 function collect(value: string, values: readonly string[] | undefined): readonly string[] {

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { build } from "esbuild";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { MillraceClient, Schemas } from "../../../clients/typescript/src/index.ts";
 
 const ROOT = fileURLToPath(new URL("../../../clients/typescript", import.meta.url));
 
@@ -33,5 +34,31 @@ describe("the package of the client", () => {
       .map(([, name]) => name!);
     expect(declared).to.include("ClientOptions");
     expect(declared.filter((name) => names.has(name))).to.deep.equal([]);
+  });
+
+  it("has types by which the compiler refuses what the API does not have", () => {
+    // The check of the types reads this; it is not run. A line that is no error is an error below its comment.
+    const calls = async (client: MillraceClient) => {
+      const run: Schemas["RunDetail"] = await client.get("/pipelines/runs/{runId}", { path: { runId: "run" } });
+      // @ts-expect-error -- no such path
+      await client.get("/nothing");
+      // @ts-expect-error -- the path has no such method
+      await client.put("/pipelines/{pipelineId}/trigger", { path: { pipelineId: "p" } });
+      // @ts-expect-error -- the parameter of the path is missing
+      await client.get("/pipelines/runs/{runId}");
+      // @ts-expect-error -- the query has no such parameter
+      await client.get("/pipelines", { query: { nam: "x" } });
+      // @ts-expect-error -- the query needs a parameter
+      await client.delete("/projects/{projectId}/caches", { path: { projectId: "p" } });
+      // @ts-expect-error -- the body needs a name
+      await client.post("/pipelines", { body: {} });
+      // @ts-expect-error -- the answer has no such field
+      const nothing: unknown = run.nothing;
+      for await (const pipeline of client.items("/pipelines")) {
+        const name: string = pipeline.name;
+        expect([name, nothing]).to.have.length(2);
+      }
+    };
+    expect(calls).to.be.a("function");
   });
 });

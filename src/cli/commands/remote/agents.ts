@@ -21,6 +21,45 @@ export function listAgents(options: RemoteOptions, signal: AbortSignal): Promise
   });
 }
 
+/** An agent, where its labels come from, and the jobs that it holds. */
+export function showAgent(agent: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { agentId } = await findAgent(client, agent);
+    const found = await client.get("/agents/{agentId}", { path: { agentId }, signal });
+    const drained =
+      found.drain === null ? [] : [`drained  by ${found.drain.by} at ${found.drain.at} ${found.drain.reason}`];
+    report.object(
+      found,
+      `${found.name}  ${stateOf(found)}  ${found.jobsHeld} of ${found.slots} jobs  ${found.version}  ${agentId}`,
+      ...drained,
+      ...found.labelSources.map(({ key, value, setBy, by }) => `label    ${key}=${value}  set by ${by ?? setBy}`),
+      ...found.jobs.map(({ jobId, runId }) => `job      ${jobId} of ${runId}`),
+    );
+  });
+}
+
+export interface DrainOptions extends RemoteOptions {
+  readonly reason?: string;
+}
+
+/** The agent finishes what it holds. */
+export function drainAgent(agent: string, options: DrainOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const path = { agentId: (await findAgent(client, agent)).agentId };
+    const body = options.reason === undefined ? {} : { reason: options.reason };
+    const drained = await client.post("/agents/{agentId}/drain", { path, body, signal });
+    report.object(drained, `${drained.name} takes no new job; it holds ${drained.busy}`);
+  });
+}
+
+export function undrainAgent(agent: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const path = { agentId: (await findAgent(client, agent)).agentId };
+    const back = await client.post("/agents/{agentId}/undrain", { path, signal });
+    report.object(back, `${back.name} takes jobs again`);
+  });
+}
+
 /** The agent's streams end, and its token is refused. */
 export function removeAgent(agent: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
@@ -67,6 +106,7 @@ export function labelsOf(labels: Readonly<Record<string, string>>): string {
 }
 
 /** Presence is null while Redis cannot be read. */
-function stateOf({ online }: Schemas["Agent"]): string {
-  return online === null ? "unknown" : online ? "online" : "offline";
+function stateOf({ online, drain }: Pick<Schemas["Agent"], "online" | "drain">): string {
+  const presence = online === null ? "unknown" : online ? "online" : "offline";
+  return drain === null ? presence : `${presence}, drained`;
 }

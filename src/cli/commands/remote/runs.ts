@@ -1,9 +1,9 @@
 /** `millrace runs`, `trigger`, `stop`, `rerun` and `approve`. */
-import type { Schemas } from "../../../../clients/typescript/src/index.ts";
-import { formatDuration } from "../../../domain/durations.ts";
+import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
+import { formatDuration, parseDuration } from "../../../domain/durations.ts";
 import { CommandFailure, UsageError } from "../../command-line.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { findPipeline, findRunId } from "../../remote/find.ts";
+import { findPipeline, findProject, findRunId } from "../../remote/find.ts";
 import type { Column } from "../../remote/report.ts";
 import { type RemoteOptions, type Session, withServer } from "../../remote/session.ts";
 import { takeItems } from "../../remote/take.ts";
@@ -16,7 +16,13 @@ export interface RunOptions extends RemoteOptions {
 }
 
 export interface ListOptions extends RunOptions {
-  readonly status?: Schemas["Run"]["status"];
+  readonly status?: readonly Schemas["Run"]["status"][];
+  readonly mine?: boolean;
+  readonly by?: string;
+  readonly ref?: string;
+  readonly trigger?: "manual" | "cron" | "event";
+  /** A time of RFC 3339, or a duration before now. */
+  readonly since?: string;
   readonly limit: number;
 }
 
@@ -31,14 +37,50 @@ const COLUMNS: readonly Column<Schemas["Run"]>[] = [
   { title: "waits for", text: ({ waitingFor }) => waitingFor?.text ?? "" },
 ];
 
-/** The runs of a pipeline, the newest first. */
-export function listRuns(pipeline: string, options: ListOptions, signal: AbortSignal): Promise<number> {
+/** The runs of a pipeline or of all pipelines that the caller may see, the newest first. */
+export function listRuns(pipeline: string | undefined, options: ListOptions, signal: AbortSignal): Promise<number> {
+  const { status, mine = false, by, ref, trigger: kind, since, limit, project } = options;
+  const from = since === undefined ? undefined : timeOf(since);
   return withServer(options, signal, async ({ client, report }) => {
-    const { pipelineId } = await findPipeline(client, pipeline, options.project);
-    const query = { status: options.status, pageSize: Math.min(options.limit, 100) };
-    const runs = client.items("/pipelines/{pipelineId}/runs", { path: { pipelineId }, query, signal });
-    report.list(await takeItems(runs, options.limit), COLUMNS, "no runs");
+    const found = pipeline === undefined ? undefined : await findPipeline(client, pipeline, project);
+    const projectId = project === undefined ? undefined : (await findProject(client, project)).projectId;
+    const query = {
+      limit: Math.min(limit, 100),
+      mine: mine ? ("true" as const) : undefined,
+      pipelineId: found?.pipelineId,
+      projectId,
+      status: status?.join(","),
+      triggeredBy: by,
+      ref,
+      trigger: kind,
+      from,
+    };
+    const runs = await takeItems(client.items("/runs", { query, signal }), limit);
+    if (found !== undefined || report.isJson) {
+      report.list(runs, COLUMNS, "no runs");
+      return;
+    }
+    const names = await namesOf(client, signal);
+    const ofPipeline = {
+      title: "pipeline",
+      text: ({ pipelineId }: Schemas["Run"]) => names.get(pipelineId) ?? pipelineId,
+    };
+    report.list(runs, [ofPipeline, ...COLUMNS], "no runs");
   });
+}
+
+/** The names of the first pipelines by id; of others, a table shows the id. */
+async function namesOf(client: MillraceClient, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const { list } = await client.get("/pipelines", { query: { pageSize: 100, sort: "name" }, signal });
+  return new Map(list.map(({ pipelineId, name }) => [pipelineId, name]));
+}
+
+/** A time as the API takes it. Throws a UsageError. */
+function timeOf(text: string): string {
+  const ms = parseDuration(text);
+  const at = ms === undefined ? Date.parse(text) : Date.now() - ms;
+  if (Number.isNaN(at)) throw new UsageError(`--since ${text}: must be a time such as 2026-11-24T08:00:00Z, or 24h`);
+  return new Date(at).toISOString();
 }
 
 /** A run with its jobs and steps. */
