@@ -21,6 +21,7 @@ import type { Role } from "../../../src/domain/roles.ts";
 import { testVault } from "../../support/secrets.ts";
 import { ARTIFACT_RULES } from "../../support/artifact-rules.ts";
 import { CACHE_RULES } from "../../support/cache-rules.ts";
+import { UPLOAD_RULES } from "../../support/upload-rules.ts";
 import { LOG_LIMIT } from "../../support/log-limit.ts";
 import { openTestSqlite } from "../../support/stores.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
@@ -63,6 +64,7 @@ describe("access", () => {
       secrets: testVault(store.stores),
       artifactRules: ARTIFACT_RULES,
       cacheRules: CACHE_RULES,
+      uploadRules: UPLOAD_RULES,
       logLimit: LOG_LIMIT,
       signingKey: new TextEncoder().encode("k".repeat(32)),
     };
@@ -187,6 +189,7 @@ describe("access", () => {
       readLogs: "viewer",
       readArtifacts: "viewer",
       readCaches: "viewer",
+      readUploads: "viewer",
       readEvents: "viewer",
       readApprovals: "viewer",
       readPlugins: "viewer",
@@ -201,10 +204,12 @@ describe("access", () => {
       manageOwnAccount: "viewer",
       decideApprovals: "viewer",
       triggerRun: "operator",
+      writeUploads: "operator",
       controlRun: "operator",
       runAdHocSteps: "maintainer",
       deleteArtifacts: "maintainer",
       deleteCaches: "maintainer",
+      deleteUploads: "maintainer",
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
       manageSecrets: "maintainer",
