@@ -21,9 +21,6 @@ export const ANY_TYPE = "application/octet-stream";
 /** Bytes at the beginning of the content, by which its type is recognised. */
 export const SNIFFED_BYTES = 4_096;
 
-/** Matches the id of an upload. */
-export const UPLOAD_ID = /^upl_[0-9A-HJKMNP-TV-Z]{26}$/;
-
 /**
  * True for the name of one file: no path, at most 255 bytes of UTF-8, nothing that a terminal or a list shows as something
  * else.

@@ -175,14 +175,16 @@ export async function appendToUpload(
   context: ContentContext,
   caller: Caller,
   request: UploadKey & {
-    readonly offset: number;
+    /** Where the part begins; it is asked for when the caller may send it. */
+    readonly offset: () => number;
     /** Bytes that follow, when this is known. */
     readonly length: number | undefined;
     readonly content: () => AsyncIterable<Uint8Array>;
   },
 ): Promise<UploadProgress> {
   const { found: upload } = await reachUpload(context, caller, "writeUploads", request);
-  const { offset, length = 0 } = request;
+  const { length = 0 } = request;
+  const offset = request.offset();
   if (offset + length > upload.sizeBytes) {
     const text = `${length} bytes at ${offset} are more than the ${upload.sizeBytes} that were announced`;
     throw new MillraceError("payload_too_large", text);

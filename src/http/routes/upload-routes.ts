@@ -84,7 +84,7 @@ export const UPLOAD_ROUTES = [
     errors: ["not_found", "conflict"],
     async handle(context, { caller, params, ctx }) {
       const length = lengthOf(ctx);
-      const request = { ...params, offset: offsetOf(ctx), length, content: () => readLongBody(ctx, PART_TYPE) };
+      const request = { ...params, offset: () => offsetOf(ctx), length, content: () => readLongBody(ctx, PART_TYPE) };
       return withOffset(ctx, await appendToUpload(context, caller, request));
     },
   }),

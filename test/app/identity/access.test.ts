@@ -252,10 +252,10 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables",
+        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readUploads",
       ],
-      trigger: ["decideApprovals", "triggerRun", "controlRun"],
-      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
+      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",
