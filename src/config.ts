@@ -27,6 +27,7 @@ import {
 } from "./config-values.ts";
 import type { ArtifactRules } from "./domain/artifacts.ts";
 import type { CacheRules } from "./domain/caches.ts";
+import type { UploadRules } from "./domain/uploads.ts";
 import type { DiskFloor } from "./domain/disk-space.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
@@ -89,6 +90,8 @@ export interface NodeConfig {
   readonly artifacts: ArtifactRules;
   /** Must be the same on all gateways and workers. */
   readonly caches: CacheRules;
+  /** Bounds on the size and the age of uploads. */
+  readonly uploads: UploadRules;
   /** Null: the number of the installation, which the store keeps. */
   readonly shards: number | null;
   readonly eventNamespace: string;
@@ -208,6 +211,10 @@ const nodeVariables = z
     MILLRACE_CACHE_ENTRY_LIMIT: size.default(2 * BYTES_OF_UNIT.GB),
     MILLRACE_CACHE_LIMIT: size.default(10 * BYTES_OF_UNIT.GB),
     MILLRACE_CACHE_RETENTION: age(3_650, "7d").default(7 * DAY_MS),
+    MILLRACE_UPLOAD_LIMIT: size.default(2 * BYTES_OF_UNIT.GB),
+    MILLRACE_UPLOADS_PER_PROJECT_LIMIT: size.default(20 * BYTES_OF_UNIT.GB),
+    MILLRACE_UPLOAD_RETENTION: age(3_650, "30d").default(30 * DAY_MS),
+    MILLRACE_UNFINISHED_UPLOAD_RETENTION: age(365, "1d").default(DAY_MS),
     MAILBOX_SHARDS: wholeNumber(1, 1024).optional(),
     EVENT_NAMESPACE: z
       .string()
@@ -354,6 +361,12 @@ export function readNodeConfig(environment: Environment): NodeConfig {
       maxEntryBytes: read.MILLRACE_CACHE_ENTRY_LIMIT,
       maxProjectBytes: read.MILLRACE_CACHE_LIMIT,
       retentionMs: read.MILLRACE_CACHE_RETENTION,
+    },
+    uploads: {
+      maxBytes: read.MILLRACE_UPLOAD_LIMIT,
+      maxProjectBytes: read.MILLRACE_UPLOADS_PER_PROJECT_LIMIT,
+      retentionMs: read.MILLRACE_UPLOAD_RETENTION,
+      unfinishedMs: read.MILLRACE_UNFINISHED_UPLOAD_RETENTION,
     },
     shards: read.MAILBOX_SHARDS ?? null,
     eventNamespace: read.EVENT_NAMESPACE,

@@ -284,6 +284,26 @@ export const SETTINGS = {
     standard: "7d",
     meaning: "How long a cache entry stays that no step uses.",
   },
+  MILLRACE_UPLOAD_LIMIT: {
+    group: "Artifacts and caches",
+    standard: "2GB",
+    meaning: "The largest [upload](operations.md#uploads).",
+  },
+  MILLRACE_UPLOADS_PER_PROJECT_LIMIT: {
+    group: "Artifacts and caches",
+    standard: "20GB",
+    meaning: "All uploads of a project together, with those that are not complete.",
+  },
+  MILLRACE_UPLOAD_RETENTION: {
+    group: "Artifacts and caches",
+    standard: "30d",
+    meaning: "How long an upload is kept after its last use when no kept run uses it.",
+  },
+  MILLRACE_UNFINISHED_UPLOAD_RETENTION: {
+    group: "Artifacts and caches",
+    standard: "1d",
+    meaning: "How long an upload that is not complete may rest before it is deleted.",
+  },
   MILLRACE_DATA_DIR: {
     group: "Nodes and agents",
     standard: null,

@@ -7,6 +7,7 @@ import type { Board, Presence } from "../board/board.ts";
 import type { DefinitionWork } from "../definition-work/definition-work.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
+import type { UploadRules } from "../domain/uploads.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import type { BegunRuns } from "./begun-runs.ts";
@@ -57,6 +58,8 @@ export interface AppContext {
   readonly cacheRules: CacheRules;
   /** The configured address of the edges, without a path; absent without one. It is the issuer of identity tokens. */
   readonly publicUrl?: string;
+  /** Bounds on the size and the age of uploads. */
+  readonly uploadRules: UploadRules;
   /** HMAC key that signs and verifies access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

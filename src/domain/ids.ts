@@ -27,6 +27,7 @@ export type GroupId = Branded<"group">;
 export type ArtifactId = Branded<"artifact">;
 export type PackageId = Branded<"package">;
 export type CacheId = Branded<"cache">;
+export type UploadId = Branded<"upload">;
 /** The id of an aggregate: the id of its root actor. */
 export type RootId = RunId | GroupId;
 
@@ -48,6 +49,7 @@ interface IdByPrefix {
   grp: GroupId;
   art: ArtifactId;
   pkg: PackageId;
+  upl: UploadId;
 }
 
 const nextUlid = monotonicFactory();

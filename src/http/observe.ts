@@ -47,10 +47,11 @@ export function secureAnswers({ isEncrypted }: { readonly isEncrypted: boolean }
   };
 }
 
-/** Throws `unavailable` when a request has no answer within 30 s. The operation that the request began may still complete. */
+/** Throws `unavailable` when a request has no answer within 30 s, unless its route takes its time. The operation that the request began may still complete. */
 export function boundRequests(): Middleware<RequestState> {
-  return async (_, next) => {
+  return async (ctx, next) => {
     let timer: NodeJS.Timeout | undefined;
+    ctx.state.takeYourTime = () => clearTimeout(timer);
     const timeout = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(noAnswerInTime()), ANSWER_WITHIN_MS);
     });

@@ -19,6 +19,7 @@ import type {
   TeamId,
   TenantId,
   TokenId,
+  UploadId,
 } from "../domain/ids.ts";
 import { hasCondition, requireMatch, sendTag, tagOf, tagOfJson } from "./manners/entity-tags.ts";
 import { parseBody, parseQuery } from "./request/parse.ts";
@@ -45,6 +46,7 @@ interface ParamTypes {
   readonly tokenId: TokenId;
   readonly sessionId: SessionId;
   readonly cacheId: CacheId;
+  readonly uploadId: UploadId;
   readonly tenantId: TenantId;
   readonly teamId: TeamId;
 }

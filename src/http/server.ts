@@ -26,6 +26,7 @@ import { compressJson } from "./manners/compression.ts";
 import { allowOrigins, type AllowedOrigins } from "./manners/cors.ts";
 import { limitRates, NO_RATE_LIMITS, type RateLimits } from "./manners/rate-limits.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
+import { boundArrival } from "./request/long-body.ts";
 import { boundQuery } from "./request/query-bounds.ts";
 import { originForm } from "./request/request-target.ts";
 import { OPENAPI_ROUTES } from "./openapi/openapi-routes.ts";
@@ -71,7 +72,7 @@ export interface HttpEdge {
 const API = "/api/v1";
 /** Paths of another case are other paths: what one spelling needs, another must not go around. */
 const EXACT = { sensitive: true } as const;
-/** Within this time a whole request must have arrived. */
+/** Within this time a whole request must have arrived, unless its route takes a long body. */
 const RECEIVE_WITHIN_MS = 60_000;
 /** Within this time the headers of a request must have arrived, and then a small body. */
 const HEAD_WITHIN_MS = 15_000;
@@ -140,7 +141,8 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const handle = app.callback();
   const deafReaders = endDeafReaders(context.clock, options.deaf);
   const timeouts = {
-    requestTimeout: RECEIVE_WITHIN_MS,
+    // The library knows no request that may take longer than the others.
+    requestTimeout: 0,
     headersTimeout: headWithinMs,
     connectionsCheckingInterval: Math.min(CHECK_MS, headWithinMs / 4),
   };
@@ -151,6 +153,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
       return;
     }
     request.url = target;
+    boundArrival(request, RECEIVE_WITHIN_MS);
     deafReaders.watch(request, response);
     void handle(request, response);
   });

@@ -176,6 +176,7 @@ async function startParts(
     artifactRules: config.artifacts,
     retention: config.retention,
     cacheRules: config.caches,
+    uploadRules: config.uploads,
     logLimit: config.logLimit,
     givenVariables: config.given,
     ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),

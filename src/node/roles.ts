@@ -7,6 +7,7 @@ import type { MessageFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
+import { uploadPruner } from "../app/content/upload-pruner.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
@@ -76,6 +77,7 @@ export async function startWorker(
     ["the deleter of pipelines", new PipelineDeleter(context, () => owner.owned())],
     ["the artifact pruner", artifactPruner(context, ages)],
     ["the cache pruner", cachePruner(context, ages)],
+    ["the upload pruner", uploadPruner(context, ages)],
     ["the retention pruner", retention],
   ] as const) {
     teardown.add(name, () => part.stop());

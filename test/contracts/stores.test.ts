@@ -40,6 +40,7 @@ import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
+import { uploadStoreContract } from "./upload-store.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
@@ -68,6 +69,7 @@ describe("the store on SQLite", () => {
   pluginStoreContract(() => opened.stores);
   retentionStoreContract(() => opened.stores);
   cacheStoreContract(() => opened.stores);
+  uploadStoreContract(() => opened.stores);
   pipelineDeletionStoreContract(() => opened.stores);
   reshardContract(() => opened.stores);
 
@@ -160,6 +162,7 @@ describe("the store on MongoDB", function () {
   pluginStoreContract(() => stores);
   retentionStoreContract(() => stores);
   cacheStoreContract(() => stores);
+  uploadStoreContract(() => stores);
   pipelineDeletionStoreContract(() => stores);
   reshardContract(() => stores);
 

@@ -34,6 +34,7 @@ import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { CACHE_RULES } from "../support/cache-rules.ts";
+import { UPLOAD_RULES } from "../support/upload-rules.ts";
 import { LOG_LIMIT } from "../support/log-limit.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { testVault } from "../support/secrets.ts";
@@ -103,6 +104,7 @@ export class Gateway implements AgentsPort {
       secrets: testVault(store.stores),
       artifactRules: ARTIFACT_RULES,
       cacheRules: CACHE_RULES,
+      uploadRules: UPLOAD_RULES,
       logLimit: LOG_LIMIT,
       signingKey: new Uint8Array(32),
     };

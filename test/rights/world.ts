@@ -10,6 +10,7 @@ import {
   asId,
   type ArtifactId,
   type CacheId,
+  type UploadId,
   newId,
   type PipelineId,
   type ProjectId,
@@ -62,6 +63,7 @@ export class World {
   readonly cacheId: CacheId = asId<CacheId>("cch_rights");
   readonly agentId: AgentId = newId("agt");
   registrationTokenId = "";
+  readonly uploadId: UploadId = asId<UploadId>("upl_rights");
   runId = asId<RunId>("");
   jobId = "";
   stepRunId = asId<StepRunId>("");
@@ -99,6 +101,7 @@ export class World {
     await this.keepAgent();
     await this.#user(this.victim, "viewer");
     await this.keepSecrets();
+    await this.keepUpload();
     await this.keepTeam();
     this.runId = await this.#started(this.pipelineId, WAITING);
     this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);
@@ -332,5 +335,17 @@ export class World {
     } as const;
     await caches.begin({ ...entry, ...state });
     await caches.store(entry, now, now + 3_600_000);
+  }
+
+  async keepUpload(): Promise<void> {
+    const { uploads } = this.context.stores;
+    const { uploadId, projectId } = this;
+    const now = this.context.clock.now();
+    const content = { sizeBytes: 0, sha256: "", sniffedType: null, typeMatches: true };
+    const times = { createdAt: now, usedAt: now, expiresAt: now + 3_600_000 };
+    const file = { name: "a.txt", type: "text/plain", createdBy: "someone", writer: "w" };
+    if ((await uploads.find(uploadId)) !== undefined) return;
+    await uploads.begin({ uploadId, projectId, state: "uploading", ...file, ...content, ...times });
+    await uploads.store({ uploadId, writer: "w" }, content, now, now + 3_600_000);
   }
 }

@@ -23,6 +23,7 @@ import { attachWebSocketEndpoint, type WebSocketEndpointOptions } from "../../sr
 import { problemOfAnswer } from "./answer-check.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
+import { UPLOAD_RULES } from "./upload-rules.ts";
 import { LOG_LIMIT } from "./log-limit.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
@@ -125,6 +126,7 @@ export async function openTestEdge(
     secrets: testVault(store.stores),
     artifactRules: ARTIFACT_RULES,
     cacheRules: CACHE_RULES,
+    uploadRules: UPLOAD_RULES,
     logLimit: LOG_LIMIT,
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };

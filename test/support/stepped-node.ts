@@ -17,6 +17,7 @@ import { agentChannel } from "../../src/feed/feed.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
+import { UPLOAD_RULES } from "./upload-rules.ts";
 import { LOG_LIMIT } from "./log-limit.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { testVault } from "./secrets.ts";
@@ -53,6 +54,7 @@ export class SteppedNode {
       secrets: testVault(stores),
       artifactRules: ARTIFACT_RULES,
       cacheRules: CACHE_RULES,
+      uploadRules: UPLOAD_RULES,
       logLimit: LOG_LIMIT,
       signingKey: new Uint8Array(32),
       mailboxes: {

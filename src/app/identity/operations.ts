@@ -52,6 +52,7 @@ export const USER_OPERATIONS = {
   readLogs: rule("project", "viewer"),
   readArtifacts: rule("project", "viewer"),
   readCaches: rule("project", "viewer"),
+  readUploads: rule("project", "viewer"),
   readEvents: rule("project", "viewer"),
   readApprovals: rule("project", "viewer"),
   readPlugins: rule("anywhere", "viewer"),
@@ -66,11 +67,14 @@ export const USER_OPERATIONS = {
   /** Each approval bounds further who may decide it: `authoriseVote`. */
   decideApprovals: rule("project", "viewer", "trigger"),
   triggerRun: rule("project", "operator"),
+  /** Whoever may trigger a run may bring the files that its inputs name. */
+  writeUploads: rule("project", "operator"),
   controlRun: rule("project", "operator"),
   /** An ad-hoc step runs what no definition says, so it needs the role that saves definitions. */
   runAdHocSteps: rule("project", "maintainer"),
   deleteArtifacts: rule("project", "maintainer"),
   deleteCaches: rule("project", "maintainer"),
+  deleteUploads: rule("project", "maintainer"),
   writePipelines: rule("project", "maintainer"),
   writeDefinitions: rule("project", "maintainer"),
   readVariables: rule("project", "viewer"),

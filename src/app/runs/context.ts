@@ -9,4 +9,4 @@ export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log
 
 /** What the removal of a run works with. */
 export type RunRemovalContext = Pick<AppContext, "clock"> &
-  WithStores<"inbox" | "artifacts" | "blobs" | "pipelines" | "idempotency" | "removeRun" | "removals">;
+  WithStores<"inbox" | "artifacts" | "uploads" | "blobs" | "pipelines" | "idempotency" | "removeRun" | "removals">;

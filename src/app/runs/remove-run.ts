@@ -27,6 +27,7 @@ export async function finishRemoval({ stores }: Pick<RunRemovalContext, "stores"
   // After the run, so that no reader sees a part of it, and before the removal counts as finished.
   await Promise.all([
     deleteArtifactsOfRun(stores, runId),
+    stores.uploads.forgetRun(runId),
     stores.inbox.forgetAnswered(runId, Number.MAX_SAFE_INTEGER),
     // Changes nothing for a rerun, which has no ad-hoc revision of its own.
     stores.pipelines.dropRevision(adHocRevisionId(runId)),

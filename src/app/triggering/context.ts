@@ -12,6 +12,7 @@ export type TriggeringContext = Pick<
     | "inbox"
     | "outputs"
     | "artifacts"
+    | "uploads"
     | "blobs"
     | "plugins"
     | "pipelines"

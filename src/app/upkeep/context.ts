@@ -10,6 +10,7 @@ export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "sh
     | "inbox"
     | "agentEvents"
     | "artifacts"
+    | "uploads"
     | "blobs"
     | "shards"
     | "deadLetters"

@@ -8,6 +8,8 @@ export interface RequestState {
   requestId: string;
   /** Milliseconds within which a small body must arrive after its headers. */
   smallBodyWithinMs: number;
+  /** Lifts the bound on the time until the answer, for a body or an answer that takes as long as it needs. */
+  takeYourTime: () => void;
   /** Set for every route below `/api/v1` that needs a bearer. */
   caller: Caller;
 }

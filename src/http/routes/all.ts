@@ -19,6 +19,7 @@ import { SECRET_ROUTES } from "./secret-routes.ts";
 import { SETTING_ROUTES } from "./setting-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
 import { VARIABLE_ROUTES } from "./variable-routes.ts";
+import { UPLOAD_ROUTES } from "./upload-routes.ts";
 import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
 
 export const API_ROUTES: readonly Route<ClusterContext>[] = [
@@ -29,6 +30,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...APPROVAL_ROUTES,
   ...ARTIFACT_ROUTES,
   ...CACHE_ROUTES,
+  ...UPLOAD_ROUTES,
   ...PIPELINE_ROUTES,
   ...SECRET_ROUTES,
   ...VARIABLE_ROUTES,

@@ -1,8 +1,5 @@
 /** Routes of artifacts: lists, descriptions, and content with byte ranges. */
-import { posix } from "node:path";
-import { Readable } from "node:stream";
 import {
-  type ArtifactContent,
   ArtifactDetailsShape,
   ArtifactShape,
   deleteArtifact,
@@ -13,9 +10,8 @@ import {
 } from "../../app/content/artifacts.ts";
 import type { AppContext } from "../../app/context.ts";
 import { pageOf } from "../../app/shapes.ts";
-import { readRange } from "../request/byte-range.ts";
+import { CONTENT_STATUSES, CONTENT_TYPE, sendContent } from "../content-answer.ts";
 import { routesFor } from "../route.ts";
-import type { RouteContext } from "../request/state.ts";
 
 const route = routesFor<AppContext>("Artifacts");
 const ARTIFACTS = "/pipelines/runs/:runId/artifacts";
@@ -55,36 +51,11 @@ export const ARTIFACT_ROUTES = [
     name: "readArtifact",
     about: "Reads one file of an artifact, or a range of its bytes.",
     answer: null,
-    answerType: "application/octet-stream",
-    statuses: [200, 206, 304],
+    answerType: CONTENT_TYPE,
+    statuses: CONTENT_STATUSES,
     errors: ["not_found", "conflict", "range_not_satisfiable"],
     async send(context, { caller, params, ctx }) {
       sendContent(ctx, await openArtifactFile(context, caller, params));
     },
   }),
 ];
-
-/** Always as a download: a browser must not run a file that a step wrote as a page of this server. */
-function sendContent(ctx: RouteContext, content: ArtifactContent): void {
-  const { path, sizeBytes, sha256 } = content.file;
-  const tag = `"${sha256}"`;
-  ctx.set("Accept-Ranges", "bytes");
-  ctx.set("ETag", tag);
-  const known = ctx.get("if-none-match").split(",");
-  if (known.some((each) => each.trim().replace(/^W\//, "") === tag)) {
-    ctx.status = 304;
-    return;
-  }
-  const condition = ctx.get("if-range");
-  // The answer 416, which `readRange` causes, carries this header.
-  ctx.set("Content-Range", `bytes */${sizeBytes}`);
-  const range = condition === "" || condition === tag ? readRange(ctx.get("range"), sizeBytes) : undefined;
-  const { from, to } = range ?? { from: 0, to: sizeBytes - 1 };
-  ctx.status = range === undefined ? 200 : 206;
-  if (range === undefined) ctx.remove("Content-Range");
-  else ctx.set("Content-Range", `bytes ${from}-${to}/${sizeBytes}`);
-  ctx.attachment(posix.basename(path), { type: "attachment" });
-  ctx.body = Readable.from(content.read(from, to - from + 1), { objectMode: false });
-  ctx.type = "application/octet-stream";
-  ctx.length = to - from + 1;
-}

@@ -25,6 +25,7 @@ import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, s
 import { MIGRATIONS } from "./schema.ts";
 import { secretStore } from "./secrets.ts";
 import { statisticsStore } from "./runs/statistics.ts";
+import { uploadStore } from "./uploads.ts";
 
 /**
  * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot,
@@ -44,6 +45,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     outputs: translated(outputStore(connection)),
     artifacts: translated(artifactStore(connection)),
     caches: translated(cacheStore(connection)),
+    uploads: translated(uploadStore(connection)),
     blobs: translated(gridBlobStore(connection)),
     plugins: translated(pluginStore(connection)),
     shards: translated(shardStore(connection)),

@@ -26,6 +26,7 @@ import type { RemoveRun } from "./run-removal.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
 import type { StatisticsStore } from "./statistics.ts";
+import type { UploadStore } from "./uploads.ts";
 
 export interface Stores {
   /** The largest snapshot of a run that the store holds, without the effects that the run owes, bytes; null for no bound. */
@@ -39,6 +40,7 @@ export interface Stores {
   readonly outputs: OutputStore;
   readonly artifacts: ArtifactStore;
   readonly caches: CacheStore;
+  readonly uploads: UploadStore;
   readonly blobs: BlobStore;
   readonly plugins: PluginStore;
   readonly shards: ShardStore;

@@ -22,6 +22,7 @@ import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { statisticsStore } from "./runs/statistics.ts";
 import { secretStore } from "./secrets.ts";
+import { uploadStore } from "./uploads.ts";
 
 /** The maximum size, `limitBytes`, does not include the write-ahead log. */
 export interface SqliteOptions extends DatabaseOptions {
@@ -46,6 +47,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     outputs: outputStore(db),
     artifacts: artifactStore(db),
     caches: cacheStore(db),
+    uploads: uploadStore(db),
     blobs: fileBlobStore(join(dirname(path), "blobs")),
     plugins: pluginStore(db),
     shards: shardStore(db),

@@ -228,4 +228,17 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE aggregates ADD COLUMN counted INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX aggregates_uncounted ON aggregates (ended_at, root_id) WHERE counted = 0 AND ended_at IS NOT NULL;
   `,
+  `
+  CREATE TABLE uploads (
+    upload_id TEXT PRIMARY KEY, project_id TEXT NOT NULL, state TEXT NOT NULL, bytes INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, used_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, writer TEXT NOT NULL,
+    body TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX uploads_by_project ON uploads (project_id, created_at, upload_id, bytes);
+  CREATE INDEX uploads_by_expiry ON uploads (expires_at, upload_id);
+  CREATE TABLE upload_uses (
+    upload_id TEXT NOT NULL, run_id TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (upload_id, run_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX upload_uses_by_run ON upload_uses (run_id);
+  `,
 ];

@@ -21,6 +21,7 @@ import type { Role } from "../../../src/domain/roles.ts";
 import { testVault } from "../../support/secrets.ts";
 import { ARTIFACT_RULES } from "../../support/artifact-rules.ts";
 import { CACHE_RULES } from "../../support/cache-rules.ts";
+import { UPLOAD_RULES } from "../../support/upload-rules.ts";
 import { LOG_LIMIT } from "../../support/log-limit.ts";
 import { openTestSqlite } from "../../support/stores.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
@@ -63,6 +64,7 @@ describe("access", () => {
       secrets: testVault(store.stores),
       artifactRules: ARTIFACT_RULES,
       cacheRules: CACHE_RULES,
+      uploadRules: UPLOAD_RULES,
       logLimit: LOG_LIMIT,
       signingKey: new TextEncoder().encode("k".repeat(32)),
     };
@@ -187,6 +189,7 @@ describe("access", () => {
       readLogs: "viewer",
       readArtifacts: "viewer",
       readCaches: "viewer",
+      readUploads: "viewer",
       readEvents: "viewer",
       readApprovals: "viewer",
       readPlugins: "viewer",
@@ -207,10 +210,12 @@ describe("access", () => {
       manageOwnAccount: "viewer",
       decideApprovals: "viewer",
       triggerRun: "operator",
+      writeUploads: "operator",
       controlRun: "operator",
       runAdHocSteps: "maintainer",
       deleteArtifacts: "maintainer",
       deleteCaches: "maintainer",
+      deleteUploads: "maintainer",
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
       manageSecrets: "maintainer",
@@ -253,10 +258,10 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings",
+        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads",
       ],
-      trigger: ["decideApprovals", "triggerRun", "controlRun"],
-      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
+      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",

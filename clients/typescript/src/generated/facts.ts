@@ -10,6 +10,8 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines/{pipelineId}/runs/{runId}/resume",
   "/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/approve",
   "/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/reject",
+  "/projects/{projectId}/uploads",
+  "/projects/{projectId}/uploads/form",
   "/pipelines",
   "/pipelines/{pipelineId}/spec/save",
   "/pipelines/{pipelineId}/trigger",
