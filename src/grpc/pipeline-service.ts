@@ -114,7 +114,7 @@ function definitionCalls(context: AppContext): DefinitionCalls {
 
 /** The request as the body that the same call has over HTTP. */
 function readSaveRequest(request: SaveSpecRequest): unknown {
-  const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor } = request;
+  const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor, layout } = request;
   return {
     spec,
     format: formatWord(format),
@@ -122,6 +122,7 @@ function readSaveRequest(request: SaveSpecRequest): unknown {
     commitMessage: nonEmpty(commitMessage),
     requestId: nonEmpty(requestId),
     editor: nonEmpty(editor),
+    layout: nonEmpty(layout),
   };
 }
 

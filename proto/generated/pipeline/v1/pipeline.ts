@@ -1254,6 +1254,8 @@ export interface SaveSpecRequest {
   requestId: string;
   /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   editor: string;
+  /** The text to commit, with its comments: its parsed value must equal `spec`. Empty: the text of the head is edited. */
+  layout: string;
 }
 
 export interface SaveSpecResponse {
@@ -8630,6 +8632,7 @@ function createBaseSaveSpecRequest(): SaveSpecRequest {
     commitMessage: "",
     requestId: "",
     editor: "",
+    layout: "",
   };
 }
 
@@ -8655,6 +8658,9 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     }
     if (message.editor !== "") {
       writer.uint32(58).string(message.editor);
+    }
+    if (message.layout !== "") {
+      writer.uint32(66).string(message.layout);
     }
     return writer;
   },
@@ -8728,6 +8734,14 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
             message.editor = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.layout = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8765,6 +8779,7 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
         ? globalThis.String(object.request_id)
         : "",
       editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
+      layout: isSet(object.layout) ? globalThis.String(object.layout) : "",
     };
   },
 
@@ -8791,6 +8806,9 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     if (message.editor !== "") {
       obj.editor = message.editor;
     }
+    if (message.layout !== "") {
+      obj.layout = message.layout;
+    }
     return obj;
   },
 
@@ -8806,6 +8824,7 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     message.commitMessage = object.commitMessage ?? "";
     message.requestId = object.requestId ?? "";
     message.editor = object.editor ?? "";
+    message.layout = object.layout ?? "";
     return message;
   },
 };
