@@ -13,6 +13,7 @@ import type {
   JobRunId,
   PipelineId,
   ProjectId,
+  RevisionId,
   RunId,
   SessionId,
   StepRunId,
@@ -45,6 +46,7 @@ interface ParamTypes {
   readonly tokenId: TokenId;
   readonly sessionId: SessionId;
   readonly cacheId: CacheId;
+  readonly revisionId: RevisionId;
   readonly tenantId: TenantId;
   readonly teamId: TeamId;
 }

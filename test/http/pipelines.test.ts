@@ -222,35 +222,6 @@ describe("pipelines over HTTP", () => {
       expect((await edge.call("GET", at(pipelineId, "/spec"))).body.detail).to.deep.equal(before);
     });
 
-    it("are saved in the caller's own text, whose value must be the definition", async () => {
-      const pipelineId = await newPipeline();
-      const layout = `# why\nnamespace: demo\njobs: # one job\n  - name: one\n    steps: [{ name: s, uses: shell, args: { script: 'true' } }]\n`;
-      const jobs = [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }];
-      const spec = { namespace: "demo", jobs };
-      const save = (body: object) => edge.call("POST", at(pipelineId, "/spec/save"), { body });
-      const saved = (await save({ spec, layout })).body.detail.headCommitSha;
-      const read = async () => (await edge.call("GET", at(pipelineId, "/spec"))).body.detail;
-      expect(await read()).to.deep.include({ text: layout, spec, headCommitSha: saved });
-      expect((await save({ spec, layout })).body.detail.headCommitSha).to.equal(saved);
-      const second = `${layout}# more\n`;
-      expect((await save({ spec, layout: second })).body.detail.headCommitSha).not.to.equal(saved);
-      for (const wrong of [layout.replace("demo", "other"), JSON.stringify({ jobs }), `${layout}version: v2\n`]) {
-        const refused = await save({ spec, layout: wrong });
-        expect(refused.body, wrong).to.include({ code: 400, reason: "malformed_request" });
-        expect(refused.body.errors[0]).to.include({ pointer: "/layout" });
-      }
-      expect((await save({ spec, layout: "jobs: [" })).body).to.include({ code: 400, reason: "invalid_definition" });
-      expect((await save({ spec, layout, content: layout })).body.errors[0]).to.include({ pointer: "/content" });
-      // JSON is a layout of its own.
-      const json = JSON.stringify(spec, null, 7);
-      await save({ spec, layout: json, format: "json" });
-      expect(await read()).to.deep.include({ text: json, format: "json" });
-      // The next save without a layout edits the text.
-      await save({ spec, layout });
-      await save({ spec: { ...spec, namespace: "new" } });
-      expect((await read()).text).to.equal(layout.replace("demo", "new"));
-    });
-
     it("are saved only on the expected head, and a refusal names the current head", async () => {
       const pipelineId = await newPipeline();
       const save = (body: object) => edge.call("POST", at(pipelineId, "/spec/save"), { body });

@@ -62,6 +62,7 @@ export class World {
   readonly cacheId: CacheId = asId<CacheId>("cch_rights");
   readonly agentId: AgentId = newId("agt");
   registrationTokenId = "";
+  revisionId = "";
   runId = asId<RunId>("");
   jobId = "";
   stepRunId = asId<StepRunId>("");
@@ -101,6 +102,7 @@ export class World {
     await this.keepSecrets();
     await this.keepTeam();
     this.runId = await this.#started(this.pipelineId, WAITING);
+    this.revisionId = (await stores.pipelines.find(this.pipelineId))!.headRevisionId!;
     this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);
     const { detail } = await this.call("GET", `/pipelines/runs/${this.runId}`);
     this.jobId = detail.jobs[0].jobId;

@@ -166,6 +166,9 @@ export const MIGRATIONS: readonly Migration[] = [
     await connection.collection("failing_revisions").createIndex({ pipelineId: 1 });
     await connection.collection("aggregates").createIndex({ final: 1, counted: 1, "summary.endedAt": 1, _id: 1 });
   },
+  async (connection) => {
+    await connection.collection("revisions").createIndex({ pipelineId: 1, _id: -1 });
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */
