@@ -31,12 +31,21 @@ import { unary } from "./calls.ts";
 import { nonEmpty, paging, unixMs } from "./messages/fields.ts";
 import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
+import { projectCalls } from "./project-calls.ts";
+import { revisionCalls } from "./revision-calls.ts";
 import { runCalls } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { RUN_STATUSES, wordOf } from "./messages/words.ts";
 
 export function pipelineService(context: AppContext): PipelineServer {
-  return { ...recordCalls(context), ...definitionCalls(context), ...runCalls(context), ...approvalCalls(context) };
+  return {
+    ...recordCalls(context),
+    ...definitionCalls(context),
+    ...runCalls(context),
+    ...approvalCalls(context),
+    ...revisionCalls(context),
+    ...projectCalls(context),
+  };
 }
 
 type RecordCalls = Pick<

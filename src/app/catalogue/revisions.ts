@@ -69,7 +69,7 @@ export const DiffShape = shape("RevisionDiff", {
 });
 export { SavedSpecShape };
 
-type RevisionView = z.infer<typeof RevisionShape>;
+export type RevisionView = z.infer<typeof RevisionShape>;
 
 interface RevisionInput {
   readonly pipelineId: PipelineId;
