@@ -27,6 +27,7 @@ const unique = (): string => `n${++count}`;
 
 const SPEC = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
+const onRevision = ({ pipelineId, revisionId }: World) => ({ pipelineId, revisionId });
 const onProject = ({ projectId }: World) => ({ projectId });
 const onUpload = ({ projectId, uploadId }: World) => ({ projectId, uploadId });
 const onRun = ({ runId }: World) => ({ runId });
@@ -363,6 +364,18 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     operation: "writeDefinitions",
     at: onPipeline,
     body: () => ({ spec: SPEC }),
+  },
+  { route: "GET /pipelines/:pipelineId/revisions", operation: "readPipelines", at: onPipeline },
+  ...["", "/diff"].map((rest): HttpRow => ({
+    route: `GET /pipelines/:pipelineId/revisions/:revisionId${rest}`,
+    operation: "readPipelines",
+    at: onRevision,
+  })),
+  {
+    route: "POST /pipelines/:pipelineId/revisions/:revisionId/restore",
+    operation: "writeDefinitions",
+    at: onRevision,
+    body: nothing,
   },
   { route: "POST /pipelines/:pipelineId/plan", operation: "validateDefinition", at: onPipeline, body: nothing },
   { route: "POST /pipelines/:pipelineId/trigger", operation: "triggerRun", at: onPipeline, body: nothing },

@@ -39,7 +39,7 @@ export const ProjectShape = shape("Project", {
   createdAt: time,
 });
 
-type ProjectView = z.infer<typeof ProjectShape>;
+export type ProjectView = z.infer<typeof ProjectShape>;
 
 /**
  * Throws `already_exists` for a name that is taken in the tenant, `malformed_request` for an unknown tenant, and

@@ -11,6 +11,7 @@ import { LOG_LIMIT_ROUTES } from "./log-limit-routes.ts";
 import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
 import { PROJECT_ROUTES } from "./project-routes.ts";
+import { REVISION_ROUTES } from "./revision-routes.ts";
 import { RETENTION_ROUTES } from "./retention-routes.ts";
 import type { Route } from "../route.ts";
 import { RIGHTS_ROUTES } from "./rights-routes.ts";
@@ -32,6 +33,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...CACHE_ROUTES,
   ...UPLOAD_ROUTES,
   ...PIPELINE_ROUTES,
+  ...REVISION_ROUTES,
   ...SECRET_ROUTES,
   ...VARIABLE_ROUTES,
   ...PLUGIN_ROUTES,
