@@ -177,6 +177,7 @@ async function startParts(
     retention: config.retention,
     cacheRules: config.caches,
     logLimit: config.logLimit,
+    givenVariables: config.given,
     ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
     signingKey: await signingKeyOf(config, dataDir),
     secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),

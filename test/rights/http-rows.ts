@@ -1,5 +1,6 @@
 /** One row for each HTTP route: the operation that it needs, and a call that shows whether the caller may. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
+import { OWNED_ROWS } from "./owned-rows.ts";
 import type { World } from "./world.ts";
 
 export interface HttpRow {
@@ -38,21 +39,6 @@ const projectSetting = (name: string, read: UserOperation, write: UserOperation)
   { route: `GET /projects/:projectId/${name}`, operation: read, at: onProject },
   { route: `PUT /projects/:projectId/${name}`, operation: write, at: onProject, body: nothing },
 ];
-
-const variables = (
-  path: string,
-  at: HttpRow["at"] & {},
-  [read, write]: readonly [UserOperation, UserOperation],
-): readonly HttpRow[] => {
-  const named = (world: World) => ({ ...at(world), name: "V" });
-  const prepare = (world: World) => world.keepVariables();
-  return [
-    { route: `GET ${path}`, operation: read, at },
-    { route: `PUT ${path}/:name`, operation: write, at: named, body: () => ({ value: "v" }) },
-    { route: `GET ${path}/:name`, operation: read, at: named, prepare },
-    { route: `DELETE ${path}/:name`, operation: write, at: named, prepare },
-  ];
-};
 
 const secrets = (path: string, at: HttpRow["at"] & {}): readonly HttpRow[] => [
   {
@@ -318,8 +304,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: ({ projectId, cacheId }) => ({ projectId, cacheId }),
     prepare: (world) => world.keepCache(),
   },
-  ...variables("/tenants/:tenantId/variables", onTenant, ["readTenantVariables", "writeTenantVariables"]),
-  ...variables("/projects/:projectId/variables", onProject, ["readVariables", "writeVariables"]),
+  ...OWNED_ROWS,
   ...secrets("/projects/:projectId/secrets", onProject),
   ...secrets("/pipelines/:pipelineId/secrets", onPipeline),
 

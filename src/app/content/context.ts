@@ -3,4 +3,4 @@ import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of artifacts and cache entries work with. */
 export type ContentContext = Pick<AppContext, "clock" | "log" | "cacheRules"> &
-  WithStores<"aggregates" | "plans" | "artifacts" | "caches" | "blobs" | "pipelines" | "rights">;
+  WithStores<"aggregates" | "plans" | "artifacts" | "caches" | "blobs" | "pipelines" | "rights" | "documents">;

@@ -16,6 +16,7 @@ import type { Route } from "../route.ts";
 import { RIGHTS_ROUTES } from "./rights-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";
+import { SETTING_ROUTES } from "./setting-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
 import { VARIABLE_ROUTES } from "./variable-routes.ts";
 import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
@@ -38,5 +39,6 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...RETENTION_ROUTES,
   ...LOG_LIMIT_ROUTES,
   ...TRUST_DEMAND_ROUTES,
+  ...SETTING_ROUTES,
   ...WEB_SOCKET_ROUTES,
 ];

@@ -196,6 +196,12 @@ describe("access", () => {
       readTenantVariables: "viewer",
       writeVariables: "maintainer",
       writeTenantVariables: "maintainer",
+      readSettings: "admin",
+      writeSettings: "admin",
+      readTenantSettings: "admin",
+      writeTenantSettings: "admin",
+      readInstallationSettings: "admin",
+      writeInstallationSettings: "admin",
       manageOwnTokens: "viewer",
       readOwnAccount: "viewer",
       manageOwnAccount: "viewer",
@@ -247,14 +253,14 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables",
+        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun"],
       write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",
-        "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
+        "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters", "writeSettings", "writeTenantSettings", "writeInstallationSettings",
       ],
     };
 
