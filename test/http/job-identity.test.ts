@@ -213,7 +213,7 @@ describe("the identity of a job", () => {
         for (const pipelineId of [elsewhere, newId("pl")]) {
           expect(await status("GET", `/pipelines/${pipelineId}`), word).to.equal(404);
         }
-        for (const path of ["/users", "/whoami", "/agents", "/tenants/default", "/users/me/tokens"]) {
+        for (const path of ["/users", "/whoami", "/tenants/default", "/users/me/tokens"]) {
           expect(await status("GET", path), `${word}: ${path}`).to.equal(403);
         }
         expect(await status("GET", "/projects/default/secrets"), word).to.equal(403);

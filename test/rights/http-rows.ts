@@ -29,7 +29,6 @@ const SPEC = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: {
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
 const onRevision = ({ pipelineId, revisionId }: World) => ({ pipelineId, revisionId });
 const onProject = ({ projectId }: World) => ({ projectId });
-const onUpload = ({ projectId, uploadId }: World) => ({ projectId, uploadId });
 const onRun = ({ runId }: World) => ({ runId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
 const onUser = ({ victim }: World) => ({ userId: victim });
@@ -298,37 +297,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   ...projectSetting("retention", "readRetention", "writeRetention"),
   ...projectSetting("log-limit", "readLogLimit", "writeLogLimit"),
   ...projectSetting("trust-demand", "readTrustDemand", "writeTrustDemand"),
-  { route: "GET /projects/:projectId/caches", operation: "readCaches", at: onProject },
-  { route: "DELETE /projects/:projectId/caches", operation: "deleteCaches", at: onProject, query: "?prefix=none" },
-  {
-    route: "DELETE /projects/:projectId/caches/:cacheId",
-    operation: "deleteCaches",
-    at: ({ projectId, cacheId }) => ({ projectId, cacheId }),
-    prepare: (world) => world.keepCache(),
-  },
   ...OWNED_ROWS,
-  { route: "GET /projects/:projectId/uploads", operation: "readUploads", at: onProject },
-  {
-    route: "POST /projects/:projectId/uploads",
-    operation: "writeUploads",
-    at: onProject,
-    body: () => ({ name: "a.txt", size: 1 }),
-  },
-  { route: "POST /projects/:projectId/uploads/form", operation: "writeUploads", at: onProject, body: nothing },
-  { route: "GET /projects/:projectId/uploads/:uploadId", operation: "readUploads", at: onUpload },
-  {
-    route: "PATCH /projects/:projectId/uploads/:uploadId/content",
-    operation: "writeUploads",
-    at: onUpload,
-    body: nothing,
-  },
-  { route: "GET /projects/:projectId/uploads/:uploadId/content", operation: "readUploads", at: onUpload },
-  {
-    route: "DELETE /projects/:projectId/uploads/:uploadId",
-    operation: "deleteUploads",
-    at: onUpload,
-    prepare: (world) => world.keepUpload(),
-  },
   ...secrets("/projects/:projectId/secrets", onProject),
   ...secrets("/pipelines/:pipelineId/secrets", onPipeline),
 
