@@ -1,6 +1,7 @@
 /** One row for each HTTP route: the operation that it needs, and a call that shows whether the caller may. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import { OWNED_ROWS } from "./owned-rows.ts";
+import { AGENT_ROWS } from "./agent-rows.ts";
 import type { World } from "./world.ts";
 
 export interface HttpRow {
@@ -32,7 +33,6 @@ const onProject = ({ projectId }: World) => ({ projectId });
 const onRun = ({ runId }: World) => ({ runId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
 const onUser = ({ victim }: World) => ({ userId: victim });
-const onAgent = ({ agentId }: World) => ({ agentId });
 const me = () => ({ userId: "me" });
 const nothing = () => ({});
 
@@ -170,40 +170,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     kind: "absent",
   },
 
-  { route: "GET /agents", operation: "readAgents", kind: "list" },
-  {
-    route: "POST /agents/registration-tokens",
-    operation: "manageAgents",
-    body: ({ tenantId }) => ({ name: "t", expiresIn: "1h", reach: { tenantId } }),
-    kind: "inBody",
-  },
-  {
-    route: "POST /agents/registration-tokens",
-    operation: "manageAgents",
-    body: ({ projectId }) => ({ name: "t", expiresIn: "1h", reach: { projectIds: [projectId] } }),
-    kind: "inBody",
-  },
-  { route: "GET /agents/registration-tokens", operation: "manageAgents", kind: "list" },
-  {
-    route: "DELETE /agents/registration-tokens/:tokenId",
-    operation: "manageAgents",
-    at: ({ registrationTokenId }) => ({ tokenId: registrationTokenId }),
-    prepare: (world) => world.keepAgent(),
-  },
-  { route: "GET /agents/:agentId", operation: "readAgents", at: onAgent, prepare: (world) => world.keepAgent() },
-  ...[
-    ["PUT /agents/:agentId/labels", () => ({ labels: {} })] as const,
-    ["POST /agents/:agentId/drain", nothing] as const,
-    ["POST /agents/:agentId/undrain", nothing] as const,
-    ["DELETE /agents/:agentId/token", undefined] as const,
-    ["DELETE /agents/:agentId", undefined] as const,
-  ].map(([route, body]): HttpRow => ({
-    route,
-    operation: "manageAgents",
-    at: onAgent,
-    ...(body && { body }),
-    prepare: (world) => world.keepAgent(),
-  })),
+  ...AGENT_ROWS,
 
   { route: "GET /cluster", operation: "readCluster" },
   { route: "GET /cluster/dead-letters", operation: "readCluster" },
