@@ -1,5 +1,6 @@
 /** One row for each HTTP route: the operation that it needs, and a call that shows whether the caller may. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
+import { UPLOAD_ROWS } from "./upload-rows.ts";
 import type { World } from "./world.ts";
 
 export interface HttpRow {
@@ -27,7 +28,6 @@ const unique = (): string => `n${++count}`;
 const SPEC = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
 const onProject = ({ projectId }: World) => ({ projectId });
-const onUpload = ({ projectId, uploadId }: World) => ({ projectId, uploadId });
 const onRun = ({ runId }: World) => ({ runId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
 const onUser = ({ victim }: World) => ({ userId: victim });
@@ -321,28 +321,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   },
   ...variables("/tenants/:tenantId/variables", onTenant, ["readTenantVariables", "writeTenantVariables"]),
   ...variables("/projects/:projectId/variables", onProject, ["readVariables", "writeVariables"]),
-  { route: "GET /projects/:projectId/uploads", operation: "readUploads", at: onProject },
-  {
-    route: "POST /projects/:projectId/uploads",
-    operation: "writeUploads",
-    at: onProject,
-    body: () => ({ name: "a.txt", size: 1 }),
-  },
-  { route: "POST /projects/:projectId/uploads/form", operation: "writeUploads", at: onProject, body: nothing },
-  { route: "GET /projects/:projectId/uploads/:uploadId", operation: "readUploads", at: onUpload },
-  {
-    route: "PATCH /projects/:projectId/uploads/:uploadId/content",
-    operation: "writeUploads",
-    at: onUpload,
-    body: nothing,
-  },
-  { route: "GET /projects/:projectId/uploads/:uploadId/content", operation: "readUploads", at: onUpload },
-  {
-    route: "DELETE /projects/:projectId/uploads/:uploadId",
-    operation: "deleteUploads",
-    at: onUpload,
-    prepare: (world) => world.keepUpload(),
-  },
+  ...UPLOAD_ROWS,
   ...secrets("/projects/:projectId/secrets", onProject),
   ...secrets("/pipelines/:pipelineId/secrets", onPipeline),
 
