@@ -25,9 +25,8 @@ import {
   size,
   wholeNumber,
 } from "./config-values.ts";
-import type { ArtifactRules } from "./domain/artifacts.ts";
+import type { ArtifactRules, UploadRules } from "./domain/artifacts.ts";
 import type { CacheRules } from "./domain/caches.ts";
-import type { UploadRules } from "./domain/uploads.ts";
 import type { DiskFloor } from "./domain/disk-space.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";

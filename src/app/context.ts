@@ -5,9 +5,8 @@
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../board/board.ts";
 import type { DefinitionWork } from "../definition-work/definition-work.ts";
-import type { ArtifactRules } from "../domain/artifacts.ts";
+import type { ArtifactRules, UploadRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
-import type { UploadRules } from "../domain/uploads.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import type { BegunRuns } from "./begun-runs.ts";

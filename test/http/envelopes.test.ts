@@ -25,7 +25,14 @@ describe("every HTTP answer", () => {
     const answer = await edge.call("GET", PIPELINES, { headers: { "x-request-id": "abc-1" } });
     expect(answer.status).to.equal(200);
     expect(answer.body).to.deep.include({ code: 0, msg: "success" });
-    expect(answer.body.detail).to.deep.equal({ list: [], total: 0, page: 1, pageSize: 20 });
+    expect(answer.body.detail).to.deep.equal({
+      list: [],
+      total: 0,
+      totalIsExact: true,
+      page: 1,
+      pageSize: 20,
+      next: null,
+    });
     expect(answer.body.timestamp).to.be.closeTo(Date.now() / 1_000, 5);
     expect(answer.headers.get("x-request-id")).to.equal("abc-1");
     expect(answer.headers.get("x-content-type-options")).to.equal("nosniff");

@@ -2,6 +2,7 @@
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import { OWNED_ROWS } from "./owned-rows.ts";
 import { AGENT_ROWS } from "./agent-rows.ts";
+import { UPLOAD_ROWS } from "./upload-rows.ts";
 import type { World } from "./world.ts";
 
 export interface HttpRow {
@@ -265,6 +266,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   ...projectSetting("log-limit", "readLogLimit", "writeLogLimit"),
   ...projectSetting("trust-demand", "readTrustDemand", "writeTrustDemand"),
   ...OWNED_ROWS,
+  ...UPLOAD_ROWS,
   ...secrets("/projects/:projectId/secrets", onProject),
   ...secrets("/pipelines/:pipelineId/secrets", onPipeline),
 

@@ -1,4 +1,4 @@
-/** The rows of what tenants and projects own: variables, settings, cache entries and uploads. */
+/** The rows of what tenants and projects own: variables, settings and cache entries. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import type { HttpRow } from "./http-rows.ts";
 import type { World } from "./world.ts";
@@ -7,8 +7,6 @@ type At = HttpRow["at"] & {};
 
 const onTenant: At = ({ tenantId }: World) => ({ tenantId });
 const onProject: At = ({ projectId }: World) => ({ projectId });
-const onUpload = ({ projectId, uploadId }: World) => ({ projectId, uploadId });
-const nothing = () => ({});
 const noValues = () => ({ values: {} });
 
 const variables = (path: string, at: At, read: UserOperation, write: UserOperation): readonly HttpRow[] => {
@@ -40,27 +38,5 @@ export const OWNED_ROWS: readonly HttpRow[] = [
     operation: "deleteCaches",
     at: ({ projectId, cacheId }) => ({ projectId, cacheId }),
     prepare: (world) => world.keepCache(),
-  },
-  { route: "GET /projects/:projectId/uploads", operation: "readUploads", at: onProject },
-  {
-    route: "POST /projects/:projectId/uploads",
-    operation: "writeUploads",
-    at: onProject,
-    body: () => ({ name: "a.txt", size: 1 }),
-  },
-  { route: "POST /projects/:projectId/uploads/form", operation: "writeUploads", at: onProject, body: nothing },
-  { route: "GET /projects/:projectId/uploads/:uploadId", operation: "readUploads", at: onUpload },
-  {
-    route: "PATCH /projects/:projectId/uploads/:uploadId/content",
-    operation: "writeUploads",
-    at: onUpload,
-    body: nothing,
-  },
-  { route: "GET /projects/:projectId/uploads/:uploadId/content", operation: "readUploads", at: onUpload },
-  {
-    route: "DELETE /projects/:projectId/uploads/:uploadId",
-    operation: "deleteUploads",
-    at: onUpload,
-    prepare: (world) => world.keepUpload(),
   },
 ];

@@ -1,5 +1,5 @@
 /** Bounds of uploads for tests; small, so that a test can reach each of them. */
-import type { UploadRules } from "../../src/domain/uploads.ts";
+import type { UploadRules } from "../../src/domain/artifacts.ts";
 
 export const UPLOAD_RULES: UploadRules = {
   maxBytes: 3_000_000,

@@ -3,9 +3,8 @@
  * for its checksum and its type. A later call takes the upload over from an earlier one, whose caller may be gone.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { PIECE_BYTES } from "../../domain/artifacts.ts";
+import { PIECE_BYTES, SNIFFED_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { SNIFFED_BYTES } from "../../domain/uploads.ts";
 import type { StoredContent, UploadRecord } from "../../stores/ports/uploads.ts";
 import type { ContentContext } from "./context.ts";
 import { readBlob } from "./content.ts";

@@ -1,5 +1,5 @@
 /**
- * Deletes uploads that nobody has completed, and those that have rested for long and that no kept run uses. A node may die
+ * Deletes uploads that no user has completed, and those that have rested for long and that no kept run uses. A node may die
  * after each step of a deletion: the record is marked first, then the content is deleted, then the record; a later pass
  * finds marked records.
  */

@@ -2,7 +2,7 @@
  * Recognises the type of content by its first bytes, and compares it with the type that its sender declares. Nothing is
  * unpacked: an archive is recognised by its signature.
  */
-import { ANY_TYPE, essenceOf } from "../../domain/uploads.ts";
+import { ANY_TYPE, essenceOf } from "../../domain/artifacts.ts";
 
 /** Types of packed files that contain files of other formats: the packing alone does not contradict such a type. */
 const PACKED = new Set([

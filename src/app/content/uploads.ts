@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type ProjectId, type UploadId } from "../../domain/ids.ts";
-import { ANY_TYPE, isFileName, MAX_UPLOADS } from "../../domain/uploads.ts";
+import { ANY_TYPE, isFileName, MAX_UPLOADS } from "../../domain/artifacts.ts";
 import type { UploadRecord } from "../../stores/ports/uploads.ts";
 import { isArchived } from "../../stores/ports/pipelines.ts";
 import type { Caller, UserCaller } from "../identity/access.ts";
@@ -151,7 +151,7 @@ async function storeFile(
     const stored = (await ingest.end())!;
     return { ...uploadView(stored), offset: stored.sizeBytes };
   } catch (error) {
-    // What remains when this fails, too, is deleted as any upload that nobody completes.
+    // What remains when this fails, too, is deleted as any upload that no user completes.
     await deleteUploadNow(context.stores, key.uploadId).catch(() => {});
     throw error;
   }

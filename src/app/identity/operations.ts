@@ -67,7 +67,7 @@ export const USER_OPERATIONS = {
   /** Each approval bounds further who may decide it: `authoriseVote`. */
   decideApprovals: rule("project", "viewer", "trigger"),
   triggerRun: rule("project", "operator"),
-  /** Whoever may trigger a run may bring the files that its inputs name. */
+  /** A caller that may trigger runs may send the files for them. */
   writeUploads: rule("project", "operator"),
   controlRun: rule("project", "operator"),
   /** An ad-hoc step runs what no definition says, so it needs the role that saves definitions. */

@@ -18,7 +18,7 @@ import {
   type WholeFile,
 } from "../../app/content/uploads.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { ANY_TYPE } from "../../domain/uploads.ts";
+import { ANY_TYPE } from "../../domain/artifacts.ts";
 import { CONTENT_STATUSES, CONTENT_TYPE, sendContent } from "../content-answer.ts";
 import { openFormFile, readLongBody } from "../request/long-body.ts";
 import type { RouteContext } from "../request/state.ts";

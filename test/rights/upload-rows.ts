@@ -1,0 +1,32 @@
+/** The rows of the routes of uploads, which belong to {@link HTTP_ROWS}. */
+import type { HttpRow } from "./http-rows.ts";
+import type { World } from "./world.ts";
+
+const onProject = ({ projectId }: World) => ({ projectId });
+const onUpload = ({ projectId, uploadId }: World) => ({ projectId, uploadId });
+const nothing = () => ({});
+
+export const UPLOAD_ROWS: readonly HttpRow[] = [
+  { route: "GET /projects/:projectId/uploads", operation: "readUploads", at: onProject },
+  {
+    route: "POST /projects/:projectId/uploads",
+    operation: "writeUploads",
+    at: onProject,
+    body: () => ({ name: "a.txt", size: 1 }),
+  },
+  { route: "POST /projects/:projectId/uploads/form", operation: "writeUploads", at: onProject, body: nothing },
+  { route: "GET /projects/:projectId/uploads/:uploadId", operation: "readUploads", at: onUpload },
+  {
+    route: "PATCH /projects/:projectId/uploads/:uploadId/content",
+    operation: "writeUploads",
+    at: onUpload,
+    body: nothing,
+  },
+  { route: "GET /projects/:projectId/uploads/:uploadId/content", operation: "readUploads", at: onUpload },
+  {
+    route: "DELETE /projects/:projectId/uploads/:uploadId",
+    operation: "deleteUploads",
+    at: onUpload,
+    prepare: (world) => world.keepUpload(),
+  },
+];
