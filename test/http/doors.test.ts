@@ -27,6 +27,8 @@ const WITHOUT_TOKEN = [
   "/api/v1/auth/refresh",
   "/api/v1/auth/device/code",
   "/api/v1/auth/device/token",
+  "/.well-known/openid-configuration",
+  "/.well-known/jwks.json",
   "/api/v1/openapi.json",
   "/api/v1/docs",
 ];
