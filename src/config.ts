@@ -98,6 +98,8 @@ export interface NodeConfig {
   readonly quotas: Quotas;
   /** The retention of projects without rules of their own. Must be the same on all workers. */
   readonly retention: Retention;
+  /** The variables that are set. */
+  readonly given: readonly string[];
   /** The HMAC key of access tokens, at least 32 bytes. Null: an installation on SQLite makes and stores its own. */
   readonly signingKey: Uint8Array | null;
   /**
@@ -377,6 +379,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
       },
       recordsMs: read.MILLRACE_KEEP_RECORDS,
     },
+    given: Object.keys(nodeVariables.shape).filter((variable) => (environment[variable] ?? "") !== ""),
     signingKey: read.MILLRACE_SIGNING_KEY === undefined ? null : new TextEncoder().encode(read.MILLRACE_SIGNING_KEY),
     masterKeys: read.MILLRACE_MASTER_KEY ?? [],
     bootstrapToken: read.MILLRACE_BOOTSTRAP_TOKEN ?? null,

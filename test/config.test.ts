@@ -22,6 +22,7 @@ const DAY_MS = 86_400_000;
 describe("the environment", () => {
   it("without any variable means the embedded engine on loopback", () => {
     expect(readNodeConfig({})).to.deep.equal({
+      given: [],
       roles: ["edge", "gateway", "worker"],
       redis: null,
       mongodb: null,

@@ -49,6 +49,8 @@ export interface AppContext {
   readonly secrets: SecretVault;
   /** How much of a step's log is stored, unless its project has a limit of its own. */
   readonly logLimit: LogLimit;
+  /** The variables of the environment that are set; absent for none. */
+  readonly givenVariables?: readonly string[];
   /** Bounds on the size and the age of artifacts. */
   readonly artifactRules: ArtifactRules;
   /** Bounds on the size and the age of cache entries. */

@@ -1,9 +1,11 @@
 /** What each trigger, each step with secrets, and the check of a caller's rights have to know of a project. */
 import type { Clock } from "../domain/clock.ts";
 import { DEFAULT_TENANT, type ProjectId, type TenantId } from "../domain/ids.ts";
-import { NO_TRUST_DEMAND, type TrustDemand } from "../domain/labels.ts";
+import type { TrustDemand } from "../domain/labels.ts";
 import { isArchived, type PipelineStore, tenantOf } from "../stores/ports/pipelines.ts";
+import type { SettingValues } from "../stores/ports/documents.ts";
 import type { WithStores } from "./context.ts";
+import { effectiveSetting, readLayers } from "./effective-settings.ts";
 
 /** How long the facts of a project are remembered. */
 const REMEMBERED_MS = 2_000;
@@ -15,6 +17,8 @@ export interface ProjectFacts {
   readonly tenantId: TenantId | null;
   /** What the project demands of the agents of its jobs. */
   readonly trustDemand: TrustDemand;
+  /** The most that permissions of its jobs may say. */
+  readonly jobs: { readonly idToken: boolean; readonly api: SettingValues["jobs.api"] };
   /** True for a project that takes no new pipelines and runs: it is archived, or its tenant is. */
   readonly archived: boolean;
 }
@@ -32,7 +36,7 @@ const memories = new WeakMap<PipelineStore, Map<ProjectId, Known>>();
  * cannot be read.
  */
 export async function projectFactsOf(
-  { clock, stores }: { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines" | "rights">,
+  { clock, stores }: { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines" | "rights" | "documents">,
   projectId: ProjectId,
 ): Promise<ProjectFacts> {
   const { pipelines } = stores;
@@ -45,9 +49,17 @@ export async function projectFactsOf(
   // The default tenant cannot be archived, so that an installation without other tenants reads none.
   const tenant =
     tenantId === null || tenantId === DEFAULT_TENANT ? undefined : await stores.rights.findTenant(tenantId);
+  const layers = await readLayers({ stores }, { tenantId, ...(project && { project }) });
   const facts = {
     tenantId,
-    trustDemand: project?.trustDemand ?? NO_TRUST_DEMAND,
+    trustDemand: {
+      secrets: effectiveSetting("trust.secrets", layers).value,
+      protectedTargets: effectiveSetting("trust.protectedTargets", layers).value,
+    },
+    jobs: {
+      idToken: effectiveSetting("jobs.idToken", layers).value,
+      api: effectiveSetting("jobs.api", layers).value,
+    },
     archived: project !== undefined && (isArchived(project) || (tenant?.archivedAt ?? null) !== null),
   };
   memory.delete(projectId);

@@ -24,7 +24,9 @@ import { findPipeline, findProject, findRunHead, noPipeline, noProject, noRun, n
 import { projectFactsOf } from "./project-facts.ts";
 
 /** What the tenant of a project is found with. */
-export type RightsContext = { readonly clock: Pick<Clock, "monotonic"> } & WithStores<"pipelines" | "rights">;
+export type RightsContext = { readonly clock: Pick<Clock, "monotonic"> } & WithStores<
+  "pipelines" | "rights" | "documents"
+>;
 
 type ProjectOperation = OperationOf<"project">;
 

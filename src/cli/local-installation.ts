@@ -1,5 +1,4 @@
 /** A whole installation on this machine, for `start` and `run`: a node of the control plane in this process, and an agent. */
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ACT_AS } from "../app/identity/access.ts";
@@ -13,6 +12,7 @@ import { type StartedNode, startNode } from "../node/node.ts";
 import { packageVersion } from "../node/package-root.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import { agentEnvironment } from "./agent-environment.ts";
 import { settingsOf } from "./agent-keeper.ts";
 import { startAgentProcess } from "./agent-process.ts";
 import { ApiClient } from "./api-client.ts";
@@ -75,7 +75,11 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
       expiresInMs: REGISTRATION_MS,
     });
     teardown.add("the registration token", () => removeToken(context, registrationToken));
-    const environment = agentEnvironment(node, dataDir, registrationToken);
+    const environment = agentEnvironment(process.env, {
+      MILLRACE_GATEWAY: node.grpc ?? "",
+      MILLRACE_REGISTRATION_TOKEN: registrationToken,
+      MILLRACE_DATA_DIR: agentDataDir(dataDir),
+    });
     const socket = options.outlives ? agentSocket(dataDir) : null;
     const agent = startAgentProcess({
       environment,
@@ -98,18 +102,6 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
     await teardown.end();
     throw error;
   }
-}
-
-function agentEnvironment(node: StartedNode, dataDir: string, registrationToken: string): NodeJS.ProcessEnv {
-  return {
-    MILLRACE_AGENT_SLOTS: String(availableParallelism()),
-    MILLRACE_AGENT_NAME: "local",
-    LOG_LEVEL: "warn",
-    ...process.env,
-    MILLRACE_GATEWAY: node.grpc ?? "",
-    MILLRACE_REGISTRATION_TOKEN: registrationToken,
-    MILLRACE_DATA_DIR: agentDataDir(dataDir),
-  };
 }
 
 async function waitForAgent(api: ApiClient, dataDir: string, signal: AbortSignal): Promise<number> {

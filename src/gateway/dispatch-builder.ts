@@ -87,7 +87,7 @@ export interface DispatchBuilderOptions {
   readonly handout: Pick<SecretHandout, "refusal">;
   readonly logLimits: Pick<LogLimits, "of">;
   /** Makes the tokens of jobs with permissions; `publicUrl` is where their steps reach the API. Absent: such jobs fail. */
-  readonly identity?: Pick<AppContext, "clock" | "signingKey" | "publicUrl">;
+  readonly identity?: Pick<AppContext, "clock" | "signingKey" | "publicUrl"> & Pick<SecretHandout, "allowed">;
   readonly contentLimits?: ContentLimits;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
@@ -224,7 +224,8 @@ export class DispatchBuilder {
     const planned = plan.jobs[granted.jobIndex]!;
     const refusal = await handout.refusal(granted.agentId, plan.projectId, planned, { secrets: ["MILLRACE_TOKEN"] });
     if (refusal !== undefined) throw new DeferredTextError(refusal);
-    return jobEnvironment(identity, granted, permissions, origin, identity.publicUrl);
+    const allowed = await identity.allowed(plan.projectId, permissions);
+    return jobEnvironment(identity, granted, allowed, origin, identity.publicUrl);
   }
 
   /** The present values of the step's secrets. They must go into the dispatch and nowhere else. */

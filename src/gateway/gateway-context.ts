@@ -42,12 +42,13 @@ export function gatewayContext(
   heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
   sessionCheckMs?: number,
 ): GatewayContext {
+  const handout = new SecretHandout(context);
   const builder = new DispatchBuilder({
     stores: context.stores,
     secrets: context.secrets,
-    handout: new SecretHandout(context),
+    handout,
     logLimits: new LogLimits(context),
-    identity: context,
+    identity: { ...context, allowed: (projectId, asked) => handout.allowed(projectId, asked) },
     contentLimits: contentLimitsOf(context),
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });

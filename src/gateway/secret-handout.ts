@@ -3,13 +3,21 @@ import type { AppContext, WithStores } from "../app/context.ts";
 import { projectFactsOf } from "../app/project-facts.ts";
 import type { AgentId, ProjectId } from "../domain/ids.ts";
 import { demandTrust, failingClause, labelledAgent, isReached } from "../domain/labels.ts";
-import type { PlannedJob, StepSpec } from "../domain/plan.ts";
+import { JOB_API_WORDS, type JobPermissions, type PlannedJob, type StepSpec } from "../domain/plan.ts";
 
 export class SecretHandout {
-  readonly #context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines" | "rights">;
+  readonly #context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines" | "rights" | "documents">;
 
-  constructor(context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines" | "rights">) {
+  constructor(context: Pick<AppContext, "clock"> & WithStores<"identity" | "pipelines" | "rights" | "documents">) {
     this.#context = context;
+  }
+
+  /** The permissions of a job as far as the project, its tenant and the installation allow them. */
+  async allowed(projectId: ProjectId, asked: JobPermissions): Promise<JobPermissions> {
+    const { jobs } = await projectFactsOf(this.#context, projectId);
+    const most = JOB_API_WORDS.findIndex((word) => word === jobs.api);
+    const api = asked.api === null ? -1 : Math.min(JOB_API_WORDS.indexOf(asked.api), most);
+    return { ...asked, idToken: asked.idToken && jobs.idToken, api: JOB_API_WORDS[api] ?? null };
   }
 
   /**

@@ -31,12 +31,21 @@ import { unary } from "./calls.ts";
 import { nonEmpty, paging, unixMs } from "./messages/fields.ts";
 import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
+import { projectCalls } from "./project-calls.ts";
+import { revisionCalls } from "./revision-calls.ts";
 import { runCalls } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { RUN_STATUSES, wordOf } from "./messages/words.ts";
 
 export function pipelineService(context: AppContext): PipelineServer {
-  return { ...recordCalls(context), ...definitionCalls(context), ...runCalls(context), ...approvalCalls(context) };
+  return {
+    ...recordCalls(context),
+    ...definitionCalls(context),
+    ...runCalls(context),
+    ...approvalCalls(context),
+    ...revisionCalls(context),
+    ...projectCalls(context),
+  };
 }
 
 type RecordCalls = Pick<
@@ -114,7 +123,7 @@ function definitionCalls(context: AppContext): DefinitionCalls {
 
 /** The request as the body that the same call has over HTTP. */
 function readSaveRequest(request: SaveSpecRequest): unknown {
-  const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor } = request;
+  const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor, layout } = request;
   return {
     spec,
     format: formatWord(format),
@@ -122,6 +131,7 @@ function readSaveRequest(request: SaveSpecRequest): unknown {
     commitMessage: nonEmpty(commitMessage),
     requestId: nonEmpty(requestId),
     editor: nonEmpty(editor),
+    layout: nonEmpty(layout),
   };
 }
 

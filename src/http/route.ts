@@ -13,6 +13,7 @@ import type {
   JobRunId,
   PipelineId,
   ProjectId,
+  RevisionId,
   RunId,
   SessionId,
   StepRunId,
@@ -47,6 +48,7 @@ interface ParamTypes {
   readonly sessionId: SessionId;
   readonly cacheId: CacheId;
   readonly uploadId: UploadId;
+  readonly revisionId: RevisionId;
   readonly tenantId: TenantId;
   readonly teamId: TeamId;
 }

@@ -178,6 +178,7 @@ async function startParts(
     cacheRules: config.caches,
     uploadRules: config.uploads,
     logLimit: config.logLimit,
+    givenVariables: config.given,
     ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
     signingKey: await signingKeyOf(config, dataDir),
     secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),

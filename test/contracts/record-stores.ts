@@ -3,7 +3,15 @@
  * `stores.test.ts`.
  */
 import { expect } from "chai";
-import { asId, newId, type CommandId, type ProjectId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
+import {
+  asId,
+  newId,
+  type CommandId,
+  type ProjectId,
+  type RevisionId,
+  type RunId,
+  type StepRunId,
+} from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { UserCommand } from "../../src/domain/commands.ts";
 import type { Command } from "../../src/stores/ports/inbox.ts";
@@ -361,6 +369,25 @@ function pipelineStoreContract(open: () => Stores): void {
       expect(await open().pipelines.findRevision(kept.revisionId)).to.deep.equal(kept);
       await open().pipelines.delete(pipelineId);
       expect(await open().pipelines.findRevision(kept.revisionId)).to.equal(undefined);
+    });
+
+    it("list their revisions, newest first, without the definitions of ad hoc runs", async () => {
+      const one = pipeline("lists revisions");
+      await open().pipelines.create(one);
+      const heads: Revision[] = [];
+      for (let n = 0; n < 5; n++) {
+        const next = { ...revision(one), revisionId: asId<RevisionId>(`rev_${one.pipelineId}_${n}`) };
+        await open().pipelines.saveRevision(next, heads[0]?.revisionId ?? null);
+        heads.unshift(next);
+        const adHoc = asId<RevisionId>(`adh_${one.pipelineId}_${n}`);
+        await open().pipelines.keepRevision({ ...revision(one), revisionId: adHoc });
+      }
+      const list = (before: RevisionId | null, limit: number) =>
+        open().pipelines.listRevisions(one.pipelineId, before, limit);
+      expect(await list(null, 2)).to.deep.equal({ revisions: heads.slice(0, 2), hasMore: true });
+      expect(await list(heads[1]!.revisionId, 3)).to.deep.equal({ revisions: heads.slice(2), hasMore: false });
+      expect(await list(null, 5)).to.deep.equal({ revisions: heads, hasMore: false });
+      expect(await list(heads[4]!.revisionId, 5)).to.deep.equal({ revisions: [], hasMore: false });
     });
 
     it("lose their revisions when they are deleted", async () => {

@@ -139,9 +139,52 @@ describe("pipelines over gRPC", () => {
     });
   });
 
+  describe("revisions", () => {
+    it("are listed, read, compared and restored, as over HTTP", async () => {
+      const pipelineId = await savedPipeline(calls);
+      const { headCommitSha: first, text } = await calls.pipeline("getSpec", { pipelineId });
+      const spec = { ...SPEC, namespace: "changed" };
+      const { headCommitSha: second } = await calls.pipeline("saveSpec", { pipelineId, spec });
+      const page = await calls.pipeline("listRevisions", { pipelineId, pageSize: 1 });
+      expect(page.revisions.map(({ revisionId, isHead }) => [revisionId, isHead])).to.deep.equal([[second, true]]);
+      const rest = await calls.pipeline("listRevisions", { pipelineId, after: page.next });
+      expect(rest.revisions.map(({ revisionId }) => revisionId)).to.deep.equal([first]);
+      expect(rest.next).to.equal("");
+      const read = await calls.pipeline("getRevision", { pipelineId, revisionId: first });
+      expect(read).to.deep.include({ spec: SPEC, text });
+      const { from, diff } = await calls.pipeline("diffRevisions", { pipelineId, revisionId: second });
+      expect(from).to.equal(first);
+      expect(diff).to.include("+namespace: changed");
+      const stale = { pipelineId, revisionId: first, expectedHeadCommitSha: first };
+      expect(await refusalOf(calls.pipeline("restoreRevision", stale))).to.include({
+        code: ABORTED,
+        reason: "head_moved",
+      });
+      const { headCommitSha } = await calls.pipeline("restoreRevision", { pipelineId, revisionId: first });
+      expect((await calls.pipeline("getSpec", { pipelineId })).text).to.equal(text);
+      expect(headCommitSha).to.not.be.oneOf([first, second]);
+    });
+  });
+
+  describe("projects", () => {
+    it("are made once for each request id, listed, read, changed and archived", async () => {
+      const request = { name: "over gRPC", description: "d", requestId: "once" };
+      const { project } = await calls.pipeline("createProject", request);
+      expect((await calls.pipeline("createProject", request)).project).to.deep.equal(project);
+      const { projectId } = project!;
+      expect(project).to.include({ tenantId: "default", name: "over gRPC", archived: false });
+      expect((await calls.pipeline("listProjects", {})).projects).to.deep.include(project);
+      const changed = (await calls.pipeline("updateProject", { projectId, description: "", archived: true })).project;
+      expect(changed).to.deep.equal({ ...project, description: "", archived: true });
+      expect((await calls.pipeline("getProject", { projectId })).project).to.deep.equal(changed);
+      const unknown = calls.pipeline("getProject", { projectId: "prj_none" });
+      expect(await refusalOf(unknown)).to.include({ code: NOT_FOUND });
+    });
+  });
+
   describe("callers", () => {
     /** Each operation with the lowest role that may call it. */
-    const ROLES: Readonly<Record<keyof typeof PipelineService, "viewer" | "operator" | "maintainer">> = {
+    const ROLES: Readonly<Record<keyof typeof PipelineService, "viewer" | "operator" | "maintainer" | "admin">> = {
       createPipeline: "maintainer",
       updatePipeline: "maintainer",
       getPipeline: "viewer",
@@ -166,6 +209,14 @@ describe("pipelines over gRPC", () => {
       listRunApprovals: "viewer",
       approve: "viewer",
       reject: "viewer",
+      listRevisions: "viewer",
+      getRevision: "viewer",
+      diffRevisions: "viewer",
+      restoreRevision: "maintainer",
+      listProjects: "viewer",
+      getProject: "viewer",
+      createProject: "admin",
+      updateProject: "admin",
     };
     const VALID = {
       fields: { ...NO_FIELDS, name: "x" },
@@ -175,6 +226,10 @@ describe("pipelines over gRPC", () => {
       runId: "run_none",
       pipelineId: "pl_none",
       jobId: "job_none",
+      projectId: "default",
+      revisionId: "rev_none",
+      name: "x",
+      description: "d",
     };
 
     it("need the same role as over HTTP, and the token of a user", async () => {
@@ -182,6 +237,7 @@ describe("pipelines over gRPC", () => {
         viewer: undefined,
         operator: await tokenOf(gateway.context, "viewer"),
         maintainer: await tokenOf(gateway.context, "operator"),
+        admin: await tokenOf(gateway.context, "maintainer"),
       };
       const { metadata: agent } = await gateway.register("curious");
       for (const [name, role] of Object.entries(ROLES)) {

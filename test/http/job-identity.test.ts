@@ -7,6 +7,7 @@ import { AHEAD_MS, currentKey, KEPT_MS, KEY_MS, publishedKeys } from "../../src/
 import { asId, newId } from "../../src/domain/ids.ts";
 import type { JobPermissions } from "../../src/domain/plan.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
+import { SecretHandout } from "../../src/gateway/secret-handout.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { resealTokenKeys } from "../../src/secrets/rotation.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
@@ -39,7 +40,11 @@ describe("the identity of a job", () => {
       secrets: edge.context.secrets,
       logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
       handout: { refusal: () => Promise.resolve(refusal === "" ? undefined : refusal) },
-      identity: { ...edge.context, ...(publicUrl === "" ? { publicUrl: undefined as never } : { publicUrl }) },
+      identity: {
+        allowed: (projectId, asked) => new SecretHandout(edge.context).allowed(projectId, asked),
+        ...edge.context,
+        ...(publicUrl === "" ? { publicUrl: undefined as never } : { publicUrl }),
+      },
       onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
     });
     const dispatch = await builder.build(run.grantedStep());
@@ -208,7 +213,7 @@ describe("the identity of a job", () => {
         for (const pipelineId of [elsewhere, newId("pl")]) {
           expect(await status("GET", `/pipelines/${pipelineId}`), word).to.equal(404);
         }
-        for (const path of ["/users", "/whoami", "/agents", "/tenants/default", "/users/me/tokens"]) {
+        for (const path of ["/users", "/whoami", "/tenants/default", "/users/me/tokens"]) {
           expect(await status("GET", path), `${word}: ${path}`).to.equal(403);
         }
         expect(await status("GET", "/projects/default/secrets"), word).to.equal(403);

@@ -73,7 +73,7 @@ describe("lists over HTTP", () => {
     edge.skewMs = endedAt + 1_000 - Date.now();
     try {
       const counting = async () => {
-        for await (const _ of countRuns(edge.context));
+        for await (const _ of countRuns(edge.context, 10));
       };
       await Promise.all([counting(), counting()]);
       await counting();

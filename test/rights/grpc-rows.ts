@@ -33,6 +33,8 @@ let count = 0;
 const AGENT = { name: "an-agent", slots: 1 };
 const SPEC = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
+const onRevision = ({ pipelineId, revisionId }: World) => ({ pipelineId, revisionId });
+const onProject = ({ projectId }: World) => ({ projectId });
 const onRun = ({ runId }: World) => ({ runId });
 const onStep = ({ stepRunId }: World) => ({ stepRunId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
@@ -94,6 +96,14 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["listRunApprovals", "readApprovals", ({ gatedRunId }) => ({ runId: gatedRunId })],
     ["approve", "decideApprovals", onApproval],
     ["reject", "decideApprovals", onApproval],
+    ["listRevisions", "readPipelines", onPipeline],
+    ["getRevision", "readPipelines", onRevision],
+    ["diffRevisions", "readPipelines", onRevision],
+    ["restoreRevision", "writeDefinitions", onRevision],
+    ["listProjects", "readProjects", undefined, "list"],
+    ["getProject", "readProjects", onProject],
+    ["createProject", "createProjects", ({ tenantId }) => ({ name: `g${++count}`, tenantId }), "inBody"],
+    ["updateProject", "manageProjects", (world) => ({ ...onProject(world), description: "d" })],
   ]),
   ...rowsOf("StepRunService", [
     [

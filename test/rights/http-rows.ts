@@ -1,5 +1,6 @@
 /** One row for each HTTP route: the operation that it needs, and a call that shows whether the caller may. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
+import { OWNED_ROWS } from "./owned-rows.ts";
 import { UPLOAD_ROWS } from "./upload-rows.ts";
 import type { World } from "./world.ts";
 
@@ -27,6 +28,7 @@ const unique = (): string => `n${++count}`;
 
 const SPEC = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
+const onRevision = ({ pipelineId, revisionId }: World) => ({ pipelineId, revisionId });
 const onProject = ({ projectId }: World) => ({ projectId });
 const onRun = ({ runId }: World) => ({ runId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
@@ -39,21 +41,6 @@ const projectSetting = (name: string, read: UserOperation, write: UserOperation)
   { route: `GET /projects/:projectId/${name}`, operation: read, at: onProject },
   { route: `PUT /projects/:projectId/${name}`, operation: write, at: onProject, body: nothing },
 ];
-
-const variables = (
-  path: string,
-  at: HttpRow["at"] & {},
-  [read, write]: readonly [UserOperation, UserOperation],
-): readonly HttpRow[] => {
-  const named = (world: World) => ({ ...at(world), name: "V" });
-  const prepare = (world: World) => world.keepVariables();
-  return [
-    { route: `GET ${path}`, operation: read, at },
-    { route: `PUT ${path}/:name`, operation: write, at: named, body: () => ({ value: "v" }) },
-    { route: `GET ${path}/:name`, operation: read, at: named, prepare },
-    { route: `DELETE ${path}/:name`, operation: write, at: named, prepare },
-  ];
-};
 
 const secrets = (path: string, at: HttpRow["at"] & {}): readonly HttpRow[] => [
   {
@@ -311,16 +298,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   ...projectSetting("retention", "readRetention", "writeRetention"),
   ...projectSetting("log-limit", "readLogLimit", "writeLogLimit"),
   ...projectSetting("trust-demand", "readTrustDemand", "writeTrustDemand"),
-  { route: "GET /projects/:projectId/caches", operation: "readCaches", at: onProject },
-  { route: "DELETE /projects/:projectId/caches", operation: "deleteCaches", at: onProject, query: "?prefix=none" },
-  {
-    route: "DELETE /projects/:projectId/caches/:cacheId",
-    operation: "deleteCaches",
-    at: ({ projectId, cacheId }) => ({ projectId, cacheId }),
-    prepare: (world) => world.keepCache(),
-  },
-  ...variables("/tenants/:tenantId/variables", onTenant, ["readTenantVariables", "writeTenantVariables"]),
-  ...variables("/projects/:projectId/variables", onProject, ["readVariables", "writeVariables"]),
+  ...OWNED_ROWS,
   ...UPLOAD_ROWS,
   ...secrets("/projects/:projectId/secrets", onProject),
   ...secrets("/pipelines/:pipelineId/secrets", onPipeline),
@@ -357,6 +335,18 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     operation: "writeDefinitions",
     at: onPipeline,
     body: () => ({ spec: SPEC }),
+  },
+  { route: "GET /pipelines/:pipelineId/revisions", operation: "readPipelines", at: onPipeline },
+  ...["", "/diff"].map((rest): HttpRow => ({
+    route: `GET /pipelines/:pipelineId/revisions/:revisionId${rest}`,
+    operation: "readPipelines",
+    at: onRevision,
+  })),
+  {
+    route: "POST /pipelines/:pipelineId/revisions/:revisionId/restore",
+    operation: "writeDefinitions",
+    at: onRevision,
+    body: nothing,
   },
   { route: "POST /pipelines/:pipelineId/plan", operation: "validateDefinition", at: onPipeline, body: nothing },
   { route: "POST /pipelines/:pipelineId/trigger", operation: "triggerRun", at: onPipeline, body: nothing },

@@ -64,6 +64,7 @@ export class World {
   readonly agentId: AgentId = newId("agt");
   registrationTokenId = "";
   readonly uploadId: UploadId = asId<UploadId>("upl_rights");
+  revisionId = "";
   runId = asId<RunId>("");
   jobId = "";
   stepRunId = asId<StepRunId>("");
@@ -104,6 +105,7 @@ export class World {
     await this.keepUpload();
     await this.keepTeam();
     this.runId = await this.#started(this.pipelineId, WAITING);
+    this.revisionId = (await stores.pipelines.find(this.pipelineId))!.headRevisionId!;
     this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);
     const { detail } = await this.call("GET", `/pipelines/runs/${this.runId}`);
     this.jobId = detail.jobs[0].jobId;

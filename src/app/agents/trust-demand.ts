@@ -15,7 +15,7 @@ export const trustDemandBody = z.strictObject({
   protectedTargets: z.boolean().default(false),
 });
 
-type DemandContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "rights">;
+type DemandContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "rights" | "documents">;
 
 export const TrustDemandShape = shape("TrustDemand", {
   projectId: id<ProjectId>(),

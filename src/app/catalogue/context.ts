@@ -10,6 +10,7 @@ export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | 
     | "plugins"
     | "pipelines"
     | "rights"
+    | "documents"
     | "pipelineDeletions"
     | "secrets"
     | "snapshotBytes"

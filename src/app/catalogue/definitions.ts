@@ -4,12 +4,13 @@
  */
 import { z } from "zod";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
+import { isSameValue } from "../../definition/edit/same-value.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
 import type { Revision } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { type Draft, draftOn } from "./draft.ts";
+import { type Draft, draftOn, type DraftSource } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { DiagnosticShape } from "./diagnostic-shape.ts";
 import { rememberDefinition } from "./known-definitions.ts";
@@ -38,6 +39,8 @@ export const validateBody = z.strictObject({ spec, format });
 export const saveBody = z.strictObject({
   spec,
   format,
+  /** The text to commit, with its comments: its parsed value must equal `spec`. Absent: the text of the head is edited. */
+  layout: z.string().min(1).optional(),
   expectedHeadCommitSha: z.string().max(200).optional(),
   commitMessage: z.string().max(10_000).optional(),
   requestId: z.string().max(200).optional(),
@@ -117,7 +120,8 @@ export async function validateSpec(
 }
 
 /**
- * Makes the definition the head. Its text is that of the present head, edited where the definition differs. A save that
+ * Makes the definition the head. Its text is `layout`, or else that of the present head, edited where the definition
+ * differs. Throws `malformed_request` for a `layout` with another value than `spec`. A save that
  * changes nothing answers the head's id and makes no revision, even with another commit message. Throws
  * `invalid_definition` with every problem, `head_moved` with the current head when `expectedHeadCommitSha` is another
  * revision, `request_id_reused`, `too_many` when too many saves of the pipeline wait, and `unavailable` when other saves
@@ -136,6 +140,7 @@ export async function saveSpec(
   const asking = askingFor(context, user.userId);
   const draft = await draftOn(context, asking, pipeline, input);
   const definition = requireKnown(await checkWithPlugins(context.stores, asking, draft.text, input.format));
+  if (input.layout !== undefined) await requireEqual(asking, input.layout, input);
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 
   const { id: revisionId, repeated } = await claimRequest(context, {
@@ -159,10 +164,19 @@ export async function saveSpec(
         actor: user.name,
         createdAt: context.clock.now(),
       },
-      { asking, spec: input.spec, expected, draft, definition },
+      { asking, source: input, expected, draft, definition },
     );
   await saves.take(pipelineId, save);
   return answer;
+}
+
+/** Throws `malformed_request` unless the valid text holds just `spec`. */
+async function requireEqual({ work, caller }: Asking, text: string, { spec, format }: DraftSource): Promise<void> {
+  if (isSameValue(await work.spec(caller, { text, format }), spec)) return;
+  const message = "must hold the same definition as `spec`: only comments and the way of writing may be its own";
+  throw new MillraceError("malformed_request", `the body has problems: /layout ${message}`, {
+    problems: [{ code: "invalid", pointer: "/layout", message }],
+  });
 }
 
 /** True for a revision that is or was the head. False when a call was cut off before it made its revision the head. */
@@ -177,7 +191,7 @@ async function wasHead(context: CatalogueContext, pipelineId: PipelineId, revisi
 
 interface Move {
   readonly asking: Asking;
-  readonly spec: unknown;
+  readonly source: DraftSource;
   /** Empty: any head. */
   readonly expected: string;
   readonly draft: Draft;
@@ -195,7 +209,7 @@ async function moveHead(context: CatalogueContext, revision: Omit<Revision, "tex
     if (!isExpected(move.expected, headRevisionId)) throw headMoved(headRevisionId, move.expected);
     if (headRevisionId !== draft.headRevisionId) {
       const { work, caller } = move.asking;
-      draft = await draftOn(context, move.asking, pipeline, { spec: move.spec, format });
+      draft = await draftOn(context, move.asking, pipeline, move.source);
       // Edited into the text of another head, the definition may exceed the bound on its size.
       definition = requireKnown(await work.check(caller, { text: draft.text, format, plugins: null }));
     }

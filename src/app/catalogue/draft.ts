@@ -11,6 +11,13 @@ export interface Draft {
   readonly isHead: boolean;
 }
 
+export interface DraftSource {
+  readonly spec: unknown;
+  readonly format: Revision["format"];
+  /** The text to commit as it is; absent: the text is made of the head's and of `spec`. */
+  readonly layout?: string | undefined;
+}
+
 /**
  * Keeps the comments and the layout of a head in the same format. For a head in another format the text is rendered
  * from scratch. Rejects as `Threads.run` does.
@@ -19,10 +26,10 @@ export async function draftOn(
   { stores }: WithStores<"pipelines">,
   { work, caller }: Asking,
   { headRevisionId }: Pipeline,
-  { spec, format }: { readonly spec: unknown; readonly format: Revision["format"] },
+  { spec, format, layout }: DraftSource,
 ): Promise<Draft> {
   const head = headRevisionId === null ? undefined : await stores.pipelines.findRevision(headRevisionId);
   const edited = head?.format === format ? head.text : null;
-  const text = await work.draft(caller, { head: edited, spec, format });
+  const text = layout ?? (await work.draft(caller, { head: edited, spec, format }));
   return { headRevisionId, text, isHead: text === edited };
 }

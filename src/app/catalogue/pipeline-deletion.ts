@@ -71,7 +71,7 @@ export async function reachPipelineToRun(
   return { user, pipeline: await requireRunnable(context, found) };
 }
 
-type ToRunContext = Pick<AppContext, "clock"> & WithStores<"pipelines" | "rights">;
+type ToRunContext = Pick<AppContext, "clock"> & WithStores<"pipelines" | "rights" | "documents">;
 
 async function findToRun({ stores }: ToRunContext, pipelineId: PipelineId): Promise<PipelineToRun> {
   const found = await stores.pipelines.findToRun(pipelineId);

@@ -26,7 +26,8 @@ export const changeProjectBody = z
   .strictObject({ name: projectName.optional(), description: description.optional(), archived: z.boolean().optional() })
   .refine((body) => Object.keys(body).length > 0, "must name at least one of name, description and archived");
 
-type ProjectContext = Pick<AppContext, "clock" | "log"> & WithStores<"pipelines" | "rights" | "idempotency">;
+type ProjectContext = Pick<AppContext, "clock" | "log"> &
+  WithStores<"pipelines" | "rights" | "documents" | "idempotency">;
 
 export const ProjectShape = shape("Project", {
   projectId: id<ProjectId>(),
@@ -38,7 +39,7 @@ export const ProjectShape = shape("Project", {
   createdAt: time,
 });
 
-type ProjectView = z.infer<typeof ProjectShape>;
+export type ProjectView = z.infer<typeof ProjectShape>;
 
 /**
  * Throws `already_exists` for a name that is taken in the tenant, `malformed_request` for an unknown tenant, and

@@ -4,5 +4,14 @@ import type { AppContext, WithStores } from "../context.ts";
 /** What the use cases of artifacts and cache entries work with. */
 export type ContentContext = Pick<AppContext, "clock" | "log" | "cacheRules" | "uploadRules"> &
   WithStores<
-    "aggregates" | "plans" | "artifacts" | "caches" | "uploads" | "blobs" | "pipelines" | "rights" | "idempotency"
+    | "aggregates"
+    | "plans"
+    | "artifacts"
+    | "caches"
+    | "uploads"
+    | "blobs"
+    | "pipelines"
+    | "rights"
+    | "documents"
+    | "idempotency"
   >;

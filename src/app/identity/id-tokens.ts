@@ -51,7 +51,7 @@ export const JwksShape = shape("JsonWebKeySet", {
 
 type TokenContext = KeyContext &
   Pick<AppContext, "publicUrl" | "log"> &
-  WithStores<"aggregates" | "plans" | "pipelines" | "rights">;
+  WithStores<"aggregates" | "plans" | "pipelines" | "rights" | "documents">;
 
 /**
  * A token for the job that asks. Throws `forbidden` for other callers and for a job without the permission, and `conflict`
@@ -75,7 +75,9 @@ export async function issueIdToken(
   if (permissions?.idToken !== true) {
     throw new MillraceError("forbidden", "this job has no permission for identity tokens: give it `idToken: true`");
   }
-  const { tenantId } = await projectFactsOf(context, plan.projectId);
+  const { tenantId, jobs } = await projectFactsOf(context, plan.projectId);
+  if (!jobs.idToken)
+    throw new MillraceError("forbidden", "the setting jobs.idToken lets no job here ask for identity tokens");
   const { origin } = head;
   const { ref, kind } = origin.trigger;
   const { environment } = permissions;

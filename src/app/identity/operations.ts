@@ -104,6 +104,12 @@ export const USER_OPERATIONS = {
   writeLogLimit: rule("project", "admin"),
   readTrustDemand: rule("project", "admin", "read"),
   writeTrustDemand: rule("project", "admin"),
+  readSettings: rule("project", "admin", "read"),
+  writeSettings: rule("project", "admin"),
+  readTenantSettings: rule("tenant", "admin", "read"),
+  writeTenantSettings: rule("tenant", "admin"),
+  readInstallationSettings: rule("installation", "admin", "read"),
+  writeInstallationSettings: rule("installation", "admin"),
   redriveDeadLetters: rule("installation", "admin"),
 } as const satisfies Record<string, OperationRule>;
 

@@ -3,7 +3,9 @@ import type { AppContext, WithStores } from "../context.ts";
 
 /** What the views of runs are read from. */
 export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log" | "largeReads" | "largePlans"> &
-  WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "rights" | "idempotency" | "retention">;
+  WithStores<
+    "aggregates" | "plans" | "events" | "outputs" | "pipelines" | "rights" | "documents" | "idempotency" | "retention"
+  >;
 
 /** What the removal of a run works with. */
 export type RunRemovalContext = Pick<AppContext, "clock"> &

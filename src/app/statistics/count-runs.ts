@@ -21,10 +21,10 @@ const MAX_FAILING = 8;
 /** Counters of one call of deletion. */
 const FORGOTTEN_AT_ONCE = 200;
 
-/** Counts what has ended, and deletes counters that are too old. Yields after each piece of work. */
-export async function* countRuns(context: StatisticsContext): AsyncGenerator<void, void, void> {
+/** Counts what has ended, some runs at a time, at most so many times. Yields after each time. */
+export async function* countRuns(context: StatisticsContext, times: number): AsyncGenerator<void, void, void> {
   const { statistics } = context.stores;
-  for (;;) {
+  for (let time = 0; time < times; time++) {
     const runIds = await statistics.uncounted(RUNS_AT_ONCE);
     if (runIds.length === 0) return;
     // When another node was faster, the next look finds other runs.

@@ -2,7 +2,7 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the first start, retention and the reconciler of groups work with; operators use {@link ClusterContext}. */
-export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards"> &
+export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards" | "givenVariables"> &
   WithStores<
     | "aggregates"
     | "plans"
@@ -19,6 +19,7 @@ export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "sh
     | "secrets"
     | "identity"
     | "rights"
+    | "documents"
     | "logins"
     | "idempotency"
     | "removeRun"

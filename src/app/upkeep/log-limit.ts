@@ -1,24 +1,25 @@
 /** How much of a step's log a project keeps, which administrators read and set. */
 import { z } from "zod";
 import type { ProjectId } from "../../domain/ids.ts";
-import { MAX_LOG_LINES } from "../../domain/retention.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { id, listOf, shape, wholeNumber } from "../shapes.ts";
 import type { Caller } from "../identity/access.ts";
 import { noProject } from "../lookups.ts";
 import { reachProject } from "../reaching.ts";
+import { tenantOf } from "../../stores/ports/pipelines.ts";
+import { effectiveLogLimit, readLayers } from "../effective-settings.ts";
+import { logBytesBody, logLinesBody } from "../setting-table.ts";
 
 const BOUNDS = ["lines", "bytes"] as const;
-/** A limit below this would not even hold one long line. */
-const LEAST_BYTES = 100_000;
 
 /** A bound that is absent is that of the installation. */
 export const logLimitBody = z.strictObject({
-  lines: z.number().int().min(1).max(MAX_LOG_LINES).optional(),
-  bytes: z.number().int().min(LEAST_BYTES).optional(),
+  lines: logLinesBody.optional(),
+  bytes: logBytesBody.optional(),
 });
 
-type LimitContext = Pick<AppContext, "clock" | "log" | "logLimit"> & WithStores<"pipelines" | "rights">;
+type LimitContext = Pick<AppContext, "clock" | "log" | "logLimit" | "givenVariables"> &
+  WithStores<"pipelines" | "rights" | "documents">;
 
 export const LogLimitShape = shape("LogLimit", {
   projectId: id<ProjectId>(),
@@ -39,7 +40,13 @@ export async function getLogLimit(
 ): Promise<LogLimitView> {
   const { found: project } = await reachProject(context, caller, "readLogLimit", projectId);
   const own = project.logLimit ?? {};
-  return { projectId, ...context.logLimit, ...own, own: BOUNDS.filter((bound) => own[bound] !== undefined) };
+  const layers = await readLayers(context, { project, tenantId: tenantOf(project) });
+  const { logLimit, givenVariables: given = [] } = context;
+  return {
+    projectId,
+    ...effectiveLogLimit(layers, { logLimit, given }),
+    own: BOUNDS.filter((bound) => own[bound] !== undefined),
+  };
 }
 
 /** Replaces the project's own bounds, which apply to steps that begin from some seconds later on. Throws `not_found`. */

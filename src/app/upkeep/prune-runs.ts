@@ -1,6 +1,6 @@
 /** One pass of the retention pruner over the runs of some pipelines, in small pieces. */
 import type { StepState } from "../../../actors/step/state.ts";
-import type { PipelineId, ProjectId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { PipelineId, ProjectId, RunId, StepRunId, TenantId } from "../../domain/ids.ts";
 import {
   type Bound,
   isBefore,
@@ -12,9 +12,10 @@ import {
   type RetentionRules,
   type RunKey,
 } from "../../domain/retention.ts";
-import type { Project } from "../../stores/ports/pipelines.ts";
+import { type Project, tenantOf } from "../../stores/ports/pipelines.ts";
 import type { KeptRun } from "../../stores/ports/retention.ts";
 import { stopRunsOfDeleted } from "../catalogue/pipeline-deletion.ts";
+import { effectiveRetention, readLayers, type SettingLayers } from "../effective-settings.ts";
 import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
 import type { UpkeepContext } from "./context.ts";
 import { type Outlook, PruneSchedule } from "./prune-schedule.ts";
@@ -63,7 +64,7 @@ type OldestKept = Map<string, RunKey | null>;
 /** Yields after each piece of work, so that the caller may pause or stop; the next pass finds what is left. */
 export async function* pruneRuns(context: UpkeepContext, pruning: RunPruning): AsyncGenerator<void, void, void> {
   const { schedule, byAge = true } = pruning;
-  const projects = new Map((await context.stores.pipelines.listProjects()).map((found) => [found.projectId, found]));
+  const projects = await projectsWithRules(context, pruning.rules);
   schedule.noteRules(
     // Without ages, a pass does not learn when a run is due by its age.
     new Map(Array.from(projects, ([id, found]) => [id, JSON.stringify([byAge, rulesOf(found, pruning.rules)])])),
@@ -76,6 +77,23 @@ export async function* pruneRuns(context: UpkeepContext, pruning: RunPruning): A
     const outlook = isMine ? yield* prunePipeline(context, pruning, { pipelineId, projects, oldestKept }) : undefined;
     schedule.settle(pipelineId, outlook);
   }
+}
+
+/** All projects, each with the rules that apply to it as its own: those of its tenant and of the installation are in them. */
+async function projectsWithRules(
+  { stores, givenVariables: given = [] }: UpkeepContext,
+  retention: RetentionRules,
+): Promise<Projects> {
+  const projects = new Map<ProjectId, Project>();
+  const levels = new Map<TenantId, SettingLayers>();
+  for (const project of await stores.pipelines.listProjects()) {
+    const tenantId = tenantOf(project);
+    const level = levels.get(tenantId) ?? (await readLayers({ stores }, { tenantId }));
+    levels.set(tenantId, level);
+    const inherited = effectiveRetention(level, { retention, given });
+    projects.set(project.projectId, { ...project, retention: { ...inherited, ...project.retention } });
+  }
+  return projects;
 }
 
 /** Notes the pipelines with new runs; with a new schedule all pipelines. */

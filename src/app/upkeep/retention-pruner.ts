@@ -26,6 +26,9 @@ const BURST_MS = 50;
 /** The owner of this shard prunes the records that belong to no pipeline. */
 const SHARD_OF_RECORDS = 0;
 
+/** After so many countings the rest of a pass has its turn: an upgrade may leave a million runs to count. */
+const COUNTINGS_OF_A_PASS = 250;
+
 export interface PruneFigures {
   /** Deleted parts since the start of the process. */
   readonly deleted: Record<KeptPart, number>;
@@ -116,7 +119,7 @@ export class RetentionPruner {
   /** What cannot be counted now must not keep what is too old. */
   async *#countRuns(): AsyncGenerator<void, void, void> {
     try {
-      yield* countRuns(this.#context);
+      yield* countRuns(this.#context, COUNTINGS_OF_A_PASS);
     } catch (error) {
       this.#context.log.warn({ error: String(error) }, "ended runs could not be counted; the next pass tries again");
     }

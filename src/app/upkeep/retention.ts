@@ -1,37 +1,24 @@
 /** The retention rules of a project, which administrators read and set. */
 import { z } from "zod";
 import type { ProjectId } from "../../domain/ids.ts";
-import { type Bound, KEPT_PARTS, type KeptPart, type RetentionRules } from "../../domain/retention.ts";
-import { formatAge, MAX_KEPT_RUNS, parseAge } from "../../domain/retention-text.ts";
-import type { Project } from "../../stores/ports/pipelines.ts";
+import { KEPT_PARTS, type KeptPart, type RetentionRules } from "../../domain/retention.ts";
+import { formatAge } from "../../domain/retention-text.ts";
+import { type Project, tenantOf } from "../../stores/ports/pipelines.ts";
 import type { Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { ClusterContext } from "./cluster.ts";
 import { id, listOf, shape, wholeNumber } from "../shapes.ts";
 import { noProject } from "../lookups.ts";
 import { reachProject } from "../reaching.ts";
-
-const age = z.string().transform((text, check): number => {
-  const ms = parseAge(text);
-  if (ms !== undefined) return ms;
-  check.addIssue("must be a duration from 1s to 36500d, such as 90d or 12h");
-  return z.NEVER;
-});
-const count = z.number().int().min(1).max(MAX_KEPT_RUNS);
-const bound = z
-  .strictObject({
-    age: age.nullable().default(null),
-    perPipeline: count.nullable().default(null),
-    perProject: count.nullable().default(null),
-  })
-  .transform(({ age: ageMs, ...counts }): Bound => ({ ageMs, ...counts }));
+import { effectiveRetention, readLayers } from "../effective-settings.ts";
+import { boundBody } from "../setting-table.ts";
 
 /** A part that is absent has the bounds of the installation; `null` in a part means no bound. */
 export const retentionBody = z.strictObject({
-  runs: bound.optional(),
-  logs: bound.optional(),
-  artifacts: bound.optional(),
-  events: bound.optional(),
+  runs: boundBody.optional(),
+  logs: boundBody.optional(),
+  artifacts: boundBody.optional(),
+  events: boundBody.optional(),
 });
 
 /** Null is no bound. */
@@ -55,7 +42,8 @@ export const RetentionShape = shape("Retention", {
 type BoundView = z.infer<typeof BoundShape>;
 type RetentionView = z.infer<typeof RetentionShape>;
 
-type RulesContext = Pick<ClusterContext, "clock" | "log" | "retention"> & WithStores<"pipelines" | "rights">;
+type RulesContext = Pick<ClusterContext, "clock" | "log" | "retention" | "givenVariables"> &
+  WithStores<"pipelines" | "rights" | "documents">;
 
 /** The bounds that apply to the project. Throws `not_found`. */
 export async function getRetention(
@@ -64,7 +52,9 @@ export async function getRetention(
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<RetentionView> {
   const { found: project } = await reachProject(context, caller, "readRetention", projectId);
-  return view(context, project);
+  const layers = await readLayers(context, { project, tenantId: tenantOf(project) });
+  const { retention, givenVariables: given = [] } = context;
+  return view(project, effectiveRetention(layers, { retention: retention.rules, given }));
 }
 
 /** Replaces the project's own bounds, which apply from the next pass of the pruner on. Throws `not_found`. */
@@ -85,8 +75,7 @@ export function rulesOf(project: Pick<Project, "retention"> | undefined, rules: 
   return { ...rules, ...project?.retention };
 }
 
-function view({ retention }: Pick<ClusterContext, "retention">, project: Project): RetentionView {
-  const rules = rulesOf(project, retention.rules);
+function view(project: Project, rules: RetentionRules): RetentionView {
   const shown = (part: KeptPart): BoundView => {
     const { ageMs, ...counts } = rules[part];
     return { age: ageMs === null ? null : formatAge(ageMs), ...counts };

@@ -11,11 +11,13 @@ import { LOG_LIMIT_ROUTES } from "./log-limit-routes.ts";
 import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
 import { PROJECT_ROUTES } from "./project-routes.ts";
+import { REVISION_ROUTES } from "./revision-routes.ts";
 import { RETENTION_ROUTES } from "./retention-routes.ts";
 import type { Route } from "../route.ts";
 import { RIGHTS_ROUTES } from "./rights-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";
+import { SETTING_ROUTES } from "./setting-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
 import { VARIABLE_ROUTES } from "./variable-routes.ts";
 import { UPLOAD_ROUTES } from "./upload-routes.ts";
@@ -31,6 +33,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...CACHE_ROUTES,
   ...UPLOAD_ROUTES,
   ...PIPELINE_ROUTES,
+  ...REVISION_ROUTES,
   ...SECRET_ROUTES,
   ...VARIABLE_ROUTES,
   ...PLUGIN_ROUTES,
@@ -40,5 +43,6 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...RETENTION_ROUTES,
   ...LOG_LIMIT_ROUTES,
   ...TRUST_DEMAND_ROUTES,
+  ...SETTING_ROUTES,
   ...WEB_SOCKET_ROUTES,
 ];

@@ -22,6 +22,7 @@ import {
   type ProjectChange,
   type ProjectFilter,
   type Revision,
+  type RevisionPage,
 } from "../ports/pipelines.ts";
 import type { PipelineDeletionStore } from "../ports/pipeline-deletions.ts";
 import { pipelineDeletionStore } from "./pipeline-deletions.ts";
@@ -213,6 +214,21 @@ export class MongoPipelineStore implements PipelineStore {
     // Heads first: a head that is replaced after this look is stored among the other revisions already.
     const pipeline = await this.#pipelines.findOne({ headRevisionId: revisionId }, { projection: { head: 1 } });
     return pipeline?.head ?? (await this.#revisions.findOne({ _id: revisionId }))?.body;
+  }
+
+  async listRevisions(pipelineId: PipelineId, before: RevisionId | null, limit: number): Promise<RevisionPage> {
+    // The head first, as in findRevision: one that is replaced meanwhile is found twice, and shown once.
+    const head = (await this.#pipelines.findOne({ _id: pipelineId }, { projection: { head: 1 } }))?.head ?? null;
+    const older = await this.#revisions
+      // The ids of definitions of ad hoc runs (`adh_`) are before those of all revisions.
+      .find({ pipelineId, _id: { $gt: "rev_" as RevisionId, ...(before !== null && { $lt: before }) } })
+      .sort({ _id: -1 })
+      .limit(limit + 1)
+      .toArray();
+    const others = older.map(({ body }) => body).filter(({ revisionId }) => revisionId !== head?.revisionId);
+    const isShown = head !== null && (before === null || head.revisionId < before);
+    const all = [...(isShown ? [head] : []), ...others].toSorted((a, b) => (a.revisionId < b.revisionId ? 1 : -1));
+    return { revisions: all.slice(0, limit), hasMore: all.length > limit };
   }
 }
 

@@ -172,6 +172,9 @@ export const MIGRATIONS: readonly Migration[] = [
       .createIndexes([{ key: { projectId: 1, createdAt: 1, _id: 1 } }, { key: { expiresAt: 1, _id: 1 } }]);
     await connection.collection("upload_uses").createIndexes([{ key: { uploadId: 1, at: 1 } }, { key: { runId: 1 } }]);
   },
+  async (connection) => {
+    await connection.collection("revisions").createIndex({ pipelineId: 1, _id: -1 });
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */

@@ -1,5 +1,7 @@
 /** The port of documents: small JSON values that the installation, a tenant or a project has, each as a whole. */
 import type { ProjectId, TenantId } from "../../domain/ids.ts";
+import type { JobPermissions } from "../../domain/plan.ts";
+import type { Bound } from "../../domain/retention.ts";
 import type { Area } from "../../domain/roles.ts";
 import type { Seal } from "./secrets.ts";
 
@@ -16,6 +18,20 @@ export interface Variable {
 /** The variables of one tenant or one project, by their names. */
 export interface VariableSet {
   readonly variables: readonly Variable[];
+}
+
+/** The values of the settings that change while the installation runs. */
+export interface SettingValues {
+  readonly "retention.runs": Bound;
+  readonly "retention.logs": Bound;
+  readonly "retention.artifacts": Bound;
+  readonly "retention.events": Bound;
+  readonly "log.lines": number;
+  readonly "log.bytes": number;
+  readonly "trust.secrets": boolean;
+  readonly "trust.protectedTargets": boolean;
+  readonly "jobs.idToken": boolean;
+  readonly "jobs.api": "none" | (JobPermissions["api"] & string);
 }
 
 /** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */
@@ -41,11 +57,12 @@ export interface TokenKeySet {
 /** The content of a document, by its kind. */
 export interface DocumentBodies {
   variables: VariableSet;
+  settings: { readonly values: Partial<SettingValues> };
   /** Of the installation. */
   tokenKeys: TokenKeySet;
 }
 export type DocumentKind = keyof DocumentBodies;
-export const DOCUMENT_KINDS = ["variables", "tokenKeys"] as const satisfies readonly DocumentKind[];
+export const DOCUMENT_KINDS = ["variables", "settings", "tokenKeys"] as const satisfies readonly DocumentKind[];
 
 /** Whose document it is. */
 export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;

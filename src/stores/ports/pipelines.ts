@@ -71,6 +71,13 @@ export interface Revision {
   readonly createdAt: number;
 }
 
+/** Revisions of a pipeline, newest first. */
+export interface RevisionPage {
+  readonly revisions: readonly Revision[];
+  /** True when there are older ones. */
+  readonly hasMore: boolean;
+}
+
 /** Projects with these ids, and those of these tenants. */
 export interface ProjectFilter {
   readonly projectIds: readonly ProjectId[];
@@ -139,4 +146,9 @@ export interface PipelineStore {
   /** Removes a revision that {@link keepRevision} stored. Changes nothing when it is missing. */
   dropRevision(revisionId: RevisionId): Promise<void>;
   findRevision(revisionId: RevisionId): Promise<Revision | undefined>;
+  /**
+   * The revisions of a pipeline, newest first, without the definitions of ad hoc runs: at most `limit` that are older than `before`, or
+   * the newest ones.
+   */
+  listRevisions(pipelineId: PipelineId, before: RevisionId | null, limit: number): Promise<RevisionPage>;
 }

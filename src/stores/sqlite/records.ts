@@ -20,6 +20,7 @@ import {
   type ProjectChange,
   type ProjectFilter,
   type Revision,
+  type RevisionPage,
   tenantOf,
 } from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
@@ -28,6 +29,9 @@ import { userStore } from "./users.ts";
 
 /** As the index has it. */
 const TENANT = "coalesce(json_extract(body, '$.tenantId'), 'default')";
+
+/** After the ids of all revisions. The ids of definitions of ad hoc runs (`adh_`) are before them. */
+const AFTER_ALL = "rev`";
 
 export class SqlitePipelineStore implements PipelineStore {
   readonly #db: Database;
@@ -208,6 +212,19 @@ export class SqlitePipelineStore implements PipelineStore {
 
   async findRevision(revisionId: RevisionId): Promise<Revision | undefined> {
     return bodyOf(await this.#db.get("SELECT body FROM revisions WHERE revision_id = ?", revisionId));
+  }
+
+  async listRevisions(pipelineId: PipelineId, before: RevisionId | null, limit: number): Promise<RevisionPage> {
+    const found = bodiesOf<Revision>(
+      await this.#db.all(
+        `SELECT body FROM revisions WHERE pipeline_id = ?1 AND revision_id > 'rev_'
+         AND revision_id < ?2 ORDER BY revision_id DESC LIMIT ?3`,
+        pipelineId,
+        before ?? AFTER_ALL,
+        limit + 1,
+      ),
+    );
+    return { revisions: found.slice(0, limit), hasMore: found.length > limit };
   }
 
   #insertRevision(revision: Revision): void {

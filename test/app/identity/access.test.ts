@@ -199,6 +199,12 @@ describe("access", () => {
       readTenantVariables: "viewer",
       writeVariables: "maintainer",
       writeTenantVariables: "maintainer",
+      readSettings: "admin",
+      writeSettings: "admin",
+      readTenantSettings: "admin",
+      writeTenantSettings: "admin",
+      readInstallationSettings: "admin",
+      writeInstallationSettings: "admin",
       manageOwnTokens: "viewer",
       readOwnAccount: "viewer",
       manageOwnAccount: "viewer",
@@ -252,14 +258,14 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readUploads",
+        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
       write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",
-        "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters",
+        "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters", "writeSettings", "writeTenantSettings", "writeInstallationSettings",
       ],
     };
 

@@ -15,6 +15,7 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines",
   "/pipelines/{pipelineId}/spec/save",
   "/pipelines/{pipelineId}/trigger",
+  "/pipelines/{pipelineId}/revisions/{revisionId}/restore",
   "/projects",
 ]);
 

@@ -983,6 +983,74 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/revisions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the revisions of a definition, newest first. */
+        readonly get: operations["listRevisions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/revisions/{revisionId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads a revision of a definition. */
+        readonly get: operations["getRevision"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/revisions/{revisionId}/diff": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Compares a revision with another one, or with the one before. */
+        readonly get: operations["diffRevisions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/revisions/{revisionId}/restore": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Saves the definition of an earlier revision as a new one. */
+        readonly post: operations["restoreRevision"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/projects/{projectId}/secrets": {
         readonly parameters: {
             readonly query?: never;
@@ -1616,6 +1684,60 @@ export interface paths {
         readonly get: operations["getTrustDemand"];
         /** Replaces what a project demands of the agents of its jobs. */
         readonly put: operations["setTrustDemand"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/settings": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads the settings of the installation, each with the level that its value comes from. */
+        readonly get: operations["getInstallationSettings"];
+        /** Replaces the values that the installation has itself. */
+        readonly put: operations["setInstallationSettings"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/tenants/{tenantId}/settings": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads the settings of a tenant, each with the level that its value comes from. */
+        readonly get: operations["getTenantSettings"];
+        /** Replaces the values that a tenant has itself. */
+        readonly put: operations["setTenantSettings"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/settings": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads the settings of a project, each with the level that its value comes from. */
+        readonly get: operations["getProjectSettings"];
+        /** Replaces the values that a project has itself. */
+        readonly put: operations["setProjectSettings"];
         readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
@@ -2476,10 +2598,41 @@ export interface components {
             readonly perPipeline: number | null;
             readonly perProject: number | null;
         };
+        readonly Revision: {
+            readonly revisionId: string;
+            readonly pipelineId: string;
+            /** @enum {string} */
+            readonly format: "json" | "yaml";
+            readonly commitMessage: string;
+            readonly editor: string;
+            /** Format: date-time */
+            readonly savedAt: string;
+            readonly isHead: boolean;
+        };
+        readonly RevisionDetail: {
+            readonly revisionId: string;
+            readonly pipelineId: string;
+            /** @enum {string} */
+            readonly format: "json" | "yaml";
+            readonly commitMessage: string;
+            readonly editor: string;
+            /** Format: date-time */
+            readonly savedAt: string;
+            readonly isHead: boolean;
+            readonly spec: unknown;
+            readonly text: string;
+        };
+        readonly RevisionDiff: {
+            readonly from: string | null;
+            readonly to: string;
+            /** @enum {string} */
+            readonly of: "text" | "definition";
+            readonly diff: string;
+        };
         readonly Role: {
             /** @enum {string} */
             readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
         };
         readonly Run: {
             readonly runId: string;
@@ -2589,6 +2742,18 @@ export interface components {
             readonly address: string;
             readonly userAgent: string;
             readonly current: boolean;
+        };
+        readonly Settings: {
+            /** @enum {string} */
+            readonly scope: "project" | "tenant" | "installation";
+            readonly settings: readonly {
+                /** @enum {string} */
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api";
+                readonly value: unknown;
+                /** @enum {string} */
+                readonly source: "project" | "tenant" | "installation" | "environment" | "default";
+                readonly own: boolean;
+            }[];
         };
         readonly Shard: {
             readonly shard: number;
@@ -2839,7 +3004,7 @@ export interface components {
         readonly Whoami: {
             readonly user: components["schemas"]["User"];
             readonly scopes: readonly string[];
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             readonly bound: readonly {
                 readonly area: {
                     readonly tenantId: string;
@@ -2848,7 +3013,7 @@ export interface components {
                 };
                 /** @enum {string} */
                 readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "redriveDeadLetters")[];
+                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             }[];
         };
     };
@@ -6015,6 +6180,7 @@ export interface operations {
                      * @enum {string}
                      */
                     readonly format?: "json" | "yaml" | "yml";
+                    readonly layout?: string;
                     readonly expectedHeadCommitSha?: string;
                     readonly commitMessage?: string;
                     readonly requestId?: string;
@@ -6166,6 +6332,181 @@ export interface operations {
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["conflict-or-request_id_reused"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listRevisions: {
+        readonly parameters: {
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Revision"][];
+                            readonly pageSize: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getRevision: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly revisionId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["RevisionDetail"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly diffRevisions: {
+        readonly parameters: {
+            readonly query?: {
+                readonly against?: string;
+                readonly of?: "text" | "definition";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly revisionId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["RevisionDiff"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request-or-too_large"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly restoreRevision: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly pipelineId: string;
+                readonly revisionId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly expectedHeadCommitSha?: string;
+                    readonly commitMessage?: string;
+                    readonly requestId?: string;
+                    readonly editor?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["SavedSpec"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request-or-invalid_definition-or-too_large"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["head_moved-or-request_id_reused"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -8874,6 +9215,395 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getInstallationSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Settings"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly setInstallationSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly values: {
+                        readonly "retention.runs"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.logs"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.artifacts"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.events"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "log.lines"?: number;
+                        readonly "log.bytes"?: number;
+                        readonly "trust.secrets"?: boolean;
+                        readonly "trust.protectedTargets"?: boolean;
+                        readonly "jobs.idToken"?: boolean;
+                        /** @enum {string} */
+                        readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Settings"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 412: components["responses"]["precondition_failed"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getTenantSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly tenantId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Settings"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly setTenantSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly tenantId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly values: {
+                        readonly "retention.runs"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.logs"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.artifacts"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.events"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "log.lines"?: number;
+                        readonly "log.bytes"?: number;
+                        readonly "trust.secrets"?: boolean;
+                        readonly "trust.protectedTargets"?: boolean;
+                        readonly "jobs.idToken"?: boolean;
+                        /** @enum {string} */
+                        readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Settings"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 412: components["responses"]["precondition_failed"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getProjectSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Settings"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly setProjectSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly values: {
+                        readonly "retention.runs"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.logs"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.artifacts"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "retention.events"?: {
+                            readonly age?: string | null;
+                            /** @default null */
+                            readonly perPipeline?: number | null;
+                            /** @default null */
+                            readonly perProject?: number | null;
+                        };
+                        readonly "log.lines"?: number;
+                        readonly "log.bytes"?: number;
+                        readonly "trust.secrets"?: boolean;
+                        readonly "trust.protectedTargets"?: boolean;
+                        readonly "jobs.idToken"?: boolean;
+                        /** @enum {string} */
+                        readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                    };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Settings"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
             readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];

@@ -678,6 +678,65 @@ export function approvalStatusToNumber(object: ApprovalStatus): number {
   }
 }
 
+export const DiffOf = {
+  /** DIFF_OF_UNSPECIFIED - As DIFF_OF_TEXT. */
+  DIFF_OF_UNSPECIFIED: "DIFF_OF_UNSPECIFIED",
+  /** DIFF_OF_TEXT - The saved texts. */
+  DIFF_OF_TEXT: "DIFF_OF_TEXT",
+  /** DIFF_OF_DEFINITION - What the texts hold, in one way of writing. */
+  DIFF_OF_DEFINITION: "DIFF_OF_DEFINITION",
+} as const;
+
+export type DiffOf = typeof DiffOf[keyof typeof DiffOf];
+
+export namespace DiffOf {
+  export type DIFF_OF_UNSPECIFIED = typeof DiffOf.DIFF_OF_UNSPECIFIED;
+  export type DIFF_OF_TEXT = typeof DiffOf.DIFF_OF_TEXT;
+  export type DIFF_OF_DEFINITION = typeof DiffOf.DIFF_OF_DEFINITION;
+}
+
+export function diffOfFromJSON(object: any): DiffOf {
+  switch (object) {
+    case 0:
+    case "DIFF_OF_UNSPECIFIED":
+      return DiffOf.DIFF_OF_UNSPECIFIED;
+    case 1:
+    case "DIFF_OF_TEXT":
+      return DiffOf.DIFF_OF_TEXT;
+    case 2:
+    case "DIFF_OF_DEFINITION":
+      return DiffOf.DIFF_OF_DEFINITION;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DiffOf");
+  }
+}
+
+export function diffOfToJSON(object: DiffOf): string {
+  switch (object) {
+    case DiffOf.DIFF_OF_UNSPECIFIED:
+      return "DIFF_OF_UNSPECIFIED";
+    case DiffOf.DIFF_OF_TEXT:
+      return "DIFF_OF_TEXT";
+    case DiffOf.DIFF_OF_DEFINITION:
+      return "DIFF_OF_DEFINITION";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DiffOf");
+  }
+}
+
+export function diffOfToNumber(object: DiffOf): number {
+  switch (object) {
+    case DiffOf.DIFF_OF_UNSPECIFIED:
+      return 0;
+    case DiffOf.DIFF_OF_TEXT:
+      return 1;
+    case DiffOf.DIFF_OF_DEFINITION:
+      return 2;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DiffOf");
+  }
+}
+
 /** The fields of a pipeline that a caller may set. */
 export interface PipelineFields {
   /** `default` when absent. */
@@ -1286,6 +1345,8 @@ export interface SaveSpecRequest {
   requestId: string;
   /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   editor: string;
+  /** The text to commit, with its comments: its parsed value must equal `spec`. Empty: the text of the head is edited. */
+  layout: string;
 }
 
 export interface SaveSpecResponse {
@@ -1545,6 +1606,135 @@ export interface RejectRequest {
 
 export interface RejectResponse {
   approval: ApprovalForCaller | undefined;
+}
+
+export interface RevisionRecord {
+  revisionId: string;
+  pipelineId: string;
+  format: SpecFormat;
+  commitMessage: string;
+  editor: string;
+  savedAtMs: bigint;
+  isHead: boolean;
+}
+
+export interface ListRevisionsRequest {
+  /** Required. */
+  pipelineId: string;
+  /** At most 100; 0 for 20. */
+  pageSize: number;
+  /** `next` of the page before; empty for the first page. */
+  after: string;
+}
+
+export interface ListRevisionsResponse {
+  revisions: RevisionRecord[];
+  /** Empty on the last page. */
+  next: string;
+}
+
+export interface GetRevisionRequest {
+  /** Required. */
+  pipelineId: string;
+  /** Required. */
+  revisionId: string;
+}
+
+export interface GetRevisionResponse {
+  revision: RevisionRecord | undefined;
+  spec:
+    | { [key: string]: any }
+    | undefined;
+  /** The saved text, byte for byte. */
+  text: string;
+}
+
+export interface DiffRevisionsRequest {
+  /** Required. */
+  pipelineId: string;
+  /** Required. */
+  revisionId: string;
+  /** Another revision of the pipeline; empty for the one before. */
+  against: string;
+  of: DiffOf;
+}
+
+export interface DiffRevisionsResponse {
+  /** Empty where there is no revision before. */
+  from: string;
+  to: string;
+  /** A unified diff; empty when nothing differs. */
+  diff: string;
+}
+
+export interface RestoreRevisionRequest {
+  /** Required. */
+  pipelineId: string;
+  /** Required. */
+  revisionId: string;
+  /** The revision that the caller expects to be the head; empty for any head. */
+  expectedHeadCommitSha: string;
+  commitMessage: string;
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
+  requestId: string;
+  /** A user, by id or name; empty for the caller. */
+  editor: string;
+}
+
+export interface RestoreRevisionResponse {
+  headCommitSha: string;
+}
+
+export interface ProjectRecord {
+  projectId: string;
+  tenantId: string;
+  name: string;
+  description: string;
+  archived: boolean;
+  createdAtMs: bigint;
+}
+
+export interface ListProjectsRequest {
+}
+
+export interface ListProjectsResponse {
+  projects: ProjectRecord[];
+  total: bigint;
+}
+
+export interface GetProjectRequest {
+  /** Required. */
+  projectId: string;
+}
+
+export interface GetProjectResponse {
+  project: ProjectRecord | undefined;
+}
+
+export interface CreateProjectRequest {
+  /** Required; unique in its tenant. */
+  name: string;
+  description: string;
+  /** Empty for the default tenant. */
+  tenantId: string;
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id answers the same project. */
+  requestId: string;
+}
+
+export interface CreateProjectResponse {
+  project: ProjectRecord | undefined;
+}
+
+export interface UpdateProjectRequest {
+  /** Required. */
+  projectId: string;
+  name?: string | undefined;
+  description?: string | undefined;
+  archived?: boolean | undefined;
+}
+
+export interface UpdateProjectResponse {
+  project: ProjectRecord | undefined;
 }
 
 function createBasePipelineFields(): PipelineFields {
@@ -9024,6 +9214,7 @@ function createBaseSaveSpecRequest(): SaveSpecRequest {
     commitMessage: "",
     requestId: "",
     editor: "",
+    layout: "",
   };
 }
 
@@ -9049,6 +9240,9 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     }
     if (message.editor !== "") {
       writer.uint32(58).string(message.editor);
+    }
+    if (message.layout !== "") {
+      writer.uint32(66).string(message.layout);
     }
     return writer;
   },
@@ -9122,6 +9316,14 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
             message.editor = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.layout = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -9159,6 +9361,7 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
         ? globalThis.String(object.request_id)
         : "",
       editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
+      layout: isSet(object.layout) ? globalThis.String(object.layout) : "",
     };
   },
 
@@ -9185,6 +9388,9 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     if (message.editor !== "") {
       obj.editor = message.editor;
     }
+    if (message.layout !== "") {
+      obj.layout = message.layout;
+    }
     return obj;
   },
 
@@ -9200,6 +9406,7 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     message.commitMessage = object.commitMessage ?? "";
     message.requestId = object.requestId ?? "";
     message.editor = object.editor ?? "";
+    message.layout = object.layout ?? "";
     return message;
   },
 };
@@ -12547,6 +12754,1896 @@ export const RejectResponse: MessageFns<RejectResponse> = {
   },
 };
 
+function createBaseRevisionRecord(): RevisionRecord {
+  return {
+    revisionId: "",
+    pipelineId: "",
+    format: SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+    commitMessage: "",
+    editor: "",
+    savedAtMs: 0n,
+    isHead: false,
+  };
+}
+
+export const RevisionRecord: MessageFns<RevisionRecord> = {
+  encode(message: RevisionRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revisionId !== "") {
+      writer.uint32(10).string(message.revisionId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(18).string(message.pipelineId);
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      writer.uint32(24).int32(specFormatToNumber(message.format));
+    }
+    if (message.commitMessage !== "") {
+      writer.uint32(34).string(message.commitMessage);
+    }
+    if (message.editor !== "") {
+      writer.uint32(42).string(message.editor);
+    }
+    if (message.savedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.savedAtMs) !== message.savedAtMs) {
+        throw new globalThis.Error("value provided for field message.savedAtMs of type int64 too large");
+      }
+      writer.uint32(48).int64(message.savedAtMs);
+    }
+    if (message.isHead !== false) {
+      writer.uint32(56).bool(message.isHead);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevisionRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevisionRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.revisionId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.format = specFormatFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.commitMessage = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.editor = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.savedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.isHead = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RevisionRecord {
+    return {
+      revisionId: isSet(object.revisionId)
+        ? globalThis.String(object.revisionId)
+        : isSet(object.revision_id)
+        ? globalThis.String(object.revision_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+      commitMessage: isSet(object.commitMessage)
+        ? globalThis.String(object.commitMessage)
+        : isSet(object.commit_message)
+        ? globalThis.String(object.commit_message)
+        : "",
+      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
+      savedAtMs: isSet(object.savedAtMs)
+        ? BigInt(object.savedAtMs)
+        : isSet(object.saved_at_ms)
+        ? BigInt(object.saved_at_ms)
+        : 0n,
+      isHead: isSet(object.isHead)
+        ? globalThis.Boolean(object.isHead)
+        : isSet(object.is_head)
+        ? globalThis.Boolean(object.is_head)
+        : false,
+    };
+  },
+
+  toJSON(message: RevisionRecord): unknown {
+    const obj: any = {};
+    if (message.revisionId !== "") {
+      obj.revisionId = message.revisionId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      obj.format = specFormatToJSON(message.format);
+    }
+    if (message.commitMessage !== "") {
+      obj.commitMessage = message.commitMessage;
+    }
+    if (message.editor !== "") {
+      obj.editor = message.editor;
+    }
+    if (message.savedAtMs !== 0n) {
+      obj.savedAtMs = message.savedAtMs.toString();
+    }
+    if (message.isHead !== false) {
+      obj.isHead = message.isHead;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RevisionRecord>, I>>(base?: I): RevisionRecord {
+    return RevisionRecord.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RevisionRecord>, I>>(object: I): RevisionRecord {
+    const message = createBaseRevisionRecord();
+    message.revisionId = object.revisionId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.format = object.format ?? SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+    message.commitMessage = object.commitMessage ?? "";
+    message.editor = object.editor ?? "";
+    message.savedAtMs = (object.savedAtMs !== undefined && object.savedAtMs !== null) ? BigInt(object.savedAtMs) : 0n;
+    message.isHead = object.isHead ?? false;
+    return message;
+  },
+};
+
+function createBaseListRevisionsRequest(): ListRevisionsRequest {
+  return { pipelineId: "", pageSize: 0, after: "" };
+}
+
+export const ListRevisionsRequest: MessageFns<ListRevisionsRequest> = {
+  encode(message: ListRevisionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.after !== "") {
+      writer.uint32(26).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRevisionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRevisionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListRevisionsRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      pageSize: isSet(object.pageSize)
+        ? globalThis.Number(object.pageSize)
+        : isSet(object.page_size)
+        ? globalThis.Number(object.page_size)
+        : 0,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
+    };
+  },
+
+  toJSON(message: ListRevisionsRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.pageSize !== 0) {
+      obj.pageSize = Math.round(message.pageSize);
+    }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListRevisionsRequest>, I>>(base?: I): ListRevisionsRequest {
+    return ListRevisionsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListRevisionsRequest>, I>>(object: I): ListRevisionsRequest {
+    const message = createBaseListRevisionsRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.pageSize = object.pageSize ?? 0;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListRevisionsResponse(): ListRevisionsResponse {
+  return { revisions: [], next: "" };
+}
+
+export const ListRevisionsResponse: MessageFns<ListRevisionsResponse> = {
+  encode(message: ListRevisionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.revisions) {
+      RevisionRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(18).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRevisionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRevisionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.revisions.push(RevisionRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListRevisionsResponse {
+    return {
+      revisions: globalThis.Array.isArray(object?.revisions)
+        ? object.revisions.map((e: any) => RevisionRecord.fromJSON(e))
+        : [],
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+    };
+  },
+
+  toJSON(message: ListRevisionsResponse): unknown {
+    const obj: any = {};
+    if (message.revisions?.length) {
+      obj.revisions = message.revisions.map((e) => RevisionRecord.toJSON(e));
+    }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListRevisionsResponse>, I>>(base?: I): ListRevisionsResponse {
+    return ListRevisionsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListRevisionsResponse>, I>>(object: I): ListRevisionsResponse {
+    const message = createBaseListRevisionsResponse();
+    message.revisions = object.revisions?.map((e) => RevisionRecord.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
+function createBaseGetRevisionRequest(): GetRevisionRequest {
+  return { pipelineId: "", revisionId: "" };
+}
+
+export const GetRevisionRequest: MessageFns<GetRevisionRequest> = {
+  encode(message: GetRevisionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.revisionId !== "") {
+      writer.uint32(18).string(message.revisionId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRevisionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRevisionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.revisionId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetRevisionRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      revisionId: isSet(object.revisionId)
+        ? globalThis.String(object.revisionId)
+        : isSet(object.revision_id)
+        ? globalThis.String(object.revision_id)
+        : "",
+    };
+  },
+
+  toJSON(message: GetRevisionRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.revisionId !== "") {
+      obj.revisionId = message.revisionId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetRevisionRequest>, I>>(base?: I): GetRevisionRequest {
+    return GetRevisionRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetRevisionRequest>, I>>(object: I): GetRevisionRequest {
+    const message = createBaseGetRevisionRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.revisionId = object.revisionId ?? "";
+    return message;
+  },
+};
+
+function createBaseGetRevisionResponse(): GetRevisionResponse {
+  return { revision: undefined, spec: undefined, text: "" };
+}
+
+export const GetRevisionResponse: MessageFns<GetRevisionResponse> = {
+  encode(message: GetRevisionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.revision !== undefined) {
+      RevisionRecord.encode(message.revision, writer.uint32(10).fork()).join();
+    }
+    if (message.spec !== undefined) {
+      Struct.encode(Struct.wrap(message.spec), writer.uint32(18).fork()).join();
+    }
+    if (message.text !== "") {
+      writer.uint32(26).string(message.text);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRevisionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRevisionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.revision = RevisionRecord.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.spec = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetRevisionResponse {
+    return {
+      revision: isSet(object.revision) ? RevisionRecord.fromJSON(object.revision) : undefined,
+      spec: isObject(object.spec) ? object.spec : undefined,
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+    };
+  },
+
+  toJSON(message: GetRevisionResponse): unknown {
+    const obj: any = {};
+    if (message.revision !== undefined) {
+      obj.revision = RevisionRecord.toJSON(message.revision);
+    }
+    if (message.spec !== undefined) {
+      obj.spec = message.spec;
+    }
+    if (message.text !== "") {
+      obj.text = message.text;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetRevisionResponse>, I>>(base?: I): GetRevisionResponse {
+    return GetRevisionResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetRevisionResponse>, I>>(object: I): GetRevisionResponse {
+    const message = createBaseGetRevisionResponse();
+    message.revision = (object.revision !== undefined && object.revision !== null)
+      ? RevisionRecord.fromPartial(object.revision)
+      : undefined;
+    message.spec = object.spec ?? undefined;
+    message.text = object.text ?? "";
+    return message;
+  },
+};
+
+function createBaseDiffRevisionsRequest(): DiffRevisionsRequest {
+  return { pipelineId: "", revisionId: "", against: "", of: DiffOf.DIFF_OF_UNSPECIFIED };
+}
+
+export const DiffRevisionsRequest: MessageFns<DiffRevisionsRequest> = {
+  encode(message: DiffRevisionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.revisionId !== "") {
+      writer.uint32(18).string(message.revisionId);
+    }
+    if (message.against !== "") {
+      writer.uint32(26).string(message.against);
+    }
+    if (message.of !== DiffOf.DIFF_OF_UNSPECIFIED) {
+      writer.uint32(32).int32(diffOfToNumber(message.of));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiffRevisionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiffRevisionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.revisionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.against = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.of = diffOfFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DiffRevisionsRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      revisionId: isSet(object.revisionId)
+        ? globalThis.String(object.revisionId)
+        : isSet(object.revision_id)
+        ? globalThis.String(object.revision_id)
+        : "",
+      against: isSet(object.against) ? globalThis.String(object.against) : "",
+      of: isSet(object.of) ? diffOfFromJSON(object.of) : DiffOf.DIFF_OF_UNSPECIFIED,
+    };
+  },
+
+  toJSON(message: DiffRevisionsRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.revisionId !== "") {
+      obj.revisionId = message.revisionId;
+    }
+    if (message.against !== "") {
+      obj.against = message.against;
+    }
+    if (message.of !== DiffOf.DIFF_OF_UNSPECIFIED) {
+      obj.of = diffOfToJSON(message.of);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DiffRevisionsRequest>, I>>(base?: I): DiffRevisionsRequest {
+    return DiffRevisionsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DiffRevisionsRequest>, I>>(object: I): DiffRevisionsRequest {
+    const message = createBaseDiffRevisionsRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.revisionId = object.revisionId ?? "";
+    message.against = object.against ?? "";
+    message.of = object.of ?? DiffOf.DIFF_OF_UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBaseDiffRevisionsResponse(): DiffRevisionsResponse {
+  return { from: "", to: "", diff: "" };
+}
+
+export const DiffRevisionsResponse: MessageFns<DiffRevisionsResponse> = {
+  encode(message: DiffRevisionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== "") {
+      writer.uint32(10).string(message.from);
+    }
+    if (message.to !== "") {
+      writer.uint32(18).string(message.to);
+    }
+    if (message.diff !== "") {
+      writer.uint32(26).string(message.diff);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiffRevisionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiffRevisionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.to = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.diff = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DiffRevisionsResponse {
+    return {
+      from: isSet(object.from) ? globalThis.String(object.from) : "",
+      to: isSet(object.to) ? globalThis.String(object.to) : "",
+      diff: isSet(object.diff) ? globalThis.String(object.diff) : "",
+    };
+  },
+
+  toJSON(message: DiffRevisionsResponse): unknown {
+    const obj: any = {};
+    if (message.from !== "") {
+      obj.from = message.from;
+    }
+    if (message.to !== "") {
+      obj.to = message.to;
+    }
+    if (message.diff !== "") {
+      obj.diff = message.diff;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DiffRevisionsResponse>, I>>(base?: I): DiffRevisionsResponse {
+    return DiffRevisionsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DiffRevisionsResponse>, I>>(object: I): DiffRevisionsResponse {
+    const message = createBaseDiffRevisionsResponse();
+    message.from = object.from ?? "";
+    message.to = object.to ?? "";
+    message.diff = object.diff ?? "";
+    return message;
+  },
+};
+
+function createBaseRestoreRevisionRequest(): RestoreRevisionRequest {
+  return { pipelineId: "", revisionId: "", expectedHeadCommitSha: "", commitMessage: "", requestId: "", editor: "" };
+}
+
+export const RestoreRevisionRequest: MessageFns<RestoreRevisionRequest> = {
+  encode(message: RestoreRevisionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.revisionId !== "") {
+      writer.uint32(18).string(message.revisionId);
+    }
+    if (message.expectedHeadCommitSha !== "") {
+      writer.uint32(26).string(message.expectedHeadCommitSha);
+    }
+    if (message.commitMessage !== "") {
+      writer.uint32(34).string(message.commitMessage);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(42).string(message.requestId);
+    }
+    if (message.editor !== "") {
+      writer.uint32(50).string(message.editor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoreRevisionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoreRevisionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.revisionId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.expectedHeadCommitSha = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.commitMessage = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.editor = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RestoreRevisionRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      revisionId: isSet(object.revisionId)
+        ? globalThis.String(object.revisionId)
+        : isSet(object.revision_id)
+        ? globalThis.String(object.revision_id)
+        : "",
+      expectedHeadCommitSha: isSet(object.expectedHeadCommitSha)
+        ? globalThis.String(object.expectedHeadCommitSha)
+        : isSet(object.expected_head_commit_sha)
+        ? globalThis.String(object.expected_head_commit_sha)
+        : "",
+      commitMessage: isSet(object.commitMessage)
+        ? globalThis.String(object.commitMessage)
+        : isSet(object.commit_message)
+        ? globalThis.String(object.commit_message)
+        : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
+    };
+  },
+
+  toJSON(message: RestoreRevisionRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.revisionId !== "") {
+      obj.revisionId = message.revisionId;
+    }
+    if (message.expectedHeadCommitSha !== "") {
+      obj.expectedHeadCommitSha = message.expectedHeadCommitSha;
+    }
+    if (message.commitMessage !== "") {
+      obj.commitMessage = message.commitMessage;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    if (message.editor !== "") {
+      obj.editor = message.editor;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RestoreRevisionRequest>, I>>(base?: I): RestoreRevisionRequest {
+    return RestoreRevisionRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RestoreRevisionRequest>, I>>(object: I): RestoreRevisionRequest {
+    const message = createBaseRestoreRevisionRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.revisionId = object.revisionId ?? "";
+    message.expectedHeadCommitSha = object.expectedHeadCommitSha ?? "";
+    message.commitMessage = object.commitMessage ?? "";
+    message.requestId = object.requestId ?? "";
+    message.editor = object.editor ?? "";
+    return message;
+  },
+};
+
+function createBaseRestoreRevisionResponse(): RestoreRevisionResponse {
+  return { headCommitSha: "" };
+}
+
+export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
+  encode(message: RestoreRevisionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.headCommitSha !== "") {
+      writer.uint32(10).string(message.headCommitSha);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoreRevisionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoreRevisionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.headCommitSha = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RestoreRevisionResponse {
+    return {
+      headCommitSha: isSet(object.headCommitSha)
+        ? globalThis.String(object.headCommitSha)
+        : isSet(object.head_commit_sha)
+        ? globalThis.String(object.head_commit_sha)
+        : "",
+    };
+  },
+
+  toJSON(message: RestoreRevisionResponse): unknown {
+    const obj: any = {};
+    if (message.headCommitSha !== "") {
+      obj.headCommitSha = message.headCommitSha;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RestoreRevisionResponse>, I>>(base?: I): RestoreRevisionResponse {
+    return RestoreRevisionResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RestoreRevisionResponse>, I>>(object: I): RestoreRevisionResponse {
+    const message = createBaseRestoreRevisionResponse();
+    message.headCommitSha = object.headCommitSha ?? "";
+    return message;
+  },
+};
+
+function createBaseProjectRecord(): ProjectRecord {
+  return { projectId: "", tenantId: "", name: "", description: "", archived: false, createdAtMs: 0n };
+}
+
+export const ProjectRecord: MessageFns<ProjectRecord> = {
+  encode(message: ProjectRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.projectId !== "") {
+      writer.uint32(10).string(message.projectId);
+    }
+    if (message.tenantId !== "") {
+      writer.uint32(18).string(message.tenantId);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(34).string(message.description);
+    }
+    if (message.archived !== false) {
+      writer.uint32(40).bool(message.archived);
+    }
+    if (message.createdAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.createdAtMs) !== message.createdAtMs) {
+        throw new globalThis.Error("value provided for field message.createdAtMs of type int64 too large");
+      }
+      writer.uint32(48).int64(message.createdAtMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProjectRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProjectRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.archived = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.createdAtMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ProjectRecord {
+    return {
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      description: isSet(object.description) ? globalThis.String(object.description) : "",
+      archived: isSet(object.archived) ? globalThis.Boolean(object.archived) : false,
+      createdAtMs: isSet(object.createdAtMs)
+        ? BigInt(object.createdAtMs)
+        : isSet(object.created_at_ms)
+        ? BigInt(object.created_at_ms)
+        : 0n,
+    };
+  },
+
+  toJSON(message: ProjectRecord): unknown {
+    const obj: any = {};
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.description !== "") {
+      obj.description = message.description;
+    }
+    if (message.archived !== false) {
+      obj.archived = message.archived;
+    }
+    if (message.createdAtMs !== 0n) {
+      obj.createdAtMs = message.createdAtMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ProjectRecord>, I>>(base?: I): ProjectRecord {
+    return ProjectRecord.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ProjectRecord>, I>>(object: I): ProjectRecord {
+    const message = createBaseProjectRecord();
+    message.projectId = object.projectId ?? "";
+    message.tenantId = object.tenantId ?? "";
+    message.name = object.name ?? "";
+    message.description = object.description ?? "";
+    message.archived = object.archived ?? false;
+    message.createdAtMs = (object.createdAtMs !== undefined && object.createdAtMs !== null)
+      ? BigInt(object.createdAtMs)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseListProjectsRequest(): ListProjectsRequest {
+  return {};
+}
+
+export const ListProjectsRequest: MessageFns<ListProjectsRequest> = {
+  encode(_: ListProjectsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListProjectsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListProjectsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): ListProjectsRequest {
+    return {};
+  },
+
+  toJSON(_: ListProjectsRequest): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListProjectsRequest>, I>>(base?: I): ListProjectsRequest {
+    return ListProjectsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListProjectsRequest>, I>>(_: I): ListProjectsRequest {
+    const message = createBaseListProjectsRequest();
+    return message;
+  },
+};
+
+function createBaseListProjectsResponse(): ListProjectsResponse {
+  return { projects: [], total: 0n };
+}
+
+export const ListProjectsResponse: MessageFns<ListProjectsResponse> = {
+  encode(message: ListProjectsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.projects) {
+      ProjectRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0n) {
+      if (BigInt.asIntN(64, message.total) !== message.total) {
+        throw new globalThis.Error("value provided for field message.total of type int64 too large");
+      }
+      writer.uint32(16).int64(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListProjectsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListProjectsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.projects.push(ProjectRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListProjectsResponse {
+    return {
+      projects: globalThis.Array.isArray(object?.projects)
+        ? object.projects.map((e: any) => ProjectRecord.fromJSON(e))
+        : [],
+      total: isSet(object.total) ? BigInt(object.total) : 0n,
+    };
+  },
+
+  toJSON(message: ListProjectsResponse): unknown {
+    const obj: any = {};
+    if (message.projects?.length) {
+      obj.projects = message.projects.map((e) => ProjectRecord.toJSON(e));
+    }
+    if (message.total !== 0n) {
+      obj.total = message.total.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListProjectsResponse>, I>>(base?: I): ListProjectsResponse {
+    return ListProjectsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListProjectsResponse>, I>>(object: I): ListProjectsResponse {
+    const message = createBaseListProjectsResponse();
+    message.projects = object.projects?.map((e) => ProjectRecord.fromPartial(e)) || [];
+    message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    return message;
+  },
+};
+
+function createBaseGetProjectRequest(): GetProjectRequest {
+  return { projectId: "" };
+}
+
+export const GetProjectRequest: MessageFns<GetProjectRequest> = {
+  encode(message: GetProjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.projectId !== "") {
+      writer.uint32(10).string(message.projectId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetProjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetProjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetProjectRequest {
+    return {
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+    };
+  },
+
+  toJSON(message: GetProjectRequest): unknown {
+    const obj: any = {};
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetProjectRequest>, I>>(base?: I): GetProjectRequest {
+    return GetProjectRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetProjectRequest>, I>>(object: I): GetProjectRequest {
+    const message = createBaseGetProjectRequest();
+    message.projectId = object.projectId ?? "";
+    return message;
+  },
+};
+
+function createBaseGetProjectResponse(): GetProjectResponse {
+  return { project: undefined };
+}
+
+export const GetProjectResponse: MessageFns<GetProjectResponse> = {
+  encode(message: GetProjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.project !== undefined) {
+      ProjectRecord.encode(message.project, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetProjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetProjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.project = ProjectRecord.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetProjectResponse {
+    return { project: isSet(object.project) ? ProjectRecord.fromJSON(object.project) : undefined };
+  },
+
+  toJSON(message: GetProjectResponse): unknown {
+    const obj: any = {};
+    if (message.project !== undefined) {
+      obj.project = ProjectRecord.toJSON(message.project);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetProjectResponse>, I>>(base?: I): GetProjectResponse {
+    return GetProjectResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetProjectResponse>, I>>(object: I): GetProjectResponse {
+    const message = createBaseGetProjectResponse();
+    message.project = (object.project !== undefined && object.project !== null)
+      ? ProjectRecord.fromPartial(object.project)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCreateProjectRequest(): CreateProjectRequest {
+  return { name: "", description: "", tenantId: "", requestId: "" };
+}
+
+export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
+  encode(message: CreateProjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.description !== "") {
+      writer.uint32(18).string(message.description);
+    }
+    if (message.tenantId !== "") {
+      writer.uint32(26).string(message.tenantId);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(34).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateProjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateProjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CreateProjectRequest {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      description: isSet(object.description) ? globalThis.String(object.description) : "",
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: CreateProjectRequest): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.description !== "") {
+      obj.description = message.description;
+    }
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CreateProjectRequest>, I>>(base?: I): CreateProjectRequest {
+    return CreateProjectRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CreateProjectRequest>, I>>(object: I): CreateProjectRequest {
+    const message = createBaseCreateProjectRequest();
+    message.name = object.name ?? "";
+    message.description = object.description ?? "";
+    message.tenantId = object.tenantId ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseCreateProjectResponse(): CreateProjectResponse {
+  return { project: undefined };
+}
+
+export const CreateProjectResponse: MessageFns<CreateProjectResponse> = {
+  encode(message: CreateProjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.project !== undefined) {
+      ProjectRecord.encode(message.project, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateProjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateProjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.project = ProjectRecord.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CreateProjectResponse {
+    return { project: isSet(object.project) ? ProjectRecord.fromJSON(object.project) : undefined };
+  },
+
+  toJSON(message: CreateProjectResponse): unknown {
+    const obj: any = {};
+    if (message.project !== undefined) {
+      obj.project = ProjectRecord.toJSON(message.project);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CreateProjectResponse>, I>>(base?: I): CreateProjectResponse {
+    return CreateProjectResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CreateProjectResponse>, I>>(object: I): CreateProjectResponse {
+    const message = createBaseCreateProjectResponse();
+    message.project = (object.project !== undefined && object.project !== null)
+      ? ProjectRecord.fromPartial(object.project)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUpdateProjectRequest(): UpdateProjectRequest {
+  return { projectId: "", name: undefined, description: undefined, archived: undefined };
+}
+
+export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
+  encode(message: UpdateProjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.projectId !== "") {
+      writer.uint32(10).string(message.projectId);
+    }
+    if (message.name !== undefined) {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.description !== undefined) {
+      writer.uint32(26).string(message.description);
+    }
+    if (message.archived !== undefined) {
+      writer.uint32(32).bool(message.archived);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateProjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateProjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.archived = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UpdateProjectRequest {
+    return {
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : undefined,
+      description: isSet(object.description) ? globalThis.String(object.description) : undefined,
+      archived: isSet(object.archived) ? globalThis.Boolean(object.archived) : undefined,
+    };
+  },
+
+  toJSON(message: UpdateProjectRequest): unknown {
+    const obj: any = {};
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.name !== undefined) {
+      obj.name = message.name;
+    }
+    if (message.description !== undefined) {
+      obj.description = message.description;
+    }
+    if (message.archived !== undefined) {
+      obj.archived = message.archived;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UpdateProjectRequest>, I>>(base?: I): UpdateProjectRequest {
+    return UpdateProjectRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UpdateProjectRequest>, I>>(object: I): UpdateProjectRequest {
+    const message = createBaseUpdateProjectRequest();
+    message.projectId = object.projectId ?? "";
+    message.name = object.name ?? undefined;
+    message.description = object.description ?? undefined;
+    message.archived = object.archived ?? undefined;
+    return message;
+  },
+};
+
+function createBaseUpdateProjectResponse(): UpdateProjectResponse {
+  return { project: undefined };
+}
+
+export const UpdateProjectResponse: MessageFns<UpdateProjectResponse> = {
+  encode(message: UpdateProjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.project !== undefined) {
+      ProjectRecord.encode(message.project, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateProjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateProjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.project = ProjectRecord.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UpdateProjectResponse {
+    return { project: isSet(object.project) ? ProjectRecord.fromJSON(object.project) : undefined };
+  },
+
+  toJSON(message: UpdateProjectResponse): unknown {
+    const obj: any = {};
+    if (message.project !== undefined) {
+      obj.project = ProjectRecord.toJSON(message.project);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UpdateProjectResponse>, I>>(base?: I): UpdateProjectResponse {
+    return UpdateProjectResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UpdateProjectResponse>, I>>(object: I): UpdateProjectResponse {
+    const message = createBaseUpdateProjectResponse();
+    message.project = (object.project !== undefined && object.project !== null)
+      ? ProjectRecord.fromPartial(object.project)
+      : undefined;
+    return message;
+  },
+};
+
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. The metadata of an error hold the word of the
  * error table (`reason`), a JSON list of the first problems (`problems-bin`), and both as ErrorInfo and BadRequest of
@@ -12843,6 +14940,93 @@ export const PipelineService = {
     responseSerialize: (value: RejectResponse): Buffer => Buffer.from(RejectResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RejectResponse => RejectResponse.decode(value),
   },
+  /** Lists the revisions of a definition, newest first. Role: viewer. */
+  listRevisions: {
+    path: "/pipeline.v1.Pipeline/ListRevisions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListRevisionsRequest): Buffer => Buffer.from(ListRevisionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListRevisionsRequest => ListRevisionsRequest.decode(value),
+    responseSerialize: (value: ListRevisionsResponse): Buffer =>
+      Buffer.from(ListRevisionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListRevisionsResponse => ListRevisionsResponse.decode(value),
+  },
+  /** Reads a revision of a definition. Role: viewer. */
+  getRevision: {
+    path: "/pipeline.v1.Pipeline/GetRevision" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetRevisionRequest): Buffer => Buffer.from(GetRevisionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetRevisionRequest => GetRevisionRequest.decode(value),
+    responseSerialize: (value: GetRevisionResponse): Buffer => Buffer.from(GetRevisionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetRevisionResponse => GetRevisionResponse.decode(value),
+  },
+  /** Compares a revision with another one, or with the one before. Role: viewer. */
+  diffRevisions: {
+    path: "/pipeline.v1.Pipeline/DiffRevisions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DiffRevisionsRequest): Buffer => Buffer.from(DiffRevisionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DiffRevisionsRequest => DiffRevisionsRequest.decode(value),
+    responseSerialize: (value: DiffRevisionsResponse): Buffer =>
+      Buffer.from(DiffRevisionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DiffRevisionsResponse => DiffRevisionsResponse.decode(value),
+  },
+  /** Saves the definition of an earlier revision as a new one. Role: maintainer. */
+  restoreRevision: {
+    path: "/pipeline.v1.Pipeline/RestoreRevision" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RestoreRevisionRequest): Buffer =>
+      Buffer.from(RestoreRevisionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RestoreRevisionRequest => RestoreRevisionRequest.decode(value),
+    responseSerialize: (value: RestoreRevisionResponse): Buffer =>
+      Buffer.from(RestoreRevisionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RestoreRevisionResponse => RestoreRevisionResponse.decode(value),
+  },
+  /** Lists the projects that the caller may see, archived ones too. */
+  listProjects: {
+    path: "/pipeline.v1.Pipeline/ListProjects" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListProjectsRequest): Buffer => Buffer.from(ListProjectsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListProjectsRequest => ListProjectsRequest.decode(value),
+    responseSerialize: (value: ListProjectsResponse): Buffer =>
+      Buffer.from(ListProjectsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListProjectsResponse => ListProjectsResponse.decode(value),
+  },
+  /** Reads a project. Role: viewer. */
+  getProject: {
+    path: "/pipeline.v1.Pipeline/GetProject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetProjectRequest): Buffer => Buffer.from(GetProjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetProjectRequest => GetProjectRequest.decode(value),
+    responseSerialize: (value: GetProjectResponse): Buffer => Buffer.from(GetProjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetProjectResponse => GetProjectResponse.decode(value),
+  },
+  /** Creates a project. Role: admin of its tenant. */
+  createProject: {
+    path: "/pipeline.v1.Pipeline/CreateProject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateProjectRequest): Buffer => Buffer.from(CreateProjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateProjectRequest => CreateProjectRequest.decode(value),
+    responseSerialize: (value: CreateProjectResponse): Buffer =>
+      Buffer.from(CreateProjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateProjectResponse => CreateProjectResponse.decode(value),
+  },
+  /** Changes the fields of a project that are given. Role: admin. */
+  updateProject: {
+    path: "/pipeline.v1.Pipeline/UpdateProject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateProjectRequest): Buffer => Buffer.from(UpdateProjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateProjectRequest => UpdateProjectRequest.decode(value),
+    responseSerialize: (value: UpdateProjectResponse): Buffer =>
+      Buffer.from(UpdateProjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateProjectResponse => UpdateProjectResponse.decode(value),
+  },
 } as const;
 
 export interface PipelineServer extends UntypedServiceImplementation {
@@ -12916,6 +15100,22 @@ export interface PipelineServer extends UntypedServiceImplementation {
   approve: handleUnaryCall<ApproveRequest, ApproveResponse>;
   /** Answers as Approve does. One rejection ends the approval, also after other users have approved. */
   reject: handleUnaryCall<RejectRequest, RejectResponse>;
+  /** Lists the revisions of a definition, newest first. Role: viewer. */
+  listRevisions: handleUnaryCall<ListRevisionsRequest, ListRevisionsResponse>;
+  /** Reads a revision of a definition. Role: viewer. */
+  getRevision: handleUnaryCall<GetRevisionRequest, GetRevisionResponse>;
+  /** Compares a revision with another one, or with the one before. Role: viewer. */
+  diffRevisions: handleUnaryCall<DiffRevisionsRequest, DiffRevisionsResponse>;
+  /** Saves the definition of an earlier revision as a new one. Role: maintainer. */
+  restoreRevision: handleUnaryCall<RestoreRevisionRequest, RestoreRevisionResponse>;
+  /** Lists the projects that the caller may see, archived ones too. */
+  listProjects: handleUnaryCall<ListProjectsRequest, ListProjectsResponse>;
+  /** Reads a project. Role: viewer. */
+  getProject: handleUnaryCall<GetProjectRequest, GetProjectResponse>;
+  /** Creates a project. Role: admin of its tenant. */
+  createProject: handleUnaryCall<CreateProjectRequest, CreateProjectResponse>;
+  /** Changes the fields of a project that are given. Role: admin. */
+  updateProject: handleUnaryCall<UpdateProjectRequest, UpdateProjectResponse>;
 }
 
 export interface PipelineClient extends Client {
@@ -13324,6 +15524,134 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RejectResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists the revisions of a definition, newest first. Role: viewer. */
+  listRevisions(
+    request: ListRevisionsRequest,
+    callback: (error: ServiceError | null, response: ListRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  listRevisions(
+    request: ListRevisionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  listRevisions(
+    request: ListRevisionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  /** Reads a revision of a definition. Role: viewer. */
+  getRevision(
+    request: GetRevisionRequest,
+    callback: (error: ServiceError | null, response: GetRevisionResponse) => void,
+  ): ClientUnaryCall;
+  getRevision(
+    request: GetRevisionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetRevisionResponse) => void,
+  ): ClientUnaryCall;
+  getRevision(
+    request: GetRevisionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetRevisionResponse) => void,
+  ): ClientUnaryCall;
+  /** Compares a revision with another one, or with the one before. Role: viewer. */
+  diffRevisions(
+    request: DiffRevisionsRequest,
+    callback: (error: ServiceError | null, response: DiffRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  diffRevisions(
+    request: DiffRevisionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DiffRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  diffRevisions(
+    request: DiffRevisionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DiffRevisionsResponse) => void,
+  ): ClientUnaryCall;
+  /** Saves the definition of an earlier revision as a new one. Role: maintainer. */
+  restoreRevision(
+    request: RestoreRevisionRequest,
+    callback: (error: ServiceError | null, response: RestoreRevisionResponse) => void,
+  ): ClientUnaryCall;
+  restoreRevision(
+    request: RestoreRevisionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RestoreRevisionResponse) => void,
+  ): ClientUnaryCall;
+  restoreRevision(
+    request: RestoreRevisionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RestoreRevisionResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists the projects that the caller may see, archived ones too. */
+  listProjects(
+    request: ListProjectsRequest,
+    callback: (error: ServiceError | null, response: ListProjectsResponse) => void,
+  ): ClientUnaryCall;
+  listProjects(
+    request: ListProjectsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListProjectsResponse) => void,
+  ): ClientUnaryCall;
+  listProjects(
+    request: ListProjectsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListProjectsResponse) => void,
+  ): ClientUnaryCall;
+  /** Reads a project. Role: viewer. */
+  getProject(
+    request: GetProjectRequest,
+    callback: (error: ServiceError | null, response: GetProjectResponse) => void,
+  ): ClientUnaryCall;
+  getProject(
+    request: GetProjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetProjectResponse) => void,
+  ): ClientUnaryCall;
+  getProject(
+    request: GetProjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetProjectResponse) => void,
+  ): ClientUnaryCall;
+  /** Creates a project. Role: admin of its tenant. */
+  createProject(
+    request: CreateProjectRequest,
+    callback: (error: ServiceError | null, response: CreateProjectResponse) => void,
+  ): ClientUnaryCall;
+  createProject(
+    request: CreateProjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateProjectResponse) => void,
+  ): ClientUnaryCall;
+  createProject(
+    request: CreateProjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateProjectResponse) => void,
+  ): ClientUnaryCall;
+  /** Changes the fields of a project that are given. Role: admin. */
+  updateProject(
+    request: UpdateProjectRequest,
+    callback: (error: ServiceError | null, response: UpdateProjectResponse) => void,
+  ): ClientUnaryCall;
+  updateProject(
+    request: UpdateProjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateProjectResponse) => void,
+  ): ClientUnaryCall;
+  updateProject(
+    request: UpdateProjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateProjectResponse) => void,
   ): ClientUnaryCall;
 }
 

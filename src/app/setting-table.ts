@@ -1,0 +1,122 @@
+/**
+ * The table of the settings that can be changed while the installation runs, for the installation, a tenant or a project. What
+ * a change may say, the answers of the API and a page of the docs come from it.
+ */
+import { z } from "zod";
+import { type Bound, MAX_LOG_LINES } from "../domain/retention.ts";
+import { formatAge, MAX_KEPT_RUNS, parseAge } from "../domain/retention-text.ts";
+import type { SettingValues } from "../stores/ports/documents.ts";
+
+export type SettingKey = keyof SettingValues;
+
+interface SettingRule<K extends SettingKey> {
+  /** What a change may say. */
+  readonly value: z.ZodType<SettingValues[K]>;
+  /** The type and the bounds, in Markdown. */
+  readonly type: string;
+  /** In Markdown; links are relative to docs/. */
+  readonly about: string;
+  /** The variable of the environment that gives the value of the installation; null without one. */
+  readonly variable: string | null;
+  /** Without a value anywhere; null where the variable has a default. */
+  readonly standard: SettingValues[K] | null;
+  /** Which of two values is stricter: then the strictest of all levels counts, else that of the nearest level. */
+  readonly stricter: ((one: SettingValues[K], other: SettingValues[K]) => boolean) | null;
+}
+
+const age = z.string().transform((text, check): number => {
+  const ms = parseAge(text);
+  if (ms !== undefined) return ms;
+  check.addIssue("must be a duration from 1s to 36500d, such as 90d or 12h");
+  return z.NEVER;
+});
+const count = z.number().int().min(1).max(MAX_KEPT_RUNS);
+/** Of one part of ended runs. */
+export const boundBody = z
+  .strictObject({
+    age: age.nullable().default(null),
+    perPipeline: count.nullable().default(null),
+    perProject: count.nullable().default(null),
+  })
+  .transform(({ age: ageMs, ...counts }): Bound => ({ ageMs, ...counts }));
+export const logLinesBody = z.number().int().min(1).max(MAX_LOG_LINES);
+/** A limit below this would not even hold one long line. */
+const LEAST_BYTES = 100_000;
+export const logBytesBody = z.number().int().min(LEAST_BYTES);
+
+const API_WORDS = ["none", "read", "trigger", "write"] as const;
+
+const kept = <K extends SettingKey & `retention.${string}`>(what: string, variable: string): SettingRule<K> => ({
+  value: boundBody as unknown as z.ZodType<SettingValues[K]>,
+  type: "`{ age, perPipeline, perProject }`: a duration from `1s` to `36500d`, and numbers of runs; `null` is no bound",
+  about: `How long ${what} are kept after the end of the run, and of how many runs ([retention](operations.md#retention)).`,
+  variable,
+  standard: null,
+  stricter: null,
+});
+const isTrue = (one: boolean, other: boolean): boolean => one && !other;
+const isFalse = (one: boolean, other: boolean): boolean => !one && other;
+
+export const RUNTIME_SETTINGS: { readonly [K in SettingKey]: SettingRule<K> } = {
+  "retention.runs": kept("runs", "MILLRACE_KEEP_RUNS"),
+  "retention.logs": kept("logs", "MILLRACE_KEEP_LOGS"),
+  "retention.artifacts": kept("artifacts", "MILLRACE_KEEP_ARTIFACTS"),
+  "retention.events": kept("events", "MILLRACE_KEEP_EVENTS"),
+  "log.lines": {
+    value: logLinesBody,
+    type: `whole number, 1 to ${MAX_LOG_LINES}`,
+    about: "How many lines of a step are stored ([the limit of a log](operations.md#the-limit-of-a-log)).",
+    variable: "MILLRACE_STEP_LOG_LINES",
+    standard: null,
+    stricter: null,
+  },
+  "log.bytes": {
+    value: logBytesBody,
+    type: `whole number of bytes, from ${LEAST_BYTES}`,
+    about: "How many bytes of a step's lines are stored.",
+    variable: "MILLRACE_STEP_LOG_LIMIT",
+    standard: null,
+    stricter: null,
+  },
+  "trust.secrets": {
+    value: z.boolean(),
+    type: "boolean",
+    about: "Jobs that get a secret need an agent with [trusted labels](operations.md#labels).",
+    variable: null,
+    standard: false,
+    stricter: isTrue,
+  },
+  "trust.protectedTargets": {
+    value: z.boolean(),
+    type: "boolean",
+    about: "Jobs with a protected target need an agent with trusted labels.",
+    variable: null,
+    standard: false,
+    stricter: isTrue,
+  },
+  "jobs.idToken": {
+    value: z.boolean(),
+    type: "boolean",
+    about: "Jobs may have the [permission](definition.md#permissions) `idToken`.",
+    variable: null,
+    standard: true,
+    stricter: isFalse,
+  },
+  "jobs.api": {
+    value: z.enum(API_WORDS),
+    type: "`none`, `read`, `trigger` or `write`",
+    about: "The most that the permission `api` of a job may say. A job that asks for more gets this.",
+    variable: null,
+    standard: "write",
+    stricter: (one, other) => API_WORDS.indexOf(one) < API_WORDS.indexOf(other),
+  },
+};
+
+export const SETTING_KEYS = Object.keys(RUNTIME_SETTINGS) as readonly SettingKey[];
+
+/** The value as the API shows it, and as a change may say it. */
+export function shownValue(value: SettingValues[SettingKey]): unknown {
+  if (typeof value !== "object") return value;
+  const { ageMs, ...counts } = value;
+  return { age: ageMs === null ? null : formatAge(ageMs), ...counts };
+}

@@ -1,0 +1,162 @@
+import { expect } from "chai";
+import { projectFactsOf } from "../../src/app/project-facts.ts";
+import { SETTING_KEYS } from "../../src/app/setting-table.ts";
+import { pruneRuns } from "../../src/app/upkeep/prune-runs.ts";
+import { PruneSchedule } from "../../src/app/upkeep/prune-schedule.ts";
+import { newId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
+import { LogLimits } from "../../src/gateway/log-limits.ts";
+import { SecretHandout } from "../../src/gateway/secret-handout.ts";
+import { sampleAggregate } from "../contracts/samples.ts";
+import { openTestEdge, type TestEdge } from "../support/edge.ts";
+
+interface Shown {
+  readonly name: string;
+  readonly value: unknown;
+  readonly source: string;
+  readonly own: boolean;
+}
+
+describe("settings over HTTP", () => {
+  let edge: TestEdge;
+  let tenantId: string;
+  let projectId: ProjectId;
+  before(async () => void (edge = await openTestEdge()));
+  after(() => edge.close());
+  beforeEach(async () => {
+    const make = async (path: string, body: object) =>
+      (await edge.call("POST", `/api/v1${path}`, { body })).body.detail;
+    tenantId = (await make("/tenants", { name: newId("tnt") })).tenantId;
+    projectId = (await make("/projects", { name: newId("prj"), tenantId })).projectId;
+    Object.assign(edge.context, { givenVariables: [] });
+    await set("installation", {});
+  });
+
+  type Level = "installation" | "tenant" | "project";
+  const pathOf = (level: Level) =>
+    `/api/v1${{ installation: "", tenant: `/tenants/${tenantId}`, project: `/projects/${projectId}` }[level]}/settings`;
+  const put = (level: Level, values: object, more: object = {}) =>
+    edge.call("PUT", pathOf(level), { body: { values }, ...more });
+  async function set(level: Level, values: object) {
+    const answer = await put(level, values);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    return answer.body.detail.settings as readonly Shown[];
+  }
+  async function get(level: Level, name: string) {
+    const { detail } = (await edge.call("GET", pathOf(level))).body;
+    expect(detail.scope).to.equal(level);
+    const { value, source, own } = (detail.settings as Shown[]).find((one) => one.name === name)!;
+    return [value, source, own];
+  }
+
+  it("come with their values and the levels that these come from", async () => {
+    const { settings } = (await edge.call("GET", pathOf("project"))).body.detail;
+    expect(settings.map(({ name }: Shown) => name)).to.deep.equal(SETTING_KEYS);
+    expect(settings.map(({ source }: Shown) => source)).to.deep.equal(SETTING_KEYS.map(() => "default"));
+    expect(await get("project", "log.lines")).to.deep.equal([1_000_000, "default", false]);
+    await set("installation", { "log.lines": 3 });
+    expect(await get("project", "log.lines")).to.deep.equal([3, "installation", false]);
+    await set("tenant", { "log.lines": 2 });
+    expect(await get("project", "log.lines")).to.deep.equal([2, "tenant", false]);
+    await set("project", { "log.lines": 1 });
+    expect(await get("project", "log.lines")).to.deep.equal([1, "project", true]);
+    expect(await get("tenant", "log.lines")).to.deep.equal([2, "tenant", true]);
+    expect(await get("installation", "log.lines")).to.deep.equal([3, "installation", true]);
+    await set("project", {});
+    expect(await get("project", "log.lines")).to.deep.equal([2, "tenant", false]);
+  });
+
+  it("of the installation are those of the environment, where it gives them", async () => {
+    await set("installation", { "log.lines": 3 });
+    Object.assign(edge.context, { givenVariables: ["MILLRACE_STEP_LOG_LINES"] });
+    expect(await get("project", "log.lines")).to.deep.equal([1_000_000, "environment", false]);
+    const refused = await put("installation", { "log.lines": 4, "log.bytes": 200_000 });
+    expect([refused.status, refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)]).to.deep.equal([
+      409,
+      ["/values/log.lines"],
+    ]);
+    await set("tenant", { "log.lines": 5 });
+    expect(await get("project", "log.lines")).to.deep.equal([5, "tenant", false]);
+  });
+
+  it("are strict where one level is: no project takes back what its tenant demands", async () => {
+    await set("tenant", { "trust.secrets": true, "jobs.api": "read", "jobs.idToken": false });
+    await set("project", { "trust.secrets": false, "jobs.api": "write", "jobs.idToken": true });
+    expect(await get("project", "trust.secrets")).to.deep.equal([true, "tenant", false]);
+    expect(await get("project", "jobs.api")).to.deep.equal(["read", "tenant", true]);
+    expect(await get("project", "jobs.idToken")).to.deep.equal([false, "tenant", true]);
+    await set("project", { "jobs.api": "none" });
+    expect(await get("project", "jobs.api")).to.deep.equal(["none", "project", true]);
+  });
+
+  it("bound the permissions of jobs, and the demands on agents", async () => {
+    const asked = { idToken: true, api: "write", environment: null } as const;
+    const handout = new SecretHandout(edge.context);
+    expect(await handout.allowed(projectId, asked)).to.deep.equal(asked);
+    await set("tenant", { "jobs.idToken": false, "jobs.api": "trigger", "trust.secrets": true });
+    expect(await handout.allowed(projectId, asked)).to.deep.equal({
+      idToken: false,
+      api: "trigger",
+      environment: null,
+    });
+    expect(await handout.allowed(projectId, { ...asked, api: "read" })).to.include({ api: "read" });
+    expect((await projectFactsOf(edge.context, projectId)).trustDemand).to.include({ secrets: true });
+    await set("installation", { "jobs.api": "none" });
+    expect(await handout.allowed(projectId, asked)).to.include({ api: null });
+  });
+
+  it("are those of the routes of single rules, too", async () => {
+    const rules = { age: "9d", perPipeline: null, perProject: 7 };
+    await set("tenant", { "retention.runs": rules, "log.bytes": 300_000 });
+    const of = async (path: string) => (await edge.call("GET", `/api/v1/projects/${projectId}/${path}`)).body.detail;
+    expect(await of("retention")).to.deep.include({ runs: rules, own: [] });
+    expect(await of("log-limit")).to.deep.include({ bytes: 300_000, own: [] });
+    await edge.call("PUT", `/api/v1/projects/${projectId}/log-limit`, { body: { lines: 8 } });
+    await edge.call("PUT", `/api/v1/projects/${projectId}/retention`, { body: { runs: { age: "2d" } } });
+    expect(await get("project", "log.lines")).to.deep.equal([8, "project", true]);
+    expect((await get("project", "retention.runs"))[0]).to.deep.include({ age: "2d" });
+    await set("project", { "retention.logs": { age: "1d" }, "trust.protectedTargets": true });
+    expect(await of("retention")).to.deep.include({ runs: rules, own: ["logs"] });
+    expect(await of("trust-demand")).to.deep.include({ protectedTargets: true });
+    expect(await of("log-limit")).to.deep.include({ own: [] });
+  });
+
+  it("reach the gateways and the pruner", async () => {
+    await set("tenant", { "log.lines": 9, "retention.runs": { age: "1d" } });
+    expect(await new LogLimits(edge.context).of(projectId)).to.include({ lines: 9 });
+    const { stores } = edge.context;
+    const pipelineId = newId("pl");
+    const old = sampleAggregate({ pipelineId, projectId } as never);
+    const endedAt = edge.context.clock.now() - 2 * 86_400_000;
+    const summary = { ...old.head.summary, endedAt, createdAt: endedAt };
+    await stores.aggregates.create({ ...old, head: { ...old.head, summary, final: true, settled: true, owed: [] } });
+    const pruned: string[] = [];
+    const pass = pruneRuns(edge.context, {
+      rules: edge.context.retention.rules,
+      isMine: (id: PipelineId) => id === pipelineId,
+      onPruned: (part) => void pruned.push(part),
+      schedule: new PruneSchedule(),
+    });
+    for await (const _ of pass);
+    expect(pruned).to.include("runs");
+  });
+
+  it("have bounds, and every problem of a change is named", async () => {
+    const refused = await put("project", { "log.lines": 0, "log.bytes": 1, "jobs.api": "admin", "no.such": 1 });
+    expect(refused.status).to.equal(400);
+    const pointers = refused.body.errors.map(({ pointer }: { pointer: string }) => pointer);
+    expect(pointers).to.include.members([
+      "/values/log.lines",
+      "/values/log.bytes",
+      "/values/jobs.api",
+      "/values/no.such",
+    ]);
+    expect((await put("project", { "retention.runs": { age: "soon" } })).status).to.equal(400);
+  });
+
+  it("are changed only as they were read, where the caller says so", async () => {
+    const { headers } = await edge.call("GET", pathOf("tenant"));
+    const tag = { headers: { "if-match": headers.get("etag")! } };
+    expect((await put("tenant", { "log.lines": 5 }, tag)).status).to.equal(200);
+    expect((await put("tenant", { "log.lines": 6 }, tag)).status).to.equal(412);
+  });
+});
