@@ -5,6 +5,7 @@ import type { World } from "./world.ts";
 const onProject = ({ projectId }: World) => ({ projectId });
 const onUpload = ({ projectId, uploadId }: World) => ({ projectId, uploadId });
 const nothing = () => ({});
+const keep = (world: World) => world.keepUpload();
 
 export const UPLOAD_ROWS: readonly HttpRow[] = [
   { route: "GET /projects/:projectId/uploads", operation: "readUploads", at: onProject },
@@ -15,18 +16,24 @@ export const UPLOAD_ROWS: readonly HttpRow[] = [
     body: () => ({ name: "a.txt", size: 1 }),
   },
   { route: "POST /projects/:projectId/uploads/form", operation: "writeUploads", at: onProject, body: nothing },
-  { route: "GET /projects/:projectId/uploads/:uploadId", operation: "readUploads", at: onUpload },
+  { route: "GET /projects/:projectId/uploads/:uploadId", operation: "readUploads", at: onUpload, prepare: keep },
   {
     route: "PATCH /projects/:projectId/uploads/:uploadId/content",
     operation: "writeUploads",
     at: onUpload,
+    prepare: keep,
     body: nothing,
   },
-  { route: "GET /projects/:projectId/uploads/:uploadId/content", operation: "readUploads", at: onUpload },
+  {
+    route: "GET /projects/:projectId/uploads/:uploadId/content",
+    operation: "readUploads",
+    at: onUpload,
+    prepare: keep,
+  },
   {
     route: "DELETE /projects/:projectId/uploads/:uploadId",
     operation: "deleteUploads",
     at: onUpload,
-    prepare: (world) => world.keepUpload(),
+    prepare: keep,
   },
 ];
