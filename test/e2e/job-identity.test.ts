@@ -1,0 +1,99 @@
+/** The identity of a job in a real installation: a step on an agent proves itself to a verifier outside. */
+import { createServer, type Server } from "node:http";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { expect } from "chai";
+import { createRemoteJWKSet, type JWTPayload, jwtVerify } from "jose";
+import { EmbeddedInstallation } from "../support/embedded.ts";
+import { freePort } from "../support/ports.ts";
+import { ProcessWorld } from "../support/processes.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+/** Asks for a token, brings it to the cloud, prints all tokens, and reads the API. */
+const SCRIPT = `
+const ask = await fetch(process.env.MILLRACE_ID_TOKEN_REQUEST_URL, {
+  method: "POST",
+  headers: { authorization: "Bearer " + process.env.MILLRACE_ID_TOKEN_REQUEST_TOKEN, "content-type": "application/json" },
+  body: JSON.stringify({ audience: "the cloud" }),
+});
+const { token } = (await ask.json()).detail;
+const cloud = await fetch(process.env.CLOUD, { headers: { authorization: token } });
+const own = await fetch(process.env.MILLRACE_API_URL + "/pipelines", { headers: { authorization: "Bearer " + process.env.MILLRACE_TOKEN } });
+console.log(cloud.status, own.status, process.env.MILLRACE_ID_TOKEN_REQUEST_TOKEN, process.env.MILLRACE_TOKEN);
+process.exitCode = cloud.status === 200 && own.status === 200 ? 0 : 1;
+`;
+
+describe("a job with permissions", function () {
+  this.timeout(120_000);
+  let world: ProcessWorld;
+  let redis: TestRedis;
+  let cloud: Server;
+  const trusted: JWTPayload[] = [];
+  const seen: string[] = [];
+  after(async () => {
+    cloud?.close();
+    await world?.end();
+    await redis?.stop();
+  });
+
+  it("is trusted by a service that knows the address of the installation only, and shows no token in its log", async () => {
+    [world, redis] = await Promise.all([ProcessWorld.create(), startTestRedis()]);
+    const installation = await EmbeddedInstallation.create(world);
+    const address = `127.0.0.1:${await freePort()}`;
+    const issuer = `http://${address}`;
+    cloud = createServer((request, response) => {
+      void verified(request.headers.authorization ?? "").then(
+        (claims) => {
+          trusted.push(claims);
+          response.end();
+        },
+        () => response.writeHead(403).end(),
+      );
+    });
+    async function verified(token: string): Promise<JWTPayload> {
+      seen.push(token);
+      const found = await fetch(`${issuer}/.well-known/openid-configuration`);
+      const { jwks_uri: keys } = (await found.json()) as { jwks_uri: string };
+      const options = { issuer, audience: "the cloud", algorithms: ["RS256"] };
+      return (await jwtVerify(token, createRemoteJWKSet(new URL(keys)), options)).payload;
+    }
+    cloud.listen(0, "127.0.0.1");
+    await once(cloud, "listening");
+    await installation.serve(join(world.folder, "data"), {
+      REDIS_URL: redis.url,
+      MILLRACE_HTTP_ADDRESS: address,
+      MILLRACE_PUBLIC_URL: issuer,
+      LOG_LEVEL: "debug",
+    });
+    const agent = await installation.agent("one");
+    const pipelineId = await installation.pipeline("identity", [
+      {
+        name: "deploy",
+        permissions: { idToken: true, api: "read" },
+        target: { environment: "live" },
+        env: { CLOUD: `http://127.0.0.1:${(cloud.address() as AddressInfo).port}`, SCRIPT },
+        steps: [
+          { name: "s", uses: "shell", args: { script: `"${process.execPath}" --input-type=module -e "$SCRIPT"` } },
+        ],
+      },
+    ]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    const run = await until("the run ends", async () => {
+      const { detail } = (await installation.call("GET", `/pipelines/runs/${runId}`)).body;
+      return detail.endTime === null ? undefined : detail;
+    });
+    expect(run.status).to.equal("success");
+    expect(trusted).to.have.length(1);
+    expect(trusted[0]).to.include({ run_id: runId, environment: "live", job: "deploy" });
+    const folder = join(world.folder, "data");
+    const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((file) => file.isFile());
+    const contents = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), "latin1")));
+    expect(contents.join(), "the stored log").to.include("200 200 *** ***");
+    const printed = [agent.stdout, agent.stderr, installation.node.process.stdout, installation.node.process.stderr];
+    expect([...contents, ...printed].join(), "a token").to.not.match(/eyJ[\w-]+\.eyJ/);
+    expect(seen).to.have.length(1);
+  });
+});
