@@ -172,6 +172,15 @@ export const MIGRATIONS: readonly Migration[] = [
       .createIndexes([{ key: { projectId: 1, createdAt: 1, _id: 1 } }, { key: { expiresAt: 1, _id: 1 } }]);
     await connection.collection("upload_uses").createIndexes([{ key: { uploadId: 1, at: 1 } }, { key: { runId: 1 } }]);
   },
+  async (connection) => {
+    const time = { at: 1, _id: 1 } as const;
+    await connection.collection("audit").createIndexes([
+      { key: time },
+      ...["tenantId", "projectId", "actorId", "operation", "objectId", "outcome"].map((field) => ({
+        key: { [field]: 1 as const, ...time },
+      })),
+    ]);
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */
