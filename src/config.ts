@@ -226,6 +226,7 @@ const nodeVariables = z
     MILLRACE_KEEP_ARTIFACTS: bound.default(UNBOUNDED),
     MILLRACE_KEEP_EVENTS: bound.default(UNBOUNDED),
     MILLRACE_KEEP_RECORDS: age(36_500, "30d").default(30 * DAY_MS),
+    MILLRACE_KEEP_AUDIT: age(36_500, "400d").default(400 * DAY_MS),
     MILLRACE_SIGNING_KEY: z
       .string()
       .refine((text) => Buffer.byteLength(text) >= 32, "must have at least 32 bytes")
@@ -378,6 +379,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
         events: read.MILLRACE_KEEP_EVENTS,
       },
       recordsMs: read.MILLRACE_KEEP_RECORDS,
+      auditMs: read.MILLRACE_KEEP_AUDIT,
     },
     given: Object.keys(nodeVariables.shape).filter((variable) => (environment[variable] ?? "") !== ""),
     signingKey: read.MILLRACE_SIGNING_KEY === undefined ? null : new TextEncoder().encode(read.MILLRACE_SIGNING_KEY),

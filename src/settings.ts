@@ -238,6 +238,11 @@ export const SETTINGS = {
     standard: "30d",
     meaning: "The same for request ids, dead letters and other records that belong to no run.",
   },
+  MILLRACE_KEEP_AUDIT: {
+    group: "Retention",
+    standard: "400d",
+    meaning: "How long entries of the [audit log](operations.md#the-audit-log) are kept. The same on all workers.",
+  },
   MILLRACE_STEP_LOG_LINES: {
     group: "Logs",
     standard: "1000000",

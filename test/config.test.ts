@@ -54,6 +54,7 @@ describe("the environment", () => {
           events: { ageMs: null, perPipeline: null, perProject: null },
         },
         recordsMs: 30 * DAY_MS,
+        auditMs: 400 * DAY_MS,
       },
       signingKey: null,
       masterKeys: [],

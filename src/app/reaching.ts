@@ -53,6 +53,7 @@ export async function reach<T>(
   const looking = authoriseLookUp(caller, operation);
   const found = await sought.find();
   const role = await roleIn(context, looking, async () => sought.projectOf(found));
+  looking.trail?.actsIn({ projectId: await sought.projectOf(found) });
   return { user: authoriseAs(looking, operation, role, sought.missing), found };
 }
 
@@ -134,6 +135,7 @@ export async function reachTenant(
   const looking = authoriseLookUp(caller, operation);
   const found = (await context.stores.rights.findTenant(tenantId)) ?? raise(missing());
   const role = await roleInArea(context, looking, { tenantId });
+  looking.trail?.actsIn({ tenantId });
   return { user: authoriseAs(looking, operation, role, missing), found };
 }
 
@@ -190,7 +192,8 @@ export async function authoriseOnRun(
   pipelineId?: PipelineId,
 ): Promise<UserCaller> {
   const looking = authoriseLookUp(caller, operation);
-  if (mayEverywhere(looking, operation)) return looking;
+  // The audit log has to know the project of a change.
+  if (looking.trail === undefined && mayEverywhere(looking, operation)) return looking;
   return (await reachRun(context, caller, operation, runId, pipelineId)).user;
 }
 

@@ -61,7 +61,10 @@ export async function createOnce<Id extends string, T>(
   const { id, repeated } = await claimRequest(context, request);
   if (!repeated) return create(id);
   const found = await find(id);
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    request.caller.trail?.changedNothing();
+    return found;
+  }
   throw new MillraceError(
     "conflict",
     "the first call with this key created nothing, or what it created is gone: use a new key to create it",

@@ -28,6 +28,7 @@ export type ArtifactId = Branded<"artifact">;
 export type PackageId = Branded<"package">;
 export type CacheId = Branded<"cache">;
 export type UploadId = Branded<"upload">;
+export type AuditId = Branded<"audit">;
 /** The id of an aggregate: the id of its root actor. */
 export type RootId = RunId | GroupId;
 
@@ -50,6 +51,7 @@ interface IdByPrefix {
   art: ArtifactId;
   pkg: PackageId;
   upl: UploadId;
+  aud: AuditId;
 }
 
 const nextUlid = monotonicFactory();

@@ -27,6 +27,8 @@ export interface Retention {
    * milliseconds.
    */
   readonly recordsMs: number;
+  /** How long entries of the audit log are kept. */
+  readonly auditMs: number;
 }
 
 /** Orders runs by the time of their creation, with the id as tie-break. */

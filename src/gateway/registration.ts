@@ -1,5 +1,6 @@
 /** Registration of agents by token, changes of their facts and labels, and the end of their registration. */
 import { z } from "zod";
+import { recorded } from "../audit/trail.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../domain/names.ts";
@@ -63,7 +64,10 @@ export async function registerAgent(
   const revoked = await identity.listTokens("agent", agentId);
   // A known agent gets its reach before it says anything new, and a new one with what it says: no agent is ever wider.
   if (known !== undefined) await identity.changeAgent(agentId, { reach });
-  await identity.putAgent({ ...registration, agentId, reach, createdAt: known?.createdAt ?? context.clock.now() });
+  const { name } = registration;
+  await recorded(caller, { kind: "agent", id: agentId, name, after: { name, labels: registration.labels } }, () =>
+    identity.putAgent({ ...registration, agentId, reach, createdAt: known?.createdAt ?? context.clock.now() }),
+  );
   if (Object.keys(given).length > 0) {
     const labelledBy = { kind: "registrationToken", name: tokenName, at: context.clock.now() } as const;
     await identity.changeAgent(agentId, { trustedLabels: given, labelledBy });
@@ -129,7 +133,7 @@ function refuseForeignName(name: string, known: Agent | undefined, reach: AgentR
 
 /** Removes the calling agent and its tokens. Its live jobs count as lost. A call that failed is safe to repeat. */
 export function unregisterAgent(context: GatewayPorts, caller: Caller): Promise<void> {
-  return removeAgent(context, callingAgent(caller));
+  return removeAgent(context, callingAgent(caller), caller);
 }
 
 async function takeUse(context: GatewayPorts, tokenId: TokenId): Promise<void> {
@@ -164,7 +168,10 @@ export async function updateLabels(
     throw new MillraceError("malformed_request", `labels: ${found.problems[0]!.message}`, found);
   }
   const relabelled = { ...agent, labels: changed.data.labels };
-  await identity.putAgent(relabelled);
+  const sides = { before: { labels: agent.labels }, after: { labels: relabelled.labels } };
+  await recorded(caller, { kind: "agent", id: agentId, name: agent.name, ...sides }, () =>
+    identity.putAgent(relabelled),
+  );
   warnOfOverruled(context, relabelled);
   const labelled = labelledAgent(relabelled);
   await announceLabels(context, agentId, labelled);

@@ -12,6 +12,7 @@ import type { AppContext } from "../app/context.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { toStatus } from "./status.ts";
+import { withTrail } from "./audit.ts";
 
 export interface CallFacts {
   readonly caller: Caller;
@@ -44,7 +45,8 @@ export function unary<Request, Response>(
     call.on("cancelled", () => over.abort());
     void (async () => {
       try {
-        answer(null, await handle(call.request, await authenticateCall(context, call, over.signal)));
+        const facts = await authenticateCall(context, call, over.signal);
+        answer(null, await withTrail(context, call, facts, (traced) => handle(call.request, traced)));
       } catch (error) {
         answer(toStatus(error, call.getPath(), context.log));
       }

@@ -5,6 +5,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { AuditService } from "../../proto/generated/audit/v1/audit.ts";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
 import { HealthService as HealthDefinition } from "../../proto/generated/grpc/health/v1/health.ts";
@@ -19,6 +20,7 @@ import type { Readiness } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { AgentChannels } from "./agent-channel.ts";
+import { auditService } from "./audit-service.ts";
 import { agentService } from "./agent-service.ts";
 import { boundUnary, decodable, refuseUndecodable, UNARY_MS } from "./call-bounds.ts";
 import { serverCredentials } from "./credentials.ts";
@@ -98,6 +100,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     serve(AgentService, agentService(gateway, channels)),
     serve(GatewayService, gatewayService(gateway)),
     serve(PipelineService, pipelineService(gateway)),
+    serve(AuditService, auditService(gateway)),
     serve(StepRunService, stepRunService(gateway)),
     serve(StreamService, streamService(gateway, { channels, streams, ...followers })),
   ];

@@ -112,6 +112,8 @@ export interface RouteFacts {
   readonly errors: readonly ErrorReason[];
   /** True for a route that needs no token. */
   readonly isOpen: boolean;
+  /** True for a route whose calls the audit log records: those that change something, or try to. */
+  readonly isRecorded: boolean;
   /** True for a route that heeds `Idempotency-Key`. */
   readonly acceptsKey: boolean;
   /** True for a route that heeds `If-Match`. */
@@ -121,7 +123,7 @@ export interface RouteFacts {
 }
 
 export interface Route<C> extends RouteFacts {
-  readonly serve: (context: C) => (ctx: RouteContext) => Promise<void>;
+  readonly serve: (context: C) => Handler;
 }
 
 interface Declared<P extends string, Q extends Shape, B extends Shape, A extends Shape> {
@@ -138,6 +140,8 @@ interface Declared<P extends string, Q extends Shape, B extends Shape, A extends
   readonly statuses?: readonly number[];
   readonly errors?: readonly ErrorReason[];
   readonly isOpen?: boolean;
+  /** For a route that changes nothing although its method is not GET. */
+  readonly readsOnly?: boolean;
   /** The handler heeds `requestId`; a route whose body has that field needs not say so. */
   readonly creates?: boolean;
   /**
@@ -179,7 +183,7 @@ export function routesFor<C extends WithClock>(tag: string) {
   ): Route<C> => {
     const { query = null, body = null, readBody = parseBody } = declared as Declared<P, Shape, Shape, A>;
     const { method, path, name, about, bodyType = null, answer, errors = [], isOpen = false } = declared;
-    const { tagged, changes, creates = false } = declared;
+    const { tagged, changes, creates = false, readsOnly = method === "GET" } = declared;
     const hasRequestId = body !== null && "shape" in body && "requestId" in (body.shape as object);
     // The shapes decide these types, so that no route can be declared with another handler.
     const callOf = async (ctx: RouteContext) => {
@@ -208,6 +212,8 @@ export function routesFor<C extends WithClock>(tag: string) {
       answerType: "send" in declared ? declared.answerType : null,
       plainAnswers: ("send" in declared ? declared.plainAnswers : undefined) ?? {},
       statuses: declared.statuses ?? (tagged !== undefined && method === "GET" ? [200, 304] : [200]),
+      // An open route has no caller yet: its use case records whom the call proves.
+      isRecorded: !readsOnly && !isOpen,
       acceptsKey: creates || hasRequestId,
       isConditional: changes !== undefined,
       hasTag: tagged !== undefined,
@@ -251,6 +257,10 @@ export function routesFor<C extends WithClock>(tag: string) {
   };
 }
 
+type Handler = (ctx: RouteContext) => Promise<void>;
+/** Serves a route so that the audit log records its calls. */
+export type Recorder = (route: RouteFacts, handle: Handler) => Handler;
+
 /**
  * Serves the routes, in their order. `isOpenToAll`: callers get their answer whatever they accept, as the programs do that
  * ask whether a node is ready.
@@ -259,11 +269,12 @@ export function addRoutes<C>(
   router: ApiRouter,
   context: C,
   routes: readonly Route<C>[],
-  { isOpenToAll = false }: { readonly isOpenToAll?: boolean } = {},
+  { isOpenToAll = false, recorder }: { readonly isOpenToAll?: boolean; readonly recorder?: Recorder } = {},
 ): void {
-  for (const { method, path, serve, answerType } of routes) {
+  for (const route of routes) {
+    const { method, path, serve, answerType, isRecorded } = route;
     const add = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
-    const handler = serve(context);
+    const handler = isRecorded && recorder !== undefined ? recorder(route, serve(context)) : serve(context);
     const type = answerType ?? JSON_TYPE;
     router[add[method]](path, (ctx) => {
       if (!isOpenToAll) requireAccepted(ctx, type);

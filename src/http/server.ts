@@ -12,6 +12,8 @@ import type { OidcProviderSettings } from "../app/oidc/provider-settings.ts";
 import { OidcProvider } from "../app/oidc/providers.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
 import type { TlsSource } from "../domain/tls.ts";
+import { trailGround } from "../app/audit-ground.ts";
+import { recorderOf } from "./audit.ts";
 import { requireCaller } from "./authentication.ts";
 import { addressReader, type Network } from "./caller-address.ts";
 import { type DeafBounds, endDeafReaders } from "./deaf-readers.ts";
@@ -99,6 +101,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const open = new Router<RequestState>({ ...EXACT, prefix: API });
   open.use(boundQuery());
   addRoutes(open, context, OPENAPI_ROUTES);
+  const ground = trailGround(context);
   const logins = {
     context,
     clock: context.clock,
@@ -117,8 +120,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
   const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl);
   api.use(boundQuery(), authenticated);
-  addRoutes(api, context, API_ROUTES);
-  addRoutes(api, logins, SESSION_ROUTES);
+  const recorder = recorderOf(ground, addressOf);
+  addRoutes(api, context, API_ROUTES, { recorder });
+  addRoutes(api, logins, SESSION_ROUTES, { recorder });
 
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));

@@ -7,6 +7,7 @@ import type { Logger } from "../domain/logger.ts";
 import type { Moved } from "../stores/ports/reshard.ts";
 import { claimDataDir } from "./data-dir.ts";
 import { refuseLivingNodes } from "./living-nodes.ts";
+import { machineTrail } from "./machine-trail.ts";
 import { changeIn, changeText, SHARD_NUMBER, type ShardChange } from "./shard-number.ts";
 import { openStores, requireStore } from "./stores.ts";
 
@@ -60,7 +61,11 @@ async function changeStored(config: NodeConfig, dataDir: string, to: number, log
       throw error;
     }
     const moved = await stores.reshard(to, (rootId) => shardOf(rootId, to));
-    if (!(await shards.swapSetting(SHARD_NUMBER, marker, String(to)))) throw changedMeanwhile();
+    const change = { kind: "installation", id: "shards", before: { shards: from }, after: { shards: to } } as const;
+    const isChanged = await machineTrail(stores, "changeShards").record(change, () =>
+      shards.swapSetting(SHARD_NUMBER, marker, String(to)),
+    );
+    if (!isChanged) throw changedMeanwhile();
     return { from, to, moved };
   } finally {
     await stores.close();

@@ -2,6 +2,7 @@
 import { type MadeOwner, makeOwner } from "../app/upkeep/make-owner.ts";
 import type { NodeConfig } from "../config.ts";
 import { systemClock } from "../domain/clock.ts";
+import { machineTrail } from "./machine-trail.ts";
 import { openStores, requireStore } from "./stores.ts";
 
 /** As {@link makeOwner}. Rejects with `not_found` also for a data directory without a store. */
@@ -14,7 +15,10 @@ export async function makeStoredOwner(
   requireStore(config, dataDir);
   const stores = await openStores(config, dataDir);
   try {
-    return await makeOwner({ clock: systemClock, stores }, name, options);
+    return await makeOwner({ clock: systemClock, stores }, name, {
+      ...options,
+      trail: machineTrail(stores, "makeOwner"),
+    });
   } finally {
     await stores.close();
   }

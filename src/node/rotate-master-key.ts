@@ -2,9 +2,10 @@
 import type { NodeConfig } from "../config.ts";
 import type { KeyRing } from "../secrets/master-keys.ts";
 import { resealAll, resealTokenKeys, type Rotation } from "../secrets/rotation.ts";
-import type { Stores } from "../stores/ports/stores.ts";
 import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "./master-key-files.ts";
 import { configuredKeys } from "./master-keys.ts";
+import type { Stores } from "../stores/ports/stores.ts";
+import { machineTrail } from "./machine-trail.ts";
 import { openStores, requireStore } from "./stores.ts";
 
 /**
@@ -16,13 +17,10 @@ export async function rotateMasterKey(config: NodeConfig, dataDir: string): Prom
   requireStore(config, dataDir);
   const stores = await openStores(config, dataDir);
   try {
-    const configured = configuredKeys(config);
-    if (configured !== null) return await resealEverything(stores, configured);
-    const keys = await readOrMakeMasterKeys(dataDir);
-    const finished = await resealEverything(stores, keys);
-    if (finished.resealed > 0) return finished;
-    await makeMasterKey(dataDir, (await readMasterKeyFiles(dataDir)).length);
-    return await resealEverything(stores, keys);
+    const rotation = await rotateIn(stores, config, dataDir);
+    // The new key is a file, and secrets are sealed one by one: the entry follows when all of it is done.
+    await machineTrail(stores, "rotateMasterKey").close({ kind: "installation", id: "masterKey" });
+    return rotation;
   } finally {
     await stores.close();
   }
@@ -31,4 +29,14 @@ export async function rotateMasterKey(config: NodeConfig, dataDir: string): Prom
 async function resealEverything({ secrets, documents }: Stores, keys: KeyRing): Promise<Rotation> {
   const rotation = await resealAll(secrets, keys);
   return { ...rotation, resealed: rotation.resealed + (await resealTokenKeys(documents, keys)) };
+}
+
+async function rotateIn(stores: Stores, config: NodeConfig, dataDir: string): Promise<Rotation> {
+  const configured = configuredKeys(config);
+  if (configured !== null) return await resealEverything(stores, configured);
+  const keys = await readOrMakeMasterKeys(dataDir);
+  const finished = await resealEverything(stores, keys);
+  if (finished.resealed > 0) return finished;
+  await makeMasterKey(dataDir, (await readMasterKeyFiles(dataDir)).length);
+  return await resealEverything(stores, keys);
 }

@@ -11,6 +11,9 @@ export interface VaultOptions {
   readonly clock: Pick<Clock, "now">;
 }
 
+type Around<T> = (write: () => Promise<T>) => Promise<T>;
+const direct = <T>(write: () => Promise<T>): Promise<T> => write();
+
 export class SecretVault {
   readonly #options: VaultOptions;
 
@@ -18,8 +21,16 @@ export class SecretVault {
     this.#options = options;
   }
 
-  /** Stores a new secret; "exists" when there is one of that key. `by` is the name of the caller. */
-  async create(key: SecretKey, value: string, by: string): Promise<SealedSecret | "exists"> {
+  /**
+   * Stores a new secret; "exists" when there is one of that key. `by` is the name of the caller. `around` calls the store,
+   * which is asked for nothing else.
+   */
+  async create(
+    key: SecretKey,
+    value: string,
+    by: string,
+    around: Around<"created" | "exists"> = direct,
+  ): Promise<SealedSecret | "exists"> {
     const { store, keys, clock } = this.#options;
     const now = clock.now();
     const { projectId, pipelineId, name } = key;
@@ -34,7 +45,7 @@ export class SecretVault {
       updatedAt: now,
       updatedBy: by,
     };
-    return (await store.create(secret)) === "created" ? secret : "exists";
+    return (await around(() => store.create(secret))) === "created" ? secret : "exists";
   }
 
   /** Seals a secret of the installation itself, which the caller stores. `name` is unique among these. */
@@ -47,11 +58,16 @@ export class SecretVault {
     return unseal(this.#options.keys, { ...ownKey(name), ...sealed });
   }
 
-  /** Stores a new value; undefined when there is no secret of that key. */
-  async replace(key: SecretKey, value: string, by: string): Promise<SealedSecret | undefined> {
+  /** Stores a new value; undefined when there is no secret of that key. `around` is as for {@link create}. */
+  async replace(
+    key: SecretKey,
+    value: string,
+    by: string,
+    around: Around<SealedSecret | undefined> = direct,
+  ): Promise<SealedSecret | undefined> {
     const { store, keys, clock } = this.#options;
     const sealed = seal(await keys.newest(), key, value);
-    return store.replace(key, { ...sealed, updatedAt: clock.now(), updatedBy: by });
+    return around(() => store.replace(key, { ...sealed, updatedAt: clock.now(), updatedBy: by }));
   }
 
   /**

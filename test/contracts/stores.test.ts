@@ -20,6 +20,7 @@ import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { agentEventStoreContract } from "./agent-event-store.ts";
 import { artifactStoreContract } from "./artifact-store.ts";
+import { auditStoreContract } from "./audit-store.ts";
 import { blobStoreContract } from "./blob-store.ts";
 import { cacheStoreContract } from "./cache-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
@@ -63,6 +64,7 @@ describe("the store on SQLite", () => {
   endedAttemptsContract(() => opened.stores);
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
+  auditStoreContract(() => opened.stores);
   secretStoreContract(() => opened.stores);
   artifactStoreContract(() => opened.stores);
   blobStoreContract(() => opened.stores);
@@ -156,6 +158,7 @@ describe("the store on MongoDB", function () {
   endedAttemptsContract(() => stores);
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);
+  auditStoreContract(() => stores);
   secretStoreContract(() => stores);
   artifactStoreContract(() => stores);
   blobStoreContract(() => stores);

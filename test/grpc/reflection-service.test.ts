@@ -16,6 +16,7 @@ const SERVICES = [
   "agent.v1.Agent",
   "gateway.v1.Gateway",
   "pipeline.v1.Pipeline",
+  "audit.v1.Audit",
   "steprun.v1.StepRun",
   "stream.v1.Stream",
   "grpc.health.v1.Health",

@@ -189,7 +189,7 @@ describe("sessions of logins over HTTP", () => {
     const [session] = await edge.context.stores.logins.listSessions(userId);
     const found = () => edge.context.stores.logins.findSession(asId<SessionId>(session!.sessionId));
     const prune = async (): Promise<void> => {
-      for await (const _ of pruneRecords(edge.context, 1_000 * 86_400_000));
+      for await (const _ of pruneRecords(edge.context, 1_000 * 86_400_000, 400 * 86_400_000));
     };
     edge.skewMs = 60 * 60_000;
     await prune();

@@ -1,5 +1,6 @@
 /** One row for each gRPC method of users: the operation that it needs, and a request that shows whether the caller may. */
 import { Client, credentials, type MethodDefinition, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { AuditService } from "../../proto/generated/audit/v1/audit.ts";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
 import { PipelineFields, PipelineService, RerunScope } from "../../proto/generated/pipeline/v1/pipeline.ts";
@@ -12,9 +13,15 @@ type AnyMethod = MethodDefinition<unknown, unknown>;
 
 /** Every method of the gRPC server that needs a token, by service and name. */
 export const GRPC_METHODS: ReadonlyMap<string, AnyMethod> = new Map(
-  Object.entries({ AgentService, GatewayService, PipelineService, StepRunService, StreamService }).flatMap(
-    ([service, methods]) =>
-      Object.entries(methods).map(([name, method]) => [`${service}.${name}`, method as unknown as AnyMethod] as const),
+  Object.entries({
+    AgentService,
+    AuditService,
+    GatewayService,
+    PipelineService,
+    StepRunService,
+    StreamService,
+  }).flatMap(([service, methods]) =>
+    Object.entries(methods).map(([name, method]) => [`${service}.${name}`, method as unknown as AnyMethod] as const),
   ),
 );
 
@@ -23,7 +30,7 @@ export interface GrpcRow {
   /** `agents`: only agents may call it, with tokens of their own. */
   readonly operation: UserOperation | "agents";
   readonly request?: (world: World) => object;
-  readonly kind?: "list" | "inBody";
+  readonly kind?: "list" | "filtered" | "inBody";
 }
 
 /** A message whose fields are all absent. */
@@ -122,6 +129,7 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["retryStepRun", "triggerRun", onStep],
     ["listStepRunArtifacts", "readArtifacts", onStep],
   ]),
+  ...rowsOf("AuditService", [["listAuditEntries", "readAudit", undefined, "filtered"]]),
   ...rowsOf("StreamService", [
     ["streamStepRunStatus", "readEvents", onStep],
     ["streamJobStatus", "readEvents", ({ jobId }) => ({ jobId })],

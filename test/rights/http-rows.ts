@@ -18,10 +18,11 @@ export interface HttpRow {
   readonly prepare?: (world: World) => Promise<void>;
   /**
    * `list`: it lists over several projects, so that no caller is refused; what the caller may not see is not in the list.
+   * `filtered`: as `list`, and refused to callers whose roles are all too low.
    * `own`: about the caller's own account. `absent`: what it names does not exist. `inBody`: the body names the project or the tenant,
    * so what the caller may not see is a malformed request.
    */
-  readonly kind?: "list" | "absent" | "inBody";
+  readonly kind?: "list" | "filtered" | "absent" | "inBody";
 }
 
 let count = 0;
@@ -173,6 +174,8 @@ export const HTTP_ROWS: readonly HttpRow[] = [
 
   ...AGENT_ROWS,
 
+  { route: "GET /audit", operation: "readAudit", kind: "filtered" },
+  { route: "GET /audit/export", operation: "readAudit", kind: "filtered" },
   { route: "GET /cluster", operation: "readCluster" },
   { route: "GET /cluster/dead-letters", operation: "readCluster" },
   {

@@ -33,7 +33,8 @@ function expected(operation: UserOperation, caller: RightsCaller, kind: HttpRow[
     };
     const counting = roles[reach];
     const isSeen = counting !== null;
-    if (!isSeen && (reach === "project" || reach === "tenant")) return kind === "list" ? "allowed" : "missing";
+    if (!isSeen && (reach === "project" || reach === "tenant"))
+      return kind === "list" || kind === "filtered" ? "allowed" : "missing";
     if (!roleReaches(counting, role)) return "forbidden";
   }
   return isWideEnough(caller.scopes, width) ? "allowed" : "forbidden";

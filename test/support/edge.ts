@@ -116,6 +116,7 @@ export async function openTestEdge(
         events: UNBOUNDED,
       },
       recordsMs: 30 * 86_400_000,
+      auditMs: 400 * 86_400_000,
     },
     largeReads: new LargeReads(),
     largePlans: rememberedPlans(store.stores),

@@ -1,4 +1,5 @@
 /** Removes agents: declares their jobs lost, revokes their tokens and closes their streams. */
+import { recorded, type Trail } from "../../audit/trail.ts";
 import type { AgentLost } from "../../../actors/job/messages.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import { supersedeStreams } from "../../board/agent-notices.ts";
@@ -26,7 +27,7 @@ export async function deleteAgent(
   { agentId }: { readonly agentId: AgentId },
 ): Promise<void> {
   await manageAgent(context, caller, agentId);
-  await removeAgent(context, agentId);
+  await removeAgent(context, agentId, caller);
 }
 
 /**
@@ -41,12 +42,19 @@ export async function revokeAgentToken(
 ): Promise<void> {
   await manageAgent(context, caller, agentId);
   const { identity } = context.stores;
-  for (const { tokenId } of await identity.listTokens("agent", agentId)) await identity.deleteToken(tokenId);
+  const tokens = await identity.listTokens("agent", agentId);
+  await recorded(caller, { kind: "agent", id: agentId }, async () => {
+    for (const { tokenId } of tokens) await identity.deleteToken(tokenId);
+  });
   await endStreams(context, agentId);
 }
 
 /** Removes an agent and its tokens. Its live jobs count as lost. A call that failed is safe to repeat. */
-export async function removeAgent(context: RemovalContext, agentId: AgentId): Promise<void> {
+export async function removeAgent(
+  context: RemovalContext,
+  agentId: AgentId,
+  remover: { readonly trail?: Trail | undefined },
+): Promise<void> {
   for (const { runId, jobId, actor } of await context.stores.aggregates.jobsHeldBy(agentId)) {
     const { grant } = actor.state as JobState;
     await sendAgentLost(context, { runId, jobId }, grant!, "agent_unregistered");
@@ -54,7 +62,10 @@ export async function removeAgent(context: RemovalContext, agentId: AgentId): Pr
   const record = (await context.presence.read([agentId])).get(agentId);
   if (record !== undefined) await context.presence.leave(agentId, record.bootId);
   // Last: an agent that got no answer can repeat the call as long as its token is valid.
-  await context.stores.identity.deleteAgent(agentId);
+  const { identity } = context.stores;
+  const agent = await identity.findAgent(agentId);
+  const change = agent && { name: agent.name, before: { name: agent.name, labels: agent.labels } };
+  await recorded(remover, { kind: "agent", id: agentId, ...change }, () => identity.deleteAgent(agentId));
   await endStreams(context, agentId);
 }
 

@@ -1,5 +1,6 @@
 /** Registration tokens, with which agents register. Administrators make, list and revoke them. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { highestRole, NO_RIGHTS } from "../../domain/roles.ts";
 import type { TenantId, TokenId } from "../../domain/ids.ts";
@@ -12,7 +13,7 @@ import type { IdentityContext } from "../identity/context.ts";
 import { lifetime, tokenName } from "../identity/personal-tokens.ts";
 import { id, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
-import { issueToken, tokenIdOf } from "../identity/tokens.ts";
+import { newToken, storeNewToken } from "../identity/tokens.ts";
 
 const MAX_USES = 1_000_000;
 
@@ -58,18 +59,22 @@ export async function createRegistrationToken(
   { name, expiresIn, maxUses, labels, reach: given }: z.output<typeof createRegistrationTokenBody>,
 ): Promise<NewRegistrationTokenView> {
   const { user, reach } = await givenReach(context, caller, given);
-  const { userId } = user;
-  const token = await issueToken(context, {
-    kind: "registration",
-    subject: userId,
-    name,
-    ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
-    ...(maxUses === undefined ? {} : { maxUses }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(reach === undefined ? {} : { reach }),
-  });
-  const stored = await context.stores.identity.findToken(tokenIdOf(token));
-  return { ...view(stored!, context.clock.now()), token };
+  const made = newToken();
+  const expiresAt = expiresIn === undefined ? null : rfc3339(context.clock.now() + expiresIn);
+  const after = { name, expiresAt, maxUses: maxUses ?? null, labels: labels ?? {} };
+  await recorded(user, { kind: "registrationToken", id: made.tokenId, name, after }, () =>
+    storeNewToken(context, made, {
+      kind: "registration",
+      subject: user.userId,
+      name,
+      ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
+      ...(maxUses === undefined ? {} : { maxUses }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(reach === undefined ? {} : { reach }),
+    }),
+  );
+  const stored = await context.stores.identity.findToken(made.tokenId);
+  return { ...view(stored!, context.clock.now()), token: made.text };
 }
 
 /** Newest first. */
@@ -99,7 +104,12 @@ export async function deleteRegistrationToken(
   const missing = () => new MillraceError("not_found", `there is no registration token ${JSON.stringify(tokenId)}`);
   const token = await identity.findToken(tokenId);
   authoriseManaging(caller, token ?? {}, missing);
-  if (token?.kind !== "registration" || !(await identity.deleteToken(tokenId))) throw missing();
+  if (token?.kind !== "registration") throw missing();
+  const { name } = token;
+  const isDeleted = await recorded(caller, { kind: "registrationToken", id: tokenId, name, before: { name } }, () =>
+    identity.deleteToken(tokenId),
+  );
+  if (!isDeleted) throw missing();
 }
 
 /** The tenants whose agents the caller manages; undefined for all. Throws `forbidden` for a role that is too low. */

@@ -1,5 +1,6 @@
 /** Which jobs of a project need an agent with trusted labels, which administrators read and set. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/labels.ts";
 import type { AppContext, WithStores } from "../context.ts";
@@ -46,8 +47,11 @@ export async function setTrustDemand(
   caller: Caller,
   { projectId, demand }: { readonly projectId: ProjectId; readonly demand: TrustDemand },
 ): Promise<TrustDemandView> {
-  const { user } = await reachProject(context, caller, "writeTrustDemand", projectId);
-  if (!(await context.stores.pipelines.setTrustDemand(projectId, demand))) throw noProject(projectId);
+  const { user, found } = await reachProject(context, caller, "writeTrustDemand", projectId);
+  const sides = { before: { ...NO_TRUST_DEMAND, ...found.trustDemand }, after: { ...demand } };
+  const change = { kind: "trustDemand", id: projectId, name: found.name, ...sides } as const;
+  const isSet = await recorded(user, change, () => context.stores.pipelines.setTrustDemand(projectId, demand));
+  if (!isSet) throw noProject(projectId);
   forgetProjectFacts(context, projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, demand }, "the trust demand of a project was set");
   return getTrustDemand(context, caller, { projectId });

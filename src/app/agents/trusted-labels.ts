@@ -1,5 +1,6 @@
 /** Trusted labels: those that administrators give to agents, which the agents themselves cannot change. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { announceLabels } from "../../board/agent-notices.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { labelledAgent } from "../../domain/labels.ts";
@@ -23,7 +24,12 @@ export async function setTrustedLabels(
   const { user } = await manageAgent(context, caller, agentId);
   const { identity } = context.stores;
   const labelledBy = { kind: "user", name: user.name, at: context.clock.now() } as const;
-  const isKnown = await identity.changeAgent(agentId, { trustedLabels: labels, labelledBy });
+  const known = await identity.findAgent(agentId);
+  const sides = { before: { labels: known?.trustedLabels ?? {} }, after: { labels } };
+  const change = { kind: "agent", id: agentId, ...(known && { name: known.name }), ...sides } as const;
+  const isKnown = await recorded(user, change, () =>
+    identity.changeAgent(agentId, { trustedLabels: labels, labelledBy }),
+  );
   const agent = isKnown ? await identity.findAgent(agentId) : undefined;
   if (agent === undefined) throw unknownAgent(agentId);
   context.log.info({ agentId, labels, by: user.name, userId: user.userId }, "the trusted labels of an agent were set");

@@ -67,7 +67,10 @@ async function vote(
     freshId: () => newId("cmd"),
   });
   const known = repeated ? await context.stores.inbox.verdict(id) : undefined;
-  const command = { id, rootId: input.runId, body: bodyOf(kind, input, user) };
+  if (known !== undefined) user.trail?.changedNothing();
+  const after = { runId: input.runId, decision: kind };
+  const order = { by: user, change: { kind: "approval", id: input.approvalId, after } as const };
+  const command = { id, rootId: input.runId, body: bodyOf(kind, input, user), order };
   const verdict = await verdictOn(context, command, known);
   if (verdict.outcome === "refused") {
     const gate = gateName(source.approval.gate, source.plan);

@@ -3,12 +3,13 @@
  * store.
  */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { isSameValue } from "../../definition/edit/same-value.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
 import type { Revision } from "../../stores/ports/pipelines.ts";
-import { type Caller, claimedIdentity } from "../identity/access.ts";
+import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn, type DraftSource } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
@@ -151,7 +152,10 @@ export async function saveSpec(
     freshId: () => unchangedHead ?? newId("rev"),
   });
   const answer: SaveView = { pipelineId, headCommitSha: revisionId, format: input.format };
-  if (revisionId === unchangedHead || (repeated && (await wasHead(context, pipelineId, revisionId)))) return answer;
+  if (revisionId === unchangedHead || (repeated && (await wasHead(context, pipelineId, revisionId)))) {
+    user.trail?.changedNothing();
+    return answer;
+  }
   const save = () =>
     moveHead(
       context,
@@ -164,7 +168,7 @@ export async function saveSpec(
         actor: user.name,
         createdAt: context.clock.now(),
       },
-      { asking, source: input, expected, draft, definition },
+      { user, asking, source: input, expected, draft, definition },
     );
   await saves.take(pipelineId, save);
   return answer;
@@ -190,6 +194,7 @@ async function wasHead(context: CatalogueContext, pipelineId: PipelineId, revisi
 }
 
 interface Move {
+  readonly user: UserCaller;
   readonly asking: Asking;
   readonly source: DraftSource;
   /** Empty: any head. */
@@ -213,8 +218,17 @@ async function moveHead(context: CatalogueContext, revision: Omit<Revision, "tex
       // Edited into the text of another head, the definition may exceed the bound on its size.
       definition = requireKnown(await work.check(caller, { text: draft.text, format, plugins: null }));
     }
-    const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
-    if (outcome === "saved") return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
+    const { revisionId } = revision;
+    const [before, after] = [{ revisionId: headRevisionId }, { revisionId }];
+    const change = { kind: "definition", id: pipelineId, name: pipeline.name, before, after } as const;
+    const stored = { ...revision, text: draft.text };
+    let outcome: "saved" | "headMoved" | "missing" = "missing";
+    await recorded(move.user, change, async () => {
+      outcome = await context.stores.pipelines.saveRevision(stored, headRevisionId);
+      return outcome === "saved";
+    });
+    if ((outcome as string) === "saved")
+      return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
     if (outcome === "missing") throw noPipeline(pipelineId);
   } while (context.clock.monotonic() < endsAt);
   throw new MillraceError("unavailable", "other users are saving this definition at the same time: try again");

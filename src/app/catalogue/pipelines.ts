@@ -1,12 +1,13 @@
 /** Pipeline records: created, updated, read, listed and deleted. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead, ListPlace } from "../../stores/ports/aggregates.ts";
 import { isArchived, type Pipeline, type Project } from "../../stores/ports/pipelines.ts";
-import { type Caller, claimedIdentity } from "../identity/access.ts";
+import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { noPipeline } from "../lookups.ts";
 import { cursorOf, listFields, listView, pageRequest, placeField, sortField } from "../lists.ts";
@@ -119,15 +120,16 @@ export async function createPipeline(
       const found = await context.stores.pipelines.find(pipelineId);
       return found && viewWithNewestRun(context, found);
     },
-    create: (pipelineId) => createAs(context, { pipelineId, project }, input, { createdBy, actor: user.name }),
+    create: (pipelineId) => createAs(context, user, { pipelineId, project }, input, createdBy),
   });
 }
 
 async function createAs(
   context: CatalogueContext,
+  user: UserCaller,
   { pipelineId, project }: { readonly pipelineId: PipelineId; readonly project: Project },
   input: z.output<typeof createPipelineBody>,
-  by: Pick<Pipeline, "createdBy" | "actor">,
+  createdBy: string,
 ): Promise<PipelineView> {
   const now = context.clock.now();
   const pipeline: Pipeline = {
@@ -141,7 +143,8 @@ async function createAs(
     saveMode: input.saveMode ?? "direct",
     prTargetBranch: input.prTargetBranch ?? "",
     metadata: Object.entries(input.metadata ?? {}),
-    ...by,
+    createdBy,
+    actor: user.name,
     createdAt: now,
     updatedAt: now,
     headRevisionId: null,
@@ -150,8 +153,10 @@ async function createAs(
   if (isArchived(project) || (await projectFactsOf(context, project.projectId)).archived) {
     throw projectArchived(project.projectId);
   }
-  const outcome = await context.stores.pipelines.create(pipeline);
-  if (outcome === "nameTaken") throw nameTaken(pipeline);
+  await recorded(user, { kind: "pipeline", id: pipelineId, name: pipeline.name, after: { ...pipeline } }, async () => {
+    const outcome = await context.stores.pipelines.create(pipeline);
+    if (outcome === "nameTaken") throw nameTaken(pipeline);
+  });
   return pipelineView(pipeline);
 }
 
@@ -165,7 +170,7 @@ export async function updatePipeline(
   input: { readonly pipelineId: PipelineId; readonly body: z.output<typeof updatePipelineBody> },
 ): Promise<PipelineView> {
   const { pipelineId, body } = input;
-  const { found: stored } = await reachPipeline(context, caller, "writePipelines", pipelineId);
+  const { user, found: stored } = await reachPipeline(context, caller, "writePipelines", pipelineId);
   for (const field of ["projectId", "createdBy"] as const) {
     if ((body[field] ?? "") !== "" && body[field] !== stored[field]) {
       throw malformed(`/${field}`, `${field} cannot change: it is ${JSON.stringify(stored[field])}`);
@@ -184,9 +189,12 @@ export async function updatePipeline(
     updatedAt: context.clock.now(),
   };
   refuseGit(pipeline);
-  const outcome = await context.stores.pipelines.update(pipeline);
-  if (outcome === "missing") throw noPipeline(pipelineId);
-  if (outcome === "nameTaken") throw nameTaken(pipeline);
+  const sides = { before: { ...stored }, after: { ...pipeline } };
+  await recorded(user, { kind: "pipeline", id: pipelineId, name: stored.name, ...sides }, async () => {
+    const outcome = await context.stores.pipelines.update(pipeline);
+    if (outcome === "missing") throw noPipeline(pipelineId);
+    if (outcome === "nameTaken") throw nameTaken(pipeline);
+  });
   return viewWithNewestRun(context, pipeline);
 }
 
@@ -279,12 +287,16 @@ export async function deletePipeline(
 ): Promise<void> {
   const { pipelineId, force } = input;
   const { aggregates, pipelineDeletions } = context.stores;
-  const { user } = await reachPipeline(context, caller, "writePipelines", pipelineId);
+  const { user, found: pipeline } = await reachPipeline(context, caller, "writePipelines", pipelineId);
   // Before the live runs are read: a run that is stored after that read finds the note.
-  await pipelineDeletions.note({ pipelineId, at: context.clock.now(), by: user.name, decided: force });
+  const note = () => pipelineDeletions.note({ pipelineId, at: context.clock.now(), by: user.name, decided: force });
+  const change = { kind: "pipeline", id: pipelineId, name: pipeline.name, before: { ...pipeline } } as const;
+  // The change is the decision: what follows is carried out by the workers as well.
+  await (force ? recorded(user, change, note) : note());
   if (!force) {
     const [live] = await aggregates.liveRuns(pipelineId, 1);
-    if (live !== undefined || !(await pipelineDeletions.decide(pipelineId))) {
+    const decide = () => recorded(user, change, () => pipelineDeletions.decide(pipelineId));
+    if (live !== undefined || !(await decide())) {
       await pipelineDeletions.withdraw(pipelineId);
       const which = live === undefined ? "a new run" : `run ${live}`;
       throw new MillraceError("conflict", `${which} of the pipeline is live: stop it, or delete with ?force=true`);

@@ -1,6 +1,7 @@
 /** The plugin registry: versions of plugins are pushed, listed, read and deleted. A stored version never changes. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { builtinOf } from "../../definition/checks/uses.ts";
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -123,7 +124,10 @@ export async function pushPlugin(
     createdBy: user.name,
     manifest: JSON.stringify(manifest),
   });
-  if (record.state === "stored") return releaseView(record);
+  if (record.state === "stored") {
+    user.trail?.changedNothing();
+    return releaseView(record);
+  }
   const { blobs, plugins } = context.stores;
   for (let offset = 0; offset < packed.length; offset += PIECE_BYTES) {
     const piece = packed.subarray(offset, offset + PIECE_BYTES);
@@ -131,7 +135,8 @@ export async function pushPlugin(
     if ((await blobs.put(record.packageId, offset, piece)) === "gap") break;
   }
   if ((await blobs.complete(record.packageId, packed.length)) === "incomplete") throw interrupted();
-  if (!(await plugins.store(record.packageId))) throw interrupted();
+  const change = { kind: "plugin", id: `${name}@${version}`, name, after: { version, sha256 } } as const;
+  if (!(await recorded(user, change, () => plugins.store(record.packageId)))) throw interrupted();
   context.log.info({ plugin: name, version, sha256, by: user.name }, "a plugin is registered");
   return releaseView(record);
 }
@@ -191,7 +196,13 @@ export async function deletePluginRelease(
   const user = authoriseUser(caller, "managePlugins");
   const record = await context.stores.plugins.find(name, version);
   if (record === undefined) throw noPlugin(name, version);
-  await deleteNow(context, record);
+  const change = {
+    kind: "plugin",
+    id: `${name}@${version}`,
+    name,
+    before: { version, sha256: record.sha256 },
+  } as const;
+  await recorded(user, change, () => deleteNow(context, record));
   context.log.info({ plugin: name, version, by: user.name }, "a version of a plugin is deleted");
 }
 

@@ -1,5 +1,6 @@
 /** Projects: administrators make, rename and archive them; everything that runs belongs to one. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, DEFAULT_PROJECT, DEFAULT_TENANT, newId, type ProjectId, type TenantId } from "../../domain/ids.ts";
 import { isArchived, type Project, type ProjectChange, tenantOf } from "../../stores/ports/pipelines.ts";
@@ -67,7 +68,10 @@ export async function createProject(
     create: async (projectId) => {
       if (tenant.archivedAt !== null) throw tenantArchived(tenantId);
       const project: Project = { ...input, projectId, tenantId, createdAt: context.clock.now() };
-      if ((await pipelines.createProject(project)) === "nameTaken") throw nameTaken(project.name);
+      const { name } = project;
+      await recorded(user, { kind: "project", id: projectId, name, after: projectView(project) }, async () => {
+        if ((await pipelines.createProject(project)) === "nameTaken") throw nameTaken(name);
+      });
       context.log.info({ projectId, by: user.name, userId: user.userId }, "a project was created");
       return projectView(project);
     },
@@ -114,12 +118,15 @@ export async function changeProject(
   const archivedAt = archived ? (stored.archivedAt ?? context.clock.now()) : null;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const change: ProjectChange = { ...given, archivedAt };
-  const outcome = await context.stores.pipelines.changeProject(projectId, change);
-  if (outcome === "missing") throw noProject(projectId);
-  if (outcome === "nameTaken") throw nameTaken(change.name!);
+  const [before, after] = [projectView(stored), projectView({ ...stored, ...change })];
+  await recorded(user, { kind: "project", id: projectId, name: stored.name, before, after }, async () => {
+    const outcome = await context.stores.pipelines.changeProject(projectId, change);
+    if (outcome === "missing") throw noProject(projectId);
+    if (outcome === "nameTaken") throw nameTaken(change.name!);
+  });
   forgetProjectFacts(context, projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, archived }, "a project was changed");
-  return projectView({ ...stored, ...change });
+  return after;
 }
 
 /** The refusal of what would be new in an archived project. */

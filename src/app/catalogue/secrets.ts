@@ -1,5 +1,6 @@
 /** Secrets of projects and pipelines: created, replaced, listed and deleted. No answer holds the value of a secret. */
 import { z } from "zod";
+import { type RecordedChange, recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
@@ -61,10 +62,16 @@ export async function createSecret(
   input: z.output<typeof createSecretBody> & { readonly owner: SecretOwner },
 ): Promise<SecretView> {
   const { user, key } = await reachSecret(context, caller, input);
-  const created = await context.secrets.create(key, input.value, user.name);
-  if (created === "exists") {
-    throw new MillraceError("already_exists", `there is a secret ${key.name} already: PUT gives it a new value`);
-  }
+  const isThere = () =>
+    new MillraceError("already_exists", `there is a secret ${key.name} already: PUT gives it a new value`);
+  const created = await context.secrets.create(key, input.value, user.name, (write) =>
+    recorded(user, { ...objectOf(key), after: { version: 1 } }, async () => {
+      const outcome = await write();
+      if (outcome === "exists") throw isThere();
+      return outcome;
+    }),
+  );
+  if (created === "exists") throw isThere();
   return logChange(context, user, created, "a secret was created");
 }
 
@@ -75,8 +82,11 @@ export async function replaceSecret(
   input: z.output<typeof replaceSecretBody> & { readonly owner: SecretOwner; readonly name: string },
 ): Promise<SecretView> {
   const { user, key } = await reachSecret(context, caller, input);
-  const replaced = await context.secrets.replace(key, input.value, user.name);
-  if (replaced === undefined) throw noSecret(key);
+  // The version is known when it is stored: the entry names the object only.
+  const replaced = await context.secrets.replace(key, input.value, user.name, (write) =>
+    recorded(user, objectOf(key), async () => (await write()) ?? missing(key)),
+  );
+  if (replaced === undefined) return missing(key);
   return logChange(context, user, replaced, "a secret was given a new value");
 }
 
@@ -97,7 +107,7 @@ export async function deleteSecret(
   input: { readonly owner: SecretOwner; readonly name: string },
 ): Promise<void> {
   const { user, key } = await reachSecret(context, caller, input);
-  if (!(await context.stores.secrets.delete(key))) throw noSecret(key);
+  if (!(await recorded(user, objectOf(key), () => context.stores.secrets.delete(key)))) throw noSecret(key);
   context.log.info({ ...key, by: user.name }, "a secret was deleted");
 }
 
@@ -124,6 +134,10 @@ async function reachOwner(
   return { user, scope: { projectId, pipelineId: null } };
 }
 
+function objectOf({ projectId, pipelineId, name }: SecretKey): RecordedChange {
+  return { kind: "secret", id: `${pipelineId ?? projectId}/${name}`, name };
+}
+
 function logChange(context: CatalogueContext, user: UserCaller, secret: SealedSecret, message: string): SecretView {
   const { projectId, pipelineId, name, version } = secret;
   context.log.info({ projectId, pipelineId, name, version, by: user.name }, message);
@@ -137,6 +151,10 @@ function secretView({ keyId: _k, sealed: _s, createdAt, updatedAt, ...shown }: S
     createdAt: rfc3339(createdAt),
     updatedAt: rfc3339(updatedAt),
   };
+}
+
+function missing(key: SecretKey): never {
+  throw noSecret(key);
 }
 
 function noSecret({ name, pipelineId, projectId }: SecretKey): MillraceError {

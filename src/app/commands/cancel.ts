@@ -116,8 +116,12 @@ async function decideCancel(
     freshId: () => newId("cmd"),
   });
   const known = repeated ? await context.stores.inbox.verdict(commandId) : undefined;
+  if (known !== undefined) user.trail?.changedNothing();
   const body: CancelCommand = { ...target, reason, operator, actor: user.name };
-  const verdict = await verdictOn(context, { id: commandId, rootId: runId, body }, known);
+  const object = target.kind === "cancelStep" ? "step" : "job";
+  const change = { kind: object, id: targetId, after: { runId, command: "cancel" } } as const;
+  const order = { by: user, change };
+  const verdict = await verdictOn(context, { id: commandId, rootId: runId, body, order }, known);
   const status = verdict.status as JobStatus | StepStatus;
   if (verdict.outcome === "refused") throw refused(target.kind, targetId, status);
   return status;

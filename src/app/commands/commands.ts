@@ -1,6 +1,7 @@
 /**
  * Commands to an aggregate: a command that is stored in its inbox will be decided, and the verdict is read from there.
  */
+import { type RecordedChange, recorded, type Trail } from "../../audit/trail.ts";
 import type { CommandBody } from "../../domain/commands.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -23,12 +24,18 @@ export interface NewCommand {
   readonly id: CommandId;
   readonly rootId: RootId;
   readonly body: CommandBody;
+  /** Who orders it, and what the audit log says of it. Absent for a command of this program. */
+  readonly order?: { readonly by: { readonly trail?: Trail | undefined }; readonly change: RecordedChange };
 }
 
-/** Stores a command and wakes the owner of its aggregate. A repeat with the same id changes nothing. */
-export async function storeCommand(context: StoringContext, { id, rootId, body }: NewCommand): Promise<void> {
+/**
+ * Stores a command, with its entry in the audit log, and wakes the owner of its aggregate. A repeat with the same id changes
+ * nothing.
+ */
+export async function storeCommand(context: StoringContext, { id, rootId, body, order }: NewCommand): Promise<void> {
   const shard = shardOf(rootId, context.shards);
-  await context.stores.inbox.insert({ ...body, id, rootId, shard, storedAt: context.clock.now() });
+  const insert = () => context.stores.inbox.insert({ ...body, id, rootId, shard, storedAt: context.clock.now() });
+  await (order === undefined ? insert() : recorded(order.by, order.change, insert));
   ringDoorbell(context, rootId);
 }
 

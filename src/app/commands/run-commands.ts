@@ -81,8 +81,14 @@ async function admit(
   const verdict = repeated ? await context.stores.inbox.verdict(commandId) : undefined;
   // A repeat of a stored command gets the answer of that command, even if the run is final now.
   if (verdict === undefined && head.final) throw refused(kind, head.summary.status);
+  if (verdict !== undefined) user.trail?.changedNothing();
   const body: UserCommand = { kind, reason: input.reason ?? "", operator, actor: user.name };
-  return { id: commandId, rootId: head.rootId, head, body, verdict };
+  const change = {
+    kind: "run",
+    id: head.rootId,
+    after: { pipelineId: head.summary.pipelineId, command: kind },
+  } as const;
+  return { id: commandId, rootId: head.rootId, head, body, verdict, order: { by: user, change } };
 }
 
 async function sendAndWait(

@@ -1,5 +1,6 @@
 /** The artifacts of runs: listed, read and deleted by users. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { type ArtifactFile, offsetOfFile } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ArtifactId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -117,7 +118,9 @@ export async function deleteArtifact(
 ): Promise<void> {
   const user = await authoriseOnRun(context, caller, "deleteArtifacts", runId);
   const { name } = await findInRun(context, runId, artifactId);
-  await deleteArtifactNow(context.stores, artifactId);
+  await recorded(user, { kind: "artifact", id: artifactId, name, before: { name } }, () =>
+    deleteArtifactNow(context.stores, artifactId),
+  );
   context.log.info({ artifactId, runId, artifact: name, by: user.name }, "an artifact is deleted");
 }
 

@@ -1,5 +1,6 @@
 /** The cache entries of a project: listed and deleted by users. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { CACHE_KEY_LENGTH } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
@@ -69,7 +70,9 @@ export async function deleteCache(
     projectOf: () => projectId,
     missing,
   });
-  await deleteCacheNow(context.stores, entry);
+  await recorded(user, { kind: "cache", id: cacheId, name: entry.key, before: { key: entry.key } }, () =>
+    deleteCacheNow(context.stores, entry),
+  );
   context.log.info({ projectId, key: entry.key, by: user.name }, "a cache entry was deleted");
 }
 
@@ -83,13 +86,19 @@ export async function deleteCaches(
 ): Promise<z.infer<typeof DeletedCachesShape>> {
   const { projectId } = request;
   const { user } = await reachProject(context, caller, "deleteCaches", projectId);
+  const before = { key: `${request.prefix ?? ""}*` };
+  const change = { kind: "cache", id: projectId, before } as const;
   let deleted = 0;
   for (;;) {
     const { list } = await context.stores.caches.list(projectId, request.prefix, { page: 1, pageSize: 100 });
     if (list.length === 0) break;
-    for (const entry of list) await deleteCacheNow(context.stores, entry);
+    // The entry of the first piece stands for all of them.
+    await recorded(user, change, async () => {
+      for (const entry of list) await deleteCacheNow(context.stores, entry);
+    });
     deleted += list.length;
   }
+  if (deleted === 0) user.trail?.changedNothing();
   context.log.info({ projectId, prefix: request.prefix, deleted, by: user.name }, "cache entries were deleted");
   return { deleted };
 }

@@ -1,4 +1,5 @@
 /** The one place where callers are authenticated and authorised, for HTTP, WebSocket and gRPC. */
+import type { Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import {
   asId,
@@ -31,6 +32,9 @@ import { findProvenToken, isCurrent, noteTokenUse } from "./tokens.ts";
 
 export { ACT_AS, OPERATIONS, operationsOf, SCOPES, type UserOperation, type Width } from "./operations.ts";
 
+/** What the call leaves in the audit log; absent for a call that only reads. */
+type CallTrail = Trail | undefined;
+
 /** An authenticated caller. Callers with an agent or registration token may only call the agent operations of gRPC. */
 export type Caller = UserCaller | AgentCaller | RegistrationCaller | JobCaller;
 
@@ -47,6 +51,7 @@ export interface UserCaller {
   readonly isJob?: boolean;
   /** What the caller's proof stands on. */
   readonly standing?: Standing;
+  readonly trail?: CallTrail;
 }
 
 /** A user who may call an operation. `role` is the highest role that the user has where the operation works. */
@@ -58,11 +63,13 @@ export interface AgentCaller {
   readonly kind: "agent";
   readonly agentId: AgentId;
   readonly tokenId: TokenId;
+  readonly trail?: CallTrail;
 }
 
 export interface RegistrationCaller {
   readonly kind: "registration";
   readonly tokenId: TokenId;
+  readonly trail?: CallTrail;
 }
 
 /** A running job that asks for identity tokens. */
@@ -70,6 +77,7 @@ export interface JobCaller {
   readonly kind: "job";
   readonly runId: RunId;
   readonly jobId: JobRunId;
+  readonly trail?: CallTrail;
 }
 
 /** Operations of agents, each with the kind of token that may call it. */
@@ -117,15 +125,17 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
     const ofJob = await jobCaller(context, bearer);
     if (ofJob !== undefined) return ofJob;
   }
-  const token = await findProvenToken(context, bearer);
-  if (token === undefined) {
+  const proven = await findProvenToken(context, bearer);
+  if (proven === undefined) {
     throw new MillraceError(
       "unauthenticated",
       "the token is unknown, wrong or expired: ask an administrator for a new one",
     );
   }
-  if (token.kind === "personal") noteTokenUse(context, token);
-  return callerOf(context, token);
+  const { token, user } = proven;
+  if (token.kind !== "personal") return callerOf(context, token);
+  noteTokenUse(context, token);
+  return userCaller(active(user), token.scopes, { token: token.tokenId });
 }
 
 /** Throws `forbidden`, which names the missing role or kind of token, unless the caller may call the operation. */
@@ -248,7 +258,11 @@ export function claimedIdentity(caller: UserCaller, claimed: string | undefined,
       problems: [{ code: "invalid_format", pointer: `/${field}`, message: PLAIN_TEXT_RULE }],
     });
   }
-  if (claimed === caller.name || claimed === caller.userId || caller.scopes.includes(ACT_AS)) return claimed;
+  if (claimed === caller.name || claimed === caller.userId) return claimed;
+  if (caller.scopes.includes(ACT_AS)) {
+    caller.trail?.actsFor(claimed);
+    return claimed;
+  }
   throw new MillraceError(
     "forbidden",
     `${field} names another user than the caller ${caller.name}: leave it out, or use a token with the scope ${ACT_AS}`,
@@ -313,7 +327,10 @@ function endedLogin(): MillraceError {
 }
 
 async function requireActive(context: IdentityContext, userId: UserId): Promise<FoundUser> {
-  const user = await context.stores.identity.findUser(userId);
+  return active(await context.stores.identity.findUser(userId));
+}
+
+function active(user: FoundUser | undefined): FoundUser {
   if (user === undefined || user.disabled) {
     throw new MillraceError("unauthenticated", "the token's user is disabled or gone: ask an administrator");
   }

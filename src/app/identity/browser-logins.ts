@@ -15,9 +15,9 @@ export interface BrowserLogin {
 /** Begins the session of a browser for a user who was proven. */
 export async function logInBrowser(
   context: IdentityContext,
-  user: Pick<User, "userId">,
-  { address, userAgent }: LoginPlace,
+  user: Pick<User, "userId" | "name">,
+  place: LoginPlace,
 ): Promise<BrowserLogin> {
-  const session = await beginSession(context, user, { kind: "browser", isRenewed: true, address, userAgent });
+  const session = await beginSession(context, user, { kind: "browser", isRenewed: true, ...place });
   return { secret: browserSecretOf(context, session.sessionId), keptUntil: latestExpiryOf(session) };
 }

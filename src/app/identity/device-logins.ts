@@ -4,6 +4,7 @@
  */
 import { randomBytes, randomInt } from "node:crypto";
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
@@ -134,6 +135,7 @@ export async function takeDeviceTokens(
   context: IdentityContext,
   deviceCode: string,
   paces: DevicePaces,
+  trail?: LoginPlace["trail"],
 ): Promise<DeviceTokenView | { readonly refused: DeviceRefusal }> {
   const { logins, identity } = context.stores;
   const hash = hashOf(deviceCode);
@@ -149,7 +151,7 @@ export async function takeDeviceTokens(
   if (user === undefined || user.disabled) return { refused: "access_denied" };
   const { address, userAgent, client } = placeOf(taken);
   const place = { address, userAgent: client === "" ? userAgent : `${client} (${userAgent})` };
-  const session = await beginSession(context, user, { kind: "device", isRenewed: true, ...place });
+  const session = await beginSession(context, user, { kind: "device", isRenewed: true, ...place, trail });
   const { accessToken, expiresIn } = await accessOf(context, session);
   const refreshToken = refreshTokenOf(context, session.sessionId, session.generation);
   return { access_token: accessToken, token_type: "Bearer", expires_in: expiresIn, refresh_token: refreshToken };
@@ -188,7 +190,7 @@ export async function findWaitingDevice(
 /** Admits the device as the user, or refuses it. False when the code is no longer waiting. */
 export async function decideDevice(
   context: IdentityContext,
-  { userId }: Pick<UserCaller, "userId">,
+  { userId, trail }: Pick<UserCaller, "userId" | "trail">,
   { userCode, isAdmitted }: { readonly userCode: string; readonly isAdmitted: boolean },
   throttle: CodeThrottle,
 ): Promise<boolean> {
@@ -196,7 +198,9 @@ export async function decideDevice(
   const voucher = await throttle.guard(userId, context.clock.monotonic(), find);
   if (voucher === undefined) return false;
   const state = isAdmitted ? "approved" : "denied";
-  return context.stores.logins.moveVoucher(voucher.hash, "pending", { state, subject: userId });
+  return recorded({ trail }, { kind: "session", id: "device", after: { kind: state } }, () =>
+    context.stores.logins.moveVoucher(voucher.hash, "pending", { state, subject: userId }),
+  );
 }
 
 async function findPending({ stores, clock }: IdentityContext, code: string): Promise<Voucher | undefined> {

@@ -1,5 +1,6 @@
 /** Sessions of logins: begun, renewed with refresh tokens, listed and ended. */
 import { z } from "zod";
+import { recorded, type Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type SessionId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
@@ -23,6 +24,8 @@ export const refreshBody = z.strictObject({ refreshToken: z.string().max(1_000) 
 export interface LoginPlace {
   readonly address: string;
   readonly userAgent: string;
+  /** What the login leaves in the audit log. */
+  readonly trail?: Trail | undefined;
 }
 
 interface AccessView {
@@ -57,8 +60,14 @@ type SessionView = z.infer<typeof SessionShape>;
 /** Begins a session. One that is not `renewed` ends with its access token, except for what that token has opened. */
 export async function beginSession(
   context: IdentityContext,
-  { userId }: Pick<User, "userId">,
-  { kind, isRenewed, address, userAgent }: LoginPlace & { readonly kind: SessionKind; readonly isRenewed: boolean },
+  { userId, name }: Pick<User, "userId" | "name">,
+  {
+    kind,
+    isRenewed,
+    address,
+    userAgent,
+    trail,
+  }: LoginPlace & { readonly kind: SessionKind; readonly isRenewed: boolean },
 ): Promise<LoginSession> {
   const now = context.clock.now();
   const session: LoginSession = {
@@ -73,7 +82,11 @@ export async function beginSession(
     generation: 0,
     rotatedAt: now,
   };
-  await context.stores.logins.createSession(session);
+  const { sessionId } = session;
+  trail?.proved({ kind: "user", id: userId, name, proof: sessionId });
+  await recorded({ trail }, { kind: "session", id: sessionId, name, after: { kind } }, () =>
+    context.stores.logins.createSession(session),
+  );
   return session;
 }
 
@@ -92,6 +105,7 @@ export async function accessOf(
 export async function refresh(
   context: IdentityContext,
   { refreshToken }: z.output<typeof refreshBody>,
+  trail?: Trail,
 ): Promise<RenewedView> {
   const named = readRefreshToken(context, refreshToken);
   if (named === undefined) throw new MillraceError("unauthenticated", "the refresh token is wrong: log in again");
@@ -107,7 +121,9 @@ export async function refresh(
     } else if (generation > session.generation) {
       throw new MillraceError("unauthenticated", "the refresh token is newer than its session: log in again");
     } else if (generation < session.generation - 1 || now - session.rotatedAt > GRACE_MS) {
-      await context.stores.logins.endSession(sessionId);
+      await recorded({ trail }, { kind: "session", id: sessionId, before: { kind: session.kind } }, () =>
+        context.stores.logins.endSession(sessionId),
+      );
       throw new MillraceError(
         "unauthenticated",
         "the refresh token was used before, so its login was ended: log in again",
@@ -129,14 +145,18 @@ async function requireRenewable(context: IdentityContext, sessionId: SessionId):
 
 /** Ends the session of the caller. Throws `conflict` for a caller who has none. */
 export async function logOut(context: IdentityContext, caller: Caller): Promise<void> {
-  const { standing } = authoriseUser(caller, "readOwnAccount");
+  const user = authoriseUser(caller, "readOwnAccount");
+  const { standing } = user;
   if (standing === undefined || !("session" in standing)) {
     throw new MillraceError(
       "conflict",
       "this token belongs to no session: delete a personal token, or end all logins with DELETE /users/me/logins",
     );
   }
-  await context.stores.logins.endSession(standing.session);
+  const { session } = standing;
+  await recorded(user, { kind: "session", id: session, name: user.name }, () =>
+    context.stores.logins.endSession(session),
+  );
 }
 
 /** The sessions of a user that are live, oldest first. */
@@ -160,9 +180,13 @@ export async function endSession(
   caller: Caller,
   input: { readonly userId: string; readonly sessionId: SessionId },
 ): Promise<void> {
-  const { user } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
+  const { user, caller: ender } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
   const session = await context.stores.logins.findSession(input.sessionId);
-  if (session?.userId !== user.userId || !(await context.stores.logins.endSession(input.sessionId))) {
+  const end = () =>
+    recorded(ender, { kind: "session", id: input.sessionId, name: user.name, before: { kind: session!.kind } }, () =>
+      context.stores.logins.endSession(input.sessionId),
+    );
+  if (session?.userId !== user.userId || !(await end())) {
     throw new MillraceError("not_found", `the user has no session ${JSON.stringify(input.sessionId)}`);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { recorded, type Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import { type Role, roleReaches, ROLES } from "../../domain/roles.ts";
@@ -111,6 +112,7 @@ export async function setPasswordByLink(
   context: IdentityContext,
   kind: LinkKind,
   { secret, password }: { readonly secret: string; readonly password: string },
+  trail?: Trail,
 ): Promise<User> {
   const shape = passwordShape.safeParse(password);
   if (!shape.success) throw new MillraceError("malformed_request", `the password ${shape.error.issues[0]!.message}`);
@@ -118,7 +120,11 @@ export async function setPasswordByLink(
   await userOfLink(context, kind, secret);
   const passwordHash = await hashPassword(password);
   const user = await requireUserOf(context, await context.stores.logins.takeVoucher(kind, hashOf(secret), ""));
-  await context.stores.identity.changeUser(user.userId, { passwordHash, loginsFrom: context.clock.now() });
+  const { userId, name } = user;
+  trail?.proved({ kind: "user", id: userId, name, proof: null });
+  await recorded({ trail }, { kind: "user", id: userId, name }, () =>
+    context.stores.identity.changeUser(userId, { passwordHash, loginsFrom: context.clock.now() }),
+  );
   await dropLinks(context, user.userId);
   await context.stores.logins.endSessionsOf(user.userId);
   return user;

@@ -97,6 +97,9 @@ export const USER_OPERATIONS = {
   manageTeams: rule("tenant", "admin"),
   createProjects: rule("tenant", "admin"),
   manageProjects: rule("project", "admin"),
+  /** What belongs to no tenant is only for owners: {@link readInstallationAudit}. */
+  readAudit: rule("project", "admin", "read"),
+  readInstallationAudit: rule("installation", "owner", "read"),
   readCluster: rule("installation", "admin", "read"),
   readRetention: rule("project", "admin", "read"),
   writeRetention: rule("project", "admin"),

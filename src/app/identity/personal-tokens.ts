@@ -1,17 +1,18 @@
 /** Personal tokens: users make them for themselves, and administrators make them for other users. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { roleReaches } from "../../domain/roles.ts";
 import type { TokenId, UserId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
-import type { Token } from "../../stores/ports/identity.ts";
+import type { Token, User } from "../../stores/ports/identity.ts";
 import type { WithStores } from "../context.ts";
-import { ACT_AS, type Caller, SCOPES } from "./access.ts";
+import { ACT_AS, type Caller, SCOPES, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { id, listOf, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
-import { issueToken, tokenIdOf } from "./tokens.ts";
+import { newToken, storeNewToken } from "./tokens.ts";
 import { reachUser } from "./reaching-users.ts";
 
 const TOKENS = { own: "manageOwnTokens", others: "manageOthersTokens" } as const;
@@ -73,18 +74,24 @@ export async function createPersonalToken(
   if (input.scopes.includes(ACT_AS) && !roleReaches(maker.role, "admin")) {
     throw new MillraceError("forbidden", `only administrators make tokens with the scope ${ACT_AS}`);
   }
-  return issuePersonalToken(context, user.userId, input);
+  return issuePersonalToken(context, maker, user, input);
 }
 
 /** Makes a token for a caller who was authorised already. */
 export async function issuePersonalToken(
   context: Pick<IdentityContext, "clock"> & WithStores<"identity">,
-  subject: UserId,
+  maker: UserCaller,
+  { userId: subject, name: subjectName }: Pick<User, "userId" | "name">,
   { name, scopes, expiresIn }: z.output<typeof createTokenBody>,
 ): Promise<NewTokenView> {
   const expiry = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
-  const token = await issueToken(context, { kind: "personal", subject, name, scopes, ...expiry });
-  return { tokenId: tokenIdOf(token), token, name, scopes };
+  const expiresAt = expiresIn === undefined ? null : rfc3339(context.clock.now() + expiresIn);
+  const made = newToken();
+  const after = { name, scopes, expiresAt, subject: `${subjectName} (${subject})` };
+  await recorded(maker, { kind: "token", id: made.tokenId, name, after }, () =>
+    storeNewToken(context, made, { kind: "personal", subject, name, scopes, ...expiry }),
+  );
+  return { tokenId: made.tokenId, token: made.text, name, scopes };
 }
 
 export async function listPersonalTokens(
@@ -108,8 +115,8 @@ export async function deletePersonalToken(
   caller: Caller,
   input: { readonly userId: string; readonly tokenId: TokenId },
 ): Promise<void> {
-  const { user } = await reachUser(context, caller, input.userId, TOKENS);
-  if (!(await dropPersonalToken(context, user.userId, input.tokenId))) {
+  const { user, caller: maker } = await reachUser(context, caller, input.userId, TOKENS);
+  if (!(await dropPersonalToken(context, maker, user, input.tokenId))) {
     throw new MillraceError("not_found", `the user has no token ${JSON.stringify(input.tokenId)}`);
   }
 }
@@ -117,11 +124,15 @@ export async function deletePersonalToken(
 /** False for a token that is not one of the user or service account. For callers who were authorised already. */
 export async function dropPersonalToken(
   { stores }: WithStores<"identity">,
-  subject: UserId,
+  remover: UserCaller,
+  { userId: subject, name: subjectName }: Pick<User, "userId" | "name">,
   tokenId: TokenId,
 ): Promise<boolean> {
   const token = await stores.identity.findToken(tokenId);
-  return token?.kind === "personal" && token.subject === subject && stores.identity.deleteToken(tokenId);
+  if (token?.kind !== "personal" || token.subject !== subject) return false;
+  const { name, scopes } = token;
+  const before = { name, scopes, subject: `${subjectName} (${subject})` };
+  return recorded(remover, { kind: "token", id: tokenId, name, before }, () => stores.identity.deleteToken(tokenId));
 }
 
 function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {

@@ -7,7 +7,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";
 import { type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { WithStores } from "../context.ts";
-import type { Token, TokenKind } from "../../stores/ports/identity.ts";
+import type { Token, TokenKind, TokenWithUser } from "../../stores/ports/identity.ts";
 import type { IdentityContext } from "./context.ts";
 import { noteUse } from "./recent-uses.ts";
 
@@ -32,11 +32,27 @@ export interface TokenRequest {
 
 const ISSUED = /^mrt_(tok_[0-9A-Z]{26})_([0-9a-f]{64})$/;
 
+/** A token that is not stored yet. */
+export interface NewToken {
+  readonly tokenId: TokenId;
+  /** Cannot be read again once it is stored. */
+  readonly text: string;
+}
+
+export function newToken(): NewToken {
+  const tokenId = newId("tok");
+  return { tokenId, text: `mrt_${tokenId}_${randomBytes(32).toString("hex")}` };
+}
+
+export function storeNewToken(context: TokensContext, { text }: NewToken, request: TokenRequest): Promise<void> {
+  return storeToken(context, text, request);
+}
+
 /** Stores a new token and answers its text, which cannot be read again later. */
 export async function issueToken(context: TokensContext, request: TokenRequest): Promise<string> {
-  const text = `mrt_${newId("tok")}_${randomBytes(32).toString("hex")}`;
-  await storeToken(context, text, request);
-  return text;
+  const made = newToken();
+  await storeNewToken(context, made, request);
+  return made.text;
 }
 
 /** Stores a token whose text the operator chose; a repeat changes nothing. */
@@ -52,12 +68,14 @@ export async function adoptToken(context: TokensContext, text: string, request: 
   }
 }
 
-/** The stored token that `text` proves. Undefined for an unknown token, a wrong secret or an expired token. */
-export async function findProvenToken(context: TokensContext, text: string): Promise<Token | undefined> {
+/**
+ * The stored token that `text` proves, with its user. Undefined for an unknown token, a wrong secret or an expired token.
+ */
+export async function findProvenToken(context: TokensContext, text: string): Promise<TokenWithUser | undefined> {
   const { tokenId, secretHash } = parseToken(text);
-  const token = await context.stores.identity.findToken(tokenId);
-  if (token === undefined || !timingSafeEqual(Buffer.from(token.secretHash, "hex"), secretHash)) return undefined;
-  return isCurrent(context, token) ? token : undefined;
+  const found = await context.stores.identity.findProof(tokenId);
+  if (found === undefined || !timingSafeEqual(Buffer.from(found.token.secretHash, "hex"), secretHash)) return undefined;
+  return isCurrent(context, found.token) ? found : undefined;
 }
 
 export function isCurrent({ clock }: Pick<TokensContext, "clock">, { expiresAt }: Pick<Token, "expiresAt">): boolean {

@@ -1,5 +1,6 @@
 /** Changes of users: by administrators, and of one's own password and logins. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import { NO_RIGHTS, ROLES } from "../../domain/roles.ts";
@@ -100,7 +101,7 @@ export async function changeUser(
     ...(disabled !== undefined && { disabled }),
     ...(email && { email }),
   };
-  const view = await applyChange(context, user, change);
+  const view = await applyChange(context, maker, user, change);
   // A link of before the change was made for a user whom its maker reached then.
   if (role !== undefined) await dropLinks(context, user.userId);
   return view;
@@ -115,10 +116,13 @@ export async function deleteUser(
   caller: Caller,
   input: { readonly userId: string },
 ): Promise<void> {
-  const { user } = await reachUser(context, caller, input.userId, MANAGED);
-  const outcome = await context.stores.identity.deleteUser(user.userId);
-  if (outcome === "missing") throw noUser(user.userId);
-  if (outcome === "lastOwner") throw lastOwner(user);
+  const { user, caller: remover } = await reachUser(context, caller, input.userId, MANAGED);
+  const { userId, name } = user;
+  await recorded(remover, { kind: "user", id: userId, name, before: userView(user) }, async () => {
+    const outcome = await context.stores.identity.deleteUser(userId);
+    if (outcome === "missing") throw noUser(userId);
+    if (outcome === "lastOwner") throw lastOwner(user);
+  });
 }
 
 /**
@@ -131,7 +135,7 @@ export async function setPassword(
   input: { readonly userId: string; readonly body: z.output<typeof setPasswordBody> },
   origin: Pick<LoginOrigin, "throttle" | "address">,
 ): Promise<void> {
-  const { user, isOwn } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
+  const { user, isOwn, caller: changer } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
   requirePerson(user);
   if (isOwn && user.passwordHash !== "") {
     const { currentPassword } = input.body;
@@ -139,7 +143,7 @@ export async function setPassword(
     if (!isRight) throw new MillraceError("forbidden", "currentPassword is missing or wrong");
   }
   const passwordHash = await hashPassword(input.body.password);
-  await applyChange(context, user, { passwordHash, loginsFrom: context.clock.now() });
+  await applyChange(context, changer, user, { passwordHash, loginsFrom: context.clock.now() });
   await dropLinks(context, user.userId);
   await context.stores.logins.endSessionsOf(user.userId);
 }
@@ -168,23 +172,32 @@ export async function endLogins(
   caller: Caller,
   input: { readonly userId: string },
 ): Promise<void> {
-  const { user } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
+  const { user, caller: changer } = await reachUser(context, caller, input.userId, OWN_OR_MANAGED);
   // Sessions of before this moment count no more, even if the process ends before they are removed.
-  await applyChange(context, user, { loginsFrom: context.clock.now() });
+  await applyChange(context, changer, user, { loginsFrom: context.clock.now() });
   await context.stores.logins.endSessionsOf(user.userId);
 }
 
-async function applyChange(context: IdentityContext, user: User, change: UserChange): Promise<UserView> {
-  switch (await context.stores.identity.changeUser(user.userId, change)) {
-    case "missing":
-      throw noUser(user.userId);
-    case "nameTaken":
-      throw new MillraceError("already_exists", `there is a user named ${change.name} already`);
-    case "lastOwner":
-      throw lastOwner(user);
-    case "changed":
-      return userView({ ...user, ...change });
-  }
+async function applyChange(
+  context: IdentityContext,
+  changer: UserCaller,
+  user: User,
+  change: UserChange,
+): Promise<UserView> {
+  const { userId, name } = user;
+  const [before, after] = [userView(user), userView({ ...user, ...change })];
+  return recorded(changer, { kind: "user", id: userId, name, before, after }, async () => {
+    switch (await context.stores.identity.changeUser(userId, change)) {
+      case "missing":
+        throw noUser(userId);
+      case "nameTaken":
+        throw new MillraceError("already_exists", `there is a user named ${change.name} already`);
+      case "lastOwner":
+        throw lastOwner(user);
+      case "changed":
+        return after;
+    }
+  });
 }
 
 function lastOwner({ name }: User): MillraceError {

@@ -1,5 +1,6 @@
 /** Users: administrators make them; they log in with name and password. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
@@ -79,9 +80,11 @@ export async function createUser(
     disabled: false,
     ...(input.email === undefined ? {} : { email: input.email }),
   };
-  if ((await context.stores.identity.createUser(user)) === "nameTaken") {
-    throw new MillraceError("already_exists", `there is a user named ${input.name} already`);
-  }
+  await recorded(maker, { kind: "user", id: user.userId, name: user.name, after: userView(user) }, async () => {
+    if ((await context.stores.identity.createUser(user)) === "nameTaken") {
+      throw new MillraceError("already_exists", `there is a user named ${input.name} already`);
+    }
+  });
   return userView(user);
 }
 
@@ -109,8 +112,9 @@ export async function login(
   origin: LoginOrigin,
 ): Promise<LoginView> {
   const user = await provePassword(context, input, origin);
-  const { address, userAgent } = origin;
-  const session = await beginSession(context, user, { kind: "api", isRenewed: input.refresh, address, userAgent });
+  const { address, userAgent, trail } = origin;
+  const place = { address, userAgent, trail };
+  const session = await beginSession(context, user, { kind: "api", isRenewed: input.refresh, ...place });
   const { sessionId, generation } = session;
   return {
     ...(await accessOf(context, session)),
@@ -123,11 +127,11 @@ export async function login(
 export async function provePassword(
   context: IdentityContext,
   input: Pick<z.output<typeof loginBody>, "name" | "password">,
-  { throttle, address }: Pick<LoginOrigin, "throttle" | "address">,
+  { throttle, address, trail }: Pick<LoginOrigin, "throttle" | "address" | "trail">,
 ): Promise<User> {
   const attempt = throttle.take(address, input.name, context.clock.monotonic());
   try {
-    const user = await compare(context, input);
+    const user = await compare(context, input, trail);
     attempt.giveBack();
     return user;
   } catch (error) {
@@ -139,8 +143,11 @@ export async function provePassword(
 async function compare(
   context: IdentityContext,
   input: Pick<z.output<typeof loginBody>, "name" | "password">,
+  trail: LoginPlace["trail"],
 ): Promise<User> {
   const user = await context.stores.identity.findUserByName(input.name);
+  // A name that no user has may be a password in the wrong field.
+  if (user !== undefined) trail?.names({ kind: "user", id: user.userId, name: user.name });
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
   // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names
   // exist.

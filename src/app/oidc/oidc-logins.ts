@@ -2,6 +2,7 @@
  * Which user a provider has proven. A user is known by issuer and subject, which never change. The first login links a
  * user who has the same verified e-mail address; a name proves nothing, because anyone may choose it at a provider.
  */
+import { recorded, type Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
@@ -11,7 +12,11 @@ import type { IdentityContext } from "../identity/context.ts";
 import type { OidcProviderSettings } from "./provider-settings.ts";
 import type { ProvenIdentity } from "./providers.ts";
 
-type OidcContext = IdentityContext & Pick<AppContext, "log">;
+type OidcContext = IdentityContext &
+  Pick<AppContext, "log"> & {
+    /** What the link or the new role leaves in the audit log; a login without either leaves nothing by it. */
+    readonly trail?: Trail;
+  };
 
 const MAX_NAME = 100;
 
@@ -29,7 +34,13 @@ export async function userOfIdentity(
   if (user === undefined) return create(context, settings, identity, role);
   if (user.disabled) throw new MillraceError("forbidden", `the user ${user.name} is disabled: ask an administrator`);
   if (Object.keys(settings.roles).length === 0 || user.role === role) return user;
-  const outcome = await context.stores.identity.changeUser(user.userId, { role });
+  const { userId, name } = user;
+  const change = { kind: "user", id: userId, name, before: { role: user.role }, after: { role } } as const;
+  let outcome = "";
+  await recorded(context, change, async () => {
+    outcome = await context.stores.identity.changeUser(userId, { role });
+    return outcome === "changed";
+  });
   if (outcome === "changed") return { ...user, role };
   context.log.warn({ user: user.name, role, outcome }, "the role of the user's groups could not be given");
   return user;
@@ -101,7 +112,12 @@ async function create(
 async function link(context: OidcContext, identity: ProvenIdentity, user: User): Promise<User> {
   const { issuer, subject } = identity;
   const createdAt = context.clock.now();
-  if (await context.stores.logins.linkIdentity({ issuer, subject, userId: user.userId, createdAt })) {
+  const { userId, name } = user;
+  const change = { kind: "user", id: userId, name, after: { ...user } } as const;
+  const isLinked = await recorded(context, change, () =>
+    context.stores.logins.linkIdentity({ issuer, subject, userId, createdAt }),
+  );
+  if (isLinked) {
     context.log.info({ user: user.name, issuer }, "a user was linked to an identity of a provider");
     return user;
   }

@@ -1,5 +1,6 @@
 /** Members: users, service accounts and teams with a role in a tenant or a project. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import { type Area, ROLES } from "../../domain/roles.ts";
@@ -62,7 +63,10 @@ export async function putMember(
   const before = await findBinding(context, subjectId, area);
   if (before !== undefined) requireRoleInArea(user, before.role);
   const binding: Binding = { subjectId, area, role, createdAt: context.clock.now(), createdBy: user.name };
-  await context.stores.rights.bind(binding);
+  const change = { kind: "member", id: subjectId, name: member, area, after: { role } } as const;
+  await recorded(user, before === undefined ? change : { ...change, before: { role: before.role } }, () =>
+    context.stores.rights.bind(binding),
+  );
   context.log.info({ subjectId, ...area, role, by: user.name, userId: user.userId }, "a member was given a role");
   return (await memberView(context, binding)) ?? missing(member);
 }
@@ -82,7 +86,8 @@ export async function deleteMember(
   const binding = await findBinding(context, subjectId, area);
   if (binding === undefined) return missing(member);
   requireRoleInArea(user, binding.role);
-  await context.stores.rights.unbind(subjectId, area);
+  const change = { kind: "member", id: subjectId, name: member, area, before: { role: binding.role } } as const;
+  await recorded(user, change, () => context.stores.rights.unbind(subjectId, area));
   context.log.info({ subjectId, ...area, by: user.name, userId: user.userId }, "a member's role was taken away");
 }
 

@@ -3,6 +3,7 @@
  * administrators make them, give them roles as to any member, and make their tokens.
  */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type TokenId, type UserId } from "../../domain/ids.ts";
 import { type Area, isSameArea } from "../../domain/roles.ts";
@@ -47,9 +48,11 @@ export async function createServiceAccount(
     disabled: false,
     ownedBy: area,
   };
-  if ((await context.stores.identity.createUser(account)) === "nameTaken") {
-    throw new MillraceError("already_exists", `there is a user named ${name} already`);
-  }
+  await recorded(user, { kind: "serviceAccount", id: account.userId, name, area, after: { name } }, async () => {
+    if ((await context.stores.identity.createUser(account)) === "nameTaken") {
+      throw new MillraceError("already_exists", `there is a user named ${name} already`);
+    }
+  });
   context.log.info(
     { account: account.userId, ...area, by: user.name, userId: user.userId },
     "a service account was made",
@@ -70,8 +73,11 @@ export async function listServiceAccounts(
 
 /** Deletes an account with its tokens and roles. What it did keeps its name. Throws `not_found`. */
 export async function deleteServiceAccount(context: RightsUseContext, caller: Caller, at: AtAccount): Promise<void> {
-  const { user } = await reachAccount(context, caller, at);
-  await context.stores.identity.deleteUser(at.userId);
+  const { user, account } = await reachAccount(context, caller, at);
+  const { userId, name } = account;
+  await recorded(user, { kind: "serviceAccount", id: userId, name, area: at.area, before: { name } }, () =>
+    context.stores.identity.deleteUser(userId),
+  );
   context.log.info({ account: at.userId, by: user.name, userId: user.userId }, "a service account was deleted");
 }
 
@@ -84,14 +90,14 @@ export async function createServiceToken(
   caller: Caller,
   { body, ...at }: AtAccount & { readonly body: z.output<typeof serviceTokenBody> },
 ): Promise<NewTokenView> {
-  const { account } = await reachAccount(context, caller, at);
+  const { user, account } = await reachAccount(context, caller, at);
   if (body.scopes.includes(ACT_AS)) {
     throw new MillraceError(
       "forbidden",
       `only administrators of the installation make tokens with the scope ${ACT_AS}`,
     );
   }
-  return issuePersonalToken(context, account.userId, body);
+  return issuePersonalToken(context, user, account, body);
 }
 
 /** Throws `not_found`. */
@@ -106,8 +112,8 @@ export async function deleteServiceToken(
   caller: Caller,
   { tokenId, ...at }: AtAccount & { readonly tokenId: TokenId },
 ): Promise<void> {
-  const { account } = await reachAccount(context, caller, at);
-  if (!(await dropPersonalToken(context, account.userId, tokenId))) {
+  const { user, account } = await reachAccount(context, caller, at);
+  if (!(await dropPersonalToken(context, user, account, tokenId))) {
     throw new MillraceError("not_found", `the account has no token ${JSON.stringify(tokenId)}`);
   }
 }

@@ -1,5 +1,6 @@
 /** Teams: groups of users that carry roles. A tenant owns them. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import type { Team } from "../../stores/ports/rights.ts";
@@ -39,7 +40,9 @@ export async function createTeam(
 ): Promise<TeamView> {
   const { user } = await reachTenant(context, caller, "manageTeams", tenantId);
   const team: Team = { teamId: newId("team"), tenantId, name, createdAt: context.clock.now() };
-  if ((await context.stores.rights.createTeam(team)) === "nameTaken") throw nameTaken(name);
+  await recorded(user, { kind: "team", id: team.teamId, name, after: { name } }, async () => {
+    if ((await context.stores.rights.createTeam(team)) === "nameTaken") throw nameTaken(name);
+  });
   context.log.info({ teamId: team.teamId, tenantId, by: user.name, userId: user.userId }, "a team was created");
   return teamView(team);
 }
@@ -67,17 +70,29 @@ export async function renameTeam(
   caller: Caller,
   { name, ...at }: AtTeam & z.output<typeof teamBody>,
 ): Promise<TeamView> {
-  const { team } = await reachTeam(context, caller, at);
-  const outcome = await context.stores.rights.renameTeam(team.teamId, name);
-  if (outcome === "missing") throw noTeam(at.teamId);
-  if (outcome === "nameTaken") throw nameTaken(name);
+  const { user, team } = await reachTeam(context, caller, at);
+  const change = {
+    kind: "team",
+    id: team.teamId,
+    name: team.name,
+    before: { name: team.name },
+    after: { name },
+  } as const;
+  await recorded(user, change, async () => {
+    const outcome = await context.stores.rights.renameTeam(team.teamId, name);
+    if (outcome === "missing") throw noTeam(at.teamId);
+    if (outcome === "nameTaken") throw nameTaken(name);
+  });
   return teamView({ ...team, name });
 }
 
 /** Deletes a team with its roles; its members stay users. Throws `not_found`. */
 export async function deleteTeam(context: RightsUseContext, caller: Caller, at: AtTeam): Promise<void> {
   const { user, team } = await reachTeam(context, caller, at);
-  await context.stores.rights.deleteTeam(team.teamId);
+  const { teamId, name } = team;
+  await recorded(user, { kind: "team", id: teamId, name, before: { name } }, () =>
+    context.stores.rights.deleteTeam(teamId),
+  );
   context.log.info({ ...at, by: user.name, userId: user.userId }, "a team was deleted");
 }
 
@@ -92,7 +107,10 @@ export async function addToTeam(
 ): Promise<TeamDetails> {
   const { user, team } = await reachTeam(context, caller, at);
   const added = await requireUserNamed(context, member);
-  await context.stores.rights.addToTeam(team.teamId, added.userId);
+  const { teamId, name } = team;
+  await recorded(user, { kind: "team", id: teamId, name, after: { member: `${added.name} (${added.userId})` } }, () =>
+    context.stores.rights.addToTeam(teamId, added.userId),
+  );
   context.log.info({ ...at, member: added.userId, by: user.name, userId: user.userId }, "a user joined a team");
   return details(context, team);
 }
@@ -106,7 +124,8 @@ export async function removeFromTeam(
   const { user, team } = await reachTeam(context, caller, at);
   const { identity, rights } = context.stores;
   const userId = (await identity.findUserByName(member))?.userId ?? asId<UserId>(member);
-  if (!(await rights.removeFromTeam(team.teamId, userId))) {
+  const change = { kind: "team", id: team.teamId, name: team.name, before: { member: userId } } as const;
+  if (!(await recorded(user, change, () => rights.removeFromTeam(team.teamId, userId)))) {
     throw new MillraceError("not_found", `the team has no member ${JSON.stringify(member)}`);
   }
   context.log.info({ ...at, member: userId, by: user.name, userId: user.userId }, "a user left a team");

@@ -1,10 +1,11 @@
 /** Tenants: organisations that own projects. An installation begins with the tenant `default`. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, newId, type TenantId } from "../../domain/ids.ts";
 import { ownerOf } from "../../stores/ports/documents.ts";
 import type { Tenant } from "../../stores/ports/rights.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import { noTenant } from "../lookups.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
 import { reachTenant, tenantIdsFor } from "../reaching.ts";
@@ -37,7 +38,11 @@ export async function createTenant(
 ): Promise<TenantView> {
   const user = authoriseUser(caller, "createTenants");
   const tenant: Tenant = { tenantId: newId("tnt"), name, createdAt: context.clock.now(), archivedAt: null };
-  if ((await context.stores.rights.createTenant(tenant)) === "nameTaken") throw nameTaken(name);
+  const { tenantId } = tenant;
+  const change = { kind: "tenant", id: tenantId, name, area: { tenantId }, after: tenantView(tenant) } as const;
+  await recorded(user, change, async () => {
+    if ((await context.stores.rights.createTenant(tenant)) === "nameTaken") throw nameTaken(name);
+  });
   context.log.info({ tenantId: tenant.tenantId, by: user.name, userId: user.userId }, "a tenant was created");
   return tenantView(tenant);
 }
@@ -74,12 +79,15 @@ export async function changeTenant(
   const { name = stored.name, archived = stored.archivedAt !== null } = body;
   if (archived && tenantId === DEFAULT_TENANT) throw isDefault("archived");
   const change = { name, archivedAt: archived ? (stored.archivedAt ?? context.clock.now()) : null };
-  const outcome = await context.stores.rights.changeTenant(tenantId, change);
-  if (outcome === "missing") throw noTenant(tenantId);
-  if (outcome === "nameTaken") throw nameTaken(name);
+  const [before, after] = [tenantView(stored), tenantView({ ...stored, ...change })];
+  await recorded(user, { kind: "tenant", id: tenantId, name: stored.name, before, after }, async () => {
+    const outcome = await context.stores.rights.changeTenant(tenantId, change);
+    if (outcome === "missing") throw noTenant(tenantId);
+    if (outcome === "nameTaken") throw nameTaken(name);
+  });
   forgetTenantFacts(context);
   context.log.info({ tenantId, by: user.name, userId: user.userId, archived }, "a tenant was changed");
-  return tenantView({ ...stored, ...change });
+  return after;
 }
 
 /**
@@ -91,13 +99,14 @@ export async function deleteTenant(
   caller: Caller,
   { tenantId }: { readonly tenantId: TenantId },
 ): Promise<void> {
-  const { user } = await reachTenant(context, caller, "deleteTenants", tenantId);
+  const { user, found: tenant } = await reachTenant(context, caller, "deleteTenants", tenantId);
   if (tenantId === DEFAULT_TENANT) throw isDefault("deleted");
   const { documents, identity, pipelines, rights } = context.stores;
   // An archived tenant takes no new project, so that none is made while this call looks for them.
   await rights.changeTenant(tenantId, { archivedAt: context.clock.now() });
   const [project] = await pipelines.listProjects({ projectIds: [], tenantIds: [tenantId] });
   if (project !== undefined) {
+    if (tenant.archivedAt === null) await recordArchived(context, user, tenant);
     throw new MillraceError(
       "conflict",
       `the tenant still has the project ${JSON.stringify(project.name)}: delete its projects first; it is archived now`,
@@ -105,8 +114,22 @@ export async function deleteTenant(
   }
   for (const { userId } of await identity.listOwnedBy({ tenantId })) await identity.deleteUser(userId);
   await documents.deleteOf(ownerOf({ tenantId }));
-  await rights.deleteTenant(tenantId);
+  const change = { kind: "tenant", id: tenantId, name: tenant.name, before: tenantView(tenant) } as const;
+  await recorded(user, change, () => rights.deleteTenant(tenantId));
   context.log.info({ tenantId, by: user.name, userId: user.userId }, "a tenant was deleted");
+}
+
+/** The deletion was refused, and has archived the tenant all the same. */
+async function recordArchived({ stores, clock }: RightsUseContext, user: UserCaller, tenant: Tenant): Promise<void> {
+  const { tenantId, name } = tenant;
+  const change = {
+    kind: "tenant",
+    id: tenantId,
+    name,
+    before: { archived: false },
+    after: { archived: true },
+  } as const;
+  await recorded(user, change, () => stores.rights.changeTenant(tenantId, { archivedAt: clock.now() }));
 }
 
 function tenantView({ tenantId, name, archivedAt, createdAt }: Tenant): TenantView {

@@ -116,8 +116,8 @@ export async function createStepRun(
       actor: user.name,
       createdAt: context.clock.now(),
     });
-    await storeNewRun(context, planned);
-  }
+    await storeNewRun(context, user, planned);
+  } else user.trail?.changedNothing();
   return showStepRun(context, caller, runId, stepRunId(runId, jobRunId(runId, 0, 1), 0, 1));
 }
 

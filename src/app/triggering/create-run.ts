@@ -3,6 +3,7 @@
  * effects.
  */
 import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
+import { recorded, type Trail } from "../../audit/trail.ts";
 import { CREATOR_MS, grantAtOnce, offersOf, takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
 import { eventsOf, performOwed } from "../../../actors/kernel/performer.ts";
 import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
@@ -99,11 +100,12 @@ function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
 /**
  * Stores a new run after its first turn, and performs the effects that the run then owes. So the run's offers are on
  * the board before any worker knows of the run. Resolves when the run is stored; a repeat changes nothing. Throws
- * `conflict` when the pipeline is deleted meanwhile; the run is stopped then. `beginning`: what a rerun takes over from
- * the run before.
+ * `conflict` when the pipeline is deleted meanwhile; the run is stopped then. `by` is the caller, and `beginning` what a
+ * rerun takes over from the run before.
  */
 export async function storeNewRun(
   context: TriggeringContext,
+  by: { readonly trail?: Trail | undefined },
   { runId, origin, pipeline, plan, jobs }: PlannedRun,
   beginning?: Beginning,
 ): Promise<void> {
@@ -121,7 +123,15 @@ export async function storeNewRun(
   const begun = await withGrants(context, offering, plan);
   const { head } = begun;
   const events = eventsOf(head, head.owed);
-  const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
+  const { revisionId, attempt, retryOf } = origin;
+  const { pipelineId, projectId } = pipeline;
+  const after = { pipelineId, revisionId, attempt, retryOf };
+  const change = { kind: "run", id: runId, name: pipeline.name, area: { projectId }, after } as const;
+  const outcome = await recorded(by, change, async () => {
+    const created = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
+    if (created === "exists") by.trail?.changedNothing();
+    return created;
+  });
   // Before the offers: a run that loses the race against the deletion of its pipeline is given to no agent here.
   const mayBeDeleted = outcome !== "created" || !stores.aggregates.seesDeletions;
   if (mayBeDeleted) await requireNoDeletion(context, { runId, pipelineId: pipeline.pipelineId });

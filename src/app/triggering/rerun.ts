@@ -6,7 +6,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type PipelineId, type RevisionId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import { type Caller, claimedIdentity } from "../identity/access.ts";
+import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { type PlannedRun, planKnownRun, storeNewRun } from "./create-run.ts";
 import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
@@ -75,7 +75,7 @@ export async function rerunRun(
     successor = await claimSuccessor(context, head, candidate);
   }
   const isOwn = successor.runId === runId;
-  await finishCreation(context, asking, head, successor, isOwn ? prepared : undefined);
+  await finishCreation(context, { user, asking }, head, successor, isOwn ? prepared : undefined);
   if (!isOwn) {
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}: run that one again`);
   }
@@ -97,18 +97,21 @@ interface PreparedRun {
 /** Stores the run of a claimed successor unless it is stored already. `prepared`: its plan, when this call made it. */
 async function finishCreation(
   context: TriggeringContext,
-  asking: Asking,
+  { user, asking }: { readonly user: UserCaller; readonly asking: Asking },
   head: AggregateHead,
   successor: Successor,
   prepared: PreparedRun | undefined,
 ): Promise<void> {
   if (isSealed(successor, head)) throw noRun(head.rootId, undefined);
-  if (prepared === undefined && (await context.stores.aggregates.loadHead(successor.runId)) !== undefined) return;
+  if (prepared === undefined && (await context.stores.aggregates.loadHead(successor.runId)) !== undefined) {
+    user.trail?.changedNothing();
+    return;
+  }
   if (prepared === undefined && (await isRunRemoved(context, successor.runId))) {
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}, which was deleted since`);
   }
   const { planned, beginning } = prepared ?? (await prepare(context, asking, head, successor));
-  await storeNewRun(context, planned, beginning);
+  await storeNewRun(context, user, planned, beginning);
 }
 
 /** Plans the run of a successor. Deterministic: any later call for the same successor makes the same plan. */

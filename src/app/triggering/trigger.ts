@@ -92,7 +92,7 @@ export async function triggerRun(
     const plugins = await pluginsForRun(context.stores, definition);
     const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline }, plugins);
     await reserveGroupPlace(context, planned);
-    await storeNewRun(context, planned);
-  }
+    await storeNewRun(context, user, planned);
+  } else user.trail?.changedNothing();
   return { runId, pipelineId: input.pipelineId, status: "pending", statusCode: RUN_STATUS_CODES.pending };
 }

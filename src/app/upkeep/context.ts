@@ -25,4 +25,5 @@ export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "sh
     | "removeRun"
     | "removals"
     | "retention"
+    | "audit"
   >;

@@ -1,5 +1,6 @@
 /** How much of a step's log a project keeps, which administrators read and set. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { id, listOf, shape, wholeNumber } from "../shapes.ts";
@@ -55,9 +56,13 @@ export async function setLogLimit(
   caller: Caller,
   { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof logLimitBody> },
 ): Promise<LogLimitView> {
-  const { user } = await reachProject(context, caller, "writeLogLimit", projectId);
+  const { user, found } = await reachProject(context, caller, "writeLogLimit", projectId);
   const own = Object.fromEntries(BOUNDS.flatMap((bound) => (body[bound] === undefined ? [] : [[bound, body[bound]]])));
-  if (!(await context.stores.pipelines.setLogLimit(projectId, own))) throw noProject(projectId);
+  const inherited = { lines: null, bytes: null };
+  const sides = { before: { ...inherited, ...found.logLimit }, after: { ...inherited, ...own } };
+  const change = { kind: "logLimit", id: projectId, name: found.name, ...sides } as const;
+  const isSet = await recorded(user, change, () => context.stores.pipelines.setLogLimit(projectId, own));
+  if (!isSet) throw noProject(projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the log limit of a project was set");
   return getLogLimit(context, caller, { projectId });
 }

@@ -1,4 +1,5 @@
 /** The break-glass of operators: makes a user an owner again, on the machine and without a token. */
+import { recorded, type Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { IdentityContext } from "../identity/context.ts";
 import { issueToken } from "../identity/tokens.ts";
@@ -20,7 +21,7 @@ export interface MadeOwner {
 export async function makeOwner(
   context: Pick<IdentityContext, "clock" | "stores">,
   name: string,
-  { reset }: { readonly reset: boolean },
+  { reset, trail }: { readonly reset: boolean; readonly trail?: Trail },
 ): Promise<MadeOwner> {
   const { identity } = context.stores;
   const user = await identity.findUserByName(name);
@@ -33,7 +34,11 @@ export async function makeOwner(
     throw new MillraceError("conflict", `${name} is a service account, which cannot be an owner: name a person`);
   }
   const lost = reset ? { passwordHash: "", loginsFrom: context.clock.now() } : {};
-  await identity.changeUser(user.userId, { role: "owner", disabled: false, ...lost });
+  const { userId, role, disabled } = user;
+  const sides = { before: { role, disabled }, after: { role: "owner", disabled: false } };
+  await recorded({ trail }, { kind: "user", id: userId, name, ...sides }, () =>
+    identity.changeUser(userId, { role: "owner", disabled: false, ...lost }),
+  );
   const request = { kind: "personal", subject: user.userId, name: "break-glass", expiresInMs: TOKEN_MS } as const;
   return {
     name,

@@ -28,8 +28,15 @@ export async function* finishRemovals(context: UpkeepContext): AsyncGenerator<vo
   }
 }
 
-/** Deletes records that are older than `keptMs`. Yields after each piece of work. */
-export async function* pruneRecords(context: UpkeepContext, keptMs: number): AsyncGenerator<void, void, void> {
+/**
+ * Deletes records that are older than `keptMs`, and entries of the audit log that are older than `auditMs`.
+ * Yields after each piece of work.
+ */
+export async function* pruneRecords(
+  context: UpkeepContext,
+  keptMs: number,
+  auditMs: number,
+): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   const before = clock.now() - keptMs;
   const forgetting = [
@@ -39,6 +46,7 @@ export async function* pruneRecords(context: UpkeepContext, keptMs: number): Asy
     () => stores.logins.forgetSessions(clock.now() - OPEN_AFTER_EXPIRY_SECONDS * 1_000, BATCH_SIZE),
     () => stores.logins.forgetVouchers(clock.now(), BATCH_SIZE),
     () => stores.deadLetters.forget({ before, most: MAX_DEAD_MESSAGES, limit: BATCH_SIZE }),
+    () => stores.audit.forget(clock.now() - auditMs, BATCH_SIZE),
   ];
   for (const forget of forgetting) {
     do yield;

@@ -133,12 +133,13 @@ export class RetentionPruner {
   }
 
   async *#pruneRecordsWhenDue(): AsyncGenerator<void, void, void> {
-    const { recordsMs } = this.#retention;
+    const { recordsMs, auditMs } = this.#retention;
     const now = this.#context.clock.monotonic();
     if (now < this.#recordsDueAt) return;
-    yield* pruneRecords(this.#context, recordsMs);
+    yield* pruneRecords(this.#context, recordsMs, auditMs);
     yield* forgetCounters(this.#context);
-    this.#recordsDueAt = now + Math.min(RECORDS_INTERVAL_MS, recordsMs / 10);
+    const shortestMs = Math.min(recordsMs, auditMs);
+    this.#recordsDueAt = now + Math.min(RECORDS_INTERVAL_MS, shortestMs / 10);
   }
 
   async #burst(work: AsyncGenerator<void, void, void>): Promise<void> {

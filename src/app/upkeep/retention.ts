@@ -1,5 +1,6 @@
 /** The retention rules of a project, which administrators read and set. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import { KEPT_PARTS, type KeptPart, type RetentionRules } from "../../domain/retention.ts";
 import { formatAge } from "../../domain/retention-text.ts";
@@ -63,9 +64,13 @@ export async function setRetention(
   caller: Caller,
   { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof retentionBody> },
 ): Promise<RetentionView> {
-  const { user } = await reachProject(context, caller, "writeRetention", projectId);
+  const { user, found } = await reachProject(context, caller, "writeRetention", projectId);
   const own = Object.fromEntries(KEPT_PARTS.flatMap((part) => (body[part] === undefined ? [] : [[part, body[part]]])));
-  if (!(await context.stores.pipelines.setRetention(projectId, own))) throw noProject(projectId);
+  const inherited = { runs: null, logs: null, artifacts: null, events: null };
+  const sides = { before: { ...inherited, ...found.retention }, after: { ...inherited, ...own } };
+  const change = { kind: "retention", id: projectId, name: found.name, ...sides } as const;
+  const isSet = await recorded(user, change, () => context.stores.pipelines.setRetention(projectId, own));
+  if (!isSet) throw noProject(projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the retention of a project was set");
   return getRetention(context, caller, { projectId });
 }

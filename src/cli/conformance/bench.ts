@@ -125,7 +125,7 @@ export class Bench {
     } as const;
     const plugins = await pluginsForRun(context.stores, known);
     const planned = await planKnownRun(context, asking, known, { runId, origin, pipeline: pipeline! }, plugins);
-    await storeNewRun(context, alter(planned));
+    await storeNewRun(context, {}, alter(planned));
     this.#live.add(runId);
     return runId;
   }

@@ -19,6 +19,7 @@ import { readJsonBody } from "../request/json-body.ts";
 import type { ApiContext } from "../request/state.ts";
 import { routesFor } from "../route.ts";
 import { readForm } from "./form-body.ts";
+import { recordingLogin } from "./login-trail.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:device_code";
@@ -81,14 +82,17 @@ export const DEVICE_ROUTES = [
     about: "Asks for the tokens of a program whose user has agreed (RFC 8628).",
     statuses: [200, 400],
     plainAnswers: { 200: DeviceTokensShape, 400: DeviceRefusalShape },
-    async send({ context, paces }, { ctx }) {
+    async send(edge, { ctx }) {
+      const { context, paces } = edge;
       const body = await readBody(ctx);
       if (body === undefined || body.grant_type === "" || body.device_code === "") {
         refuse(ctx, "invalid_request");
       } else if (body.grant_type !== GRANT_TYPE) {
         refuse(ctx, "unsupported_grant_type");
       } else {
-        const answer = await takeDeviceTokens(context, body.device_code, paces);
+        const answer = await recordingLogin(edge, ctx, "deviceLogin", (trail) =>
+          takeDeviceTokens(context, body.device_code, paces, trail),
+        );
         if ("refused" in answer) refuse(ctx, answer.refused);
         else ctx.body = answer;
       }

@@ -10,6 +10,7 @@ import type { UserCaller } from "../../app/identity/access.ts";
 import { provePassword } from "../../app/identity/users.ts";
 import type { OidcProvider } from "../../app/oidc/providers.ts";
 import type { AppContext } from "../../app/context.ts";
+import type { Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import type { AddressOf } from "../caller-address.ts";
@@ -18,6 +19,7 @@ import { readForm } from "./form-body.ts";
 import type { HeldRefusals } from "./held-refusals.ts";
 import { type Html, html } from "./html.ts";
 import { localPath } from "./local-path.ts";
+import { recordingLogin, traced } from "./login-trail.ts";
 import { alert, sendPage, showErrors } from "./page.ts";
 import { clearSessionCookie, setSessionCookie } from "./session-cookie.ts";
 
@@ -38,12 +40,13 @@ const LINKS = {
 /** Adds the forms to a router without a prefix. */
 export function addForms(router: Router<RequestState>, context: AppContext, options: FormOptions): void {
   const { publicUrl, providers } = options;
+  const ground = { context, addressOf: options.addressOf };
   const placeOf = (ctx: ApiContext): LoginPlace => ({
     address: options.addressOf(ctx.req),
     userAgent: ctx.get("user-agent"),
   });
-  const enter = async (ctx: ApiContext, user: Pick<User, "userId">): Promise<void> => {
-    const { secret, keptUntil } = await logInBrowser(context, user, placeOf(ctx));
+  const enter = async (ctx: ApiContext, user: Pick<User, "userId" | "name">, trail?: Trail): Promise<void> => {
+    const { secret, keptUntil } = await logInBrowser(context, user, { ...placeOf(ctx), trail });
     setSessionCookie(ctx, publicUrl, secret, keptUntil);
   };
   const callerOf = (ctx: ApiContext): Promise<UserCaller | undefined> => browserCaller(context, ctx, publicUrl);
@@ -69,7 +72,10 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
       const [name, password] = [field("name").slice(0, 200), field("password").slice(0, 1_000)];
       const next = localPath(field("next"), HOME);
       try {
-        await enter(ctx, await provePassword(context, { name, password }, { throttle: options.throttle, address }));
+        await recordingLogin(ground, ctx, "login", async (trail) => {
+          const origin = { throttle: options.throttle, address, trail };
+          await enter(ctx, await provePassword(context, { name, password }, origin), trail);
+        });
       } catch (error) {
         if (!(error instanceof MillraceError && error.reason === "unauthenticated")) throw error;
         sendPage(ctx, { ...loginPage(providers, { next, name, message: error.message }), status: 401 });
@@ -80,7 +86,7 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
   );
   router.post("/logout", async (ctx) => {
     const caller = await callerOf(ctx);
-    if (caller !== undefined) await logOut(context, caller);
+    if (caller !== undefined) await logOut(context, traced(ground, ctx, caller, "logOut"));
     clearSessionCookie(ctx, publicUrl);
     goTo(ctx, HOME);
   });
@@ -95,8 +101,10 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
       const field = await readForm(ctx);
       const secret = field("token");
       try {
-        const user = await setPasswordByLink(context, kind, { secret, password: field("password") });
-        await enter(ctx, user);
+        const user = await recordingLogin(ground, ctx, "setPasswordByLink", (trail) =>
+          setPasswordByLink(context, kind, { secret, password: field("password") }, trail),
+        );
+        await recordingLogin(ground, ctx, "login", (trail) => enter(ctx, user, trail));
       } catch (error) {
         if (!(error instanceof MillraceError && error.reason === "malformed_request")) throw error;
         const { name } = await userOfLink(context, kind, secret);
@@ -131,7 +139,8 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
       return;
     }
     const isAdmitted = decision === "admit";
-    if (!(await decideDevice(context, caller, { userCode, isAdmitted }, codes))) {
+    const decider = traced(ground, ctx, caller, "decideDevice");
+    if (!(await decideDevice(context, decider, { userCode, isAdmitted }, codes))) {
       sendPage(ctx, { ...codePage(userCode, UNKNOWN_CODE), status: 400 });
       return;
     }

@@ -22,6 +22,7 @@ import { parseBody } from "../request/parse.ts";
 import { routesFor } from "../route.ts";
 import { DEVICE_ROUTES } from "./device-routes.ts";
 import type { HeldRefusals } from "./held-refusals.ts";
+import { recordingLogin } from "./login-trail.ts";
 import { clearSessionCookie } from "./session-cookie.ts";
 
 /** What logins work with. */
@@ -50,12 +51,14 @@ export const OPEN_LOGIN_ROUTES = [
     answer: LoginShape,
     errors: ["unauthenticated"],
     isOpen: true,
-    handle: ({ context, addressOf, throttle, refusals, clock }, { ctx }) =>
-      refusals.run(async () => {
-        const address = addressOf(ctx.req);
+    handle: (edge, { ctx }) =>
+      edge.refusals.run(async () => {
+        const { context, throttle, clock } = edge;
+        const address = edge.addressOf(ctx.req);
         throttle.requireTry(address, clock.monotonic());
-        const origin = { throttle, address, userAgent: ctx.get("user-agent") };
-        return login(context, await parseBody(ctx, loginBody), origin);
+        const body = await parseBody(ctx, loginBody);
+        const place = { address, userAgent: ctx.get("user-agent") };
+        return recordingLogin(edge, ctx, "login", (trail) => login(context, body, { throttle, ...place, trail }));
       }),
   }),
   route({
@@ -67,7 +70,8 @@ export const OPEN_LOGIN_ROUTES = [
     answer: RenewedShape,
     errors: ["unauthenticated"],
     isOpen: true,
-    handle: ({ context }, { body }) => refresh(context, body),
+    handle: (edge, { body, ctx }) =>
+      recordingLogin(edge, ctx, "refreshLogin", (trail) => refresh(edge.context, body, trail)),
   }),
   ...DEVICE_ROUTES,
 ];
@@ -88,6 +92,8 @@ export const SESSION_ROUTES = [
   route({
     method: "POST",
     path: "/auth/tickets",
+    // A ticket gives no more than the token with which it is made, for a minute.
+    readsOnly: true,
     name: "createTicket",
     about: "Makes a ticket, which opens one WebSocket or one download in place of a token.",
     answer: TicketShape,

@@ -10,6 +10,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AddressOf } from "../caller-address.ts";
 import type { ApiContext, RequestState, RouteContext } from "../request/state.ts";
 import { html } from "./html.ts";
+import { recordingLogin } from "./login-trail.ts";
 import { localPath } from "./local-path.ts";
 import { sendPage } from "./page.ts";
 import { setSessionCookie } from "./session-cookie.ts";
@@ -47,10 +48,13 @@ export function addOidcRoutes(
     const begun = await takeState(context, ctx, publicUrl, provider);
     const answered = new URL(redirectUri(publicUrl, provider));
     answered.search = ctx.search;
-    const identity = await provider.finish(answered, begun);
-    const user = await userOfIdentity(context, provider.settings, identity);
-    const place = { address: addressOf(ctx.req), userAgent: ctx.get("user-agent") };
-    const { secret, keptUntil } = await logInBrowser(context, user, place);
+    const { secret, keptUntil } = await recordingLogin({ context, addressOf }, ctx, "oidcLogin", async (trail) => {
+      const identity = await provider.finish(answered, begun);
+      const user = await recordingLogin({ context, addressOf }, ctx, "linkIdentity", (linking) =>
+        userOfIdentity({ ...context, trail: linking }, provider.settings, identity),
+      );
+      return logInBrowser(context, user, { address: addressOf(ctx.req), userAgent: ctx.get("user-agent"), trail });
+    });
     setSessionCookie(ctx, publicUrl, secret, keptUntil);
     // After a redirect the browser would still be on its way from the provider, and would not send a strict cookie.
     const body = html`<p>You are logged in. <a href="${begun.next}">Go on</a></p>`;

@@ -119,6 +119,7 @@ export const PIPELINE_ROUTES = [
   route({
     method: "POST",
     path: "/pipelines/:pipelineId/spec/validate",
+    readsOnly: true,
     name: "validateSpec",
     about: "Checks a definition and stores nothing; a bad definition is an answer and not an error.",
     body: validateBody,
@@ -141,6 +142,7 @@ export const PIPELINE_ROUTES = [
   route({
     method: "POST",
     path: "/pipelines/:pipelineId/plan",
+    readsOnly: true,
     name: "planPipeline",
     about: "Plans a run and stores nothing.",
     body: planBody,

@@ -2,6 +2,7 @@
 import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
+import { auditStore } from "./audit.ts";
 import { SNAPSHOT_BYTES } from "./packed-snapshots.ts";
 import { artifactStore } from "./artifacts.ts";
 import { gridBlobStore } from "./blobs.ts";
@@ -58,6 +59,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     statistics: translated(statisticsStore(connection)),
+    audit: translated(auditStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,
     reshard: translated({ reshard: reshard(connection) }).reshard,

@@ -1,6 +1,13 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in MongoDB. */
 import type { Collection, Filter } from "mongodb";
-import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId } from "../../domain/ids.ts";
+import {
+  asId,
+  DEFAULT_TENANT,
+  type PipelineId,
+  type ProjectId,
+  type RevisionId,
+  type UserId,
+} from "../../domain/ids.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Labels, TrustDemand } from "../../domain/labels.ts";
 import type { Page } from "../ports/aggregates.ts";
@@ -235,8 +242,9 @@ export class MongoPipelineStore implements PipelineStore {
 export function identityStore(connection: Connection): IdentityStore {
   const tokens = connection.collection("tokens");
   const agents = connection.collection("agents");
+  const users = userStore(connection);
   return {
-    ...userStore(connection),
+    ...users,
 
     async createToken(token) {
       const { tokenId, kind, subject, createdAt } = token;
@@ -245,6 +253,15 @@ export function identityStore(connection: Connection): IdentityStore {
     async findToken(tokenId) {
       const stored = bodyOf<StoredToken>(await tokens.findOne({ _id: tokenId }));
       return stored && tokenOf(stored);
+    },
+    async findProof(tokenId) {
+      const stored = bodyOf<StoredToken>(await tokens.findOne({ _id: tokenId }));
+      if (stored === undefined) return undefined;
+      const isPersonal = stored.kind === "personal";
+      return {
+        token: tokenOf(stored),
+        user: isPersonal ? await users.findUser(asId<UserId>(stored.subject)) : undefined,
+      };
     },
     listTokens: async (kind, subject) =>
       bodiesOf<StoredToken>(await tokens.find({ kind, subject }).sort({ createdAt: 1, _id: 1 }).toArray()).map(tokenOf),

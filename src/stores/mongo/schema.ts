@@ -175,6 +175,15 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("revisions").createIndex({ pipelineId: 1, _id: -1 });
   },
+  async (connection) => {
+    const time = { at: 1, _id: 1 } as const;
+    await connection.collection("audit").createIndexes([
+      { key: time },
+      ...["tenantId", "projectId", "actorId", "operation", "objectId", "outcome"].map((field) => ({
+        key: { [field]: 1 as const, ...time },
+      })),
+    ]);
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */

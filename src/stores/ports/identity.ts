@@ -154,6 +154,12 @@ export function partsOfAgent(agent: Agent): readonly [told: Agent, given: Operat
   return [told, Object.fromEntries(fields.filter(isGiven))];
 }
 
+export interface TokenWithUser {
+  readonly token: Token;
+  /** Absent for a token of another kind, and for a user who was deleted. */
+  readonly user: FoundUser | undefined;
+}
+
 export interface IdentityStore {
   /** `nameTaken` when another user has the name. A repeat of the id answers `created` and changes nothing. */
   createUser(user: User): Promise<"created" | "nameTaken">;
@@ -177,6 +183,8 @@ export interface IdentityStore {
   /** Stores a new token. A repeat of the id changes nothing. */
   createToken(token: Token): Promise<void>;
   findToken(tokenId: TokenId): Promise<Token | undefined>;
+  /** A token, with the user of a personal one as {@link findUser}: one read where the engine can, since every call makes it. */
+  findProof(tokenId: TokenId): Promise<TokenWithUser | undefined>;
   /** The tokens of one kind whose subject is `subject`, oldest first. */
   listTokens(kind: TokenKind, subject: string): Promise<readonly Token[]>;
   /** All registration tokens, in no particular order. */

@@ -2,6 +2,7 @@
 import type { AgentEventStore } from "./agent-events.ts";
 import type { AggregateStore } from "./aggregates.ts";
 import type { ArtifactStore } from "./artifacts.ts";
+import type { AuditStore } from "./audit.ts";
 import type { BlobStore } from "./blobs.ts";
 import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
@@ -53,6 +54,7 @@ export interface Stores {
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly statistics: StatisticsStore;
+  readonly audit: AuditStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;
   readonly reshard: Reshard;

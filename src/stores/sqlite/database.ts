@@ -23,6 +23,11 @@ export interface Row {
   readonly [column: string]: Value;
 }
 
+interface Addition {
+  readonly add: () => void;
+  hasRun: boolean;
+}
+
 /** A transaction that a caller requested and that has not run yet. */
 interface RequestedWrite {
   /** Runs the statements, and answers the function that resolves the caller's promise once they are on disk. */
@@ -74,6 +79,10 @@ export class Database {
   readonly #sync: LogSync;
   /** The connections that read in pieces: one for long reads, and one for short reads, which must not wait for those. */
   readonly #snapshots = { long: new SnapshotLane(), short: new SnapshotLane() };
+  /** Rows that statements have changed since the file was opened. */
+  #changed = 0;
+  /** What the next transaction that is requested adds. */
+  #addition: Addition | undefined;
 
   /** Opens or creates the file and migrates its tables. Throws `unavailable`, and says what to do. */
   constructor(path: string, { limitBytes = null, readOnly = false, disk, ...sync }: DatabaseOptions = {}) {
@@ -128,14 +137,36 @@ export class Database {
    * once. Resolves when its changes are on disk.
    */
   transaction<T>(body: () => T): Promise<T> {
+    const addition = this.#addition;
+    this.#addition = undefined;
     return new Promise<T>((resolve, reject) => {
       const write = (): (() => void) => {
-        const result = body();
+        const result = addition === undefined ? body() : this.#withAddition(addition, body);
         return () => resolve(result);
       };
       this.#requested.push({ write, reject });
       if (this.#requested.length === 1) setImmediate(() => this.#commitRequested());
     });
+  }
+
+  /**
+   * Calls `write`, which requests a transaction before it waits for anything. That transaction runs `add` at its end, if it
+   * changes rows; `hasAdded` tells whether it did. `add` is as the body of a transaction.
+   */
+  async adding<T>(
+    add: () => void,
+    write: () => Promise<T>,
+  ): Promise<{ readonly result: T; readonly hasAdded: boolean }> {
+    const addition: Addition = { add, hasRun: false };
+    this.#addition = addition;
+    let writing: Promise<T>;
+    try {
+      writing = write();
+    } finally {
+      this.#addition = undefined;
+    }
+    const result = await writing;
+    return { result, hasAdded: addition.hasRun };
   }
 
   /**
@@ -212,7 +243,9 @@ export class Database {
   }
 
   runNow(sql: string, ...values: readonly Value[]): number {
-    return this.#prepare(sql).run(...values).changes;
+    const { changes } = this.#prepare(sql).run(...values);
+    this.#changed += changes;
+    return changes;
   }
 
   getNow(sql: string, ...values: readonly Value[]): Row | undefined {
@@ -287,6 +320,15 @@ export class Database {
     const caughtUp = this.#sync.caughtUp();
     if (caughtUp !== null) await caughtUp;
     return found;
+  }
+
+  /** A body that runs again decides again. */
+  #withAddition<T>(addition: Addition, body: () => T): T {
+    const before = this.#changed;
+    const result = body();
+    addition.hasRun = this.#changed > before;
+    if (addition.hasRun) addition.add();
+    return result;
   }
 
   #isReserved(): boolean {

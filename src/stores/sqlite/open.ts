@@ -4,6 +4,7 @@ import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { SqliteAggregateStore } from "./aggregates.ts";
 import { artifactStore } from "./artifacts.ts";
+import { auditStore } from "./audit.ts";
 import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
@@ -60,6 +61,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     logins: loginStore(db),
     secrets: secretStore(db),
     statistics: statisticsStore(db),
+    audit: auditStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),
     reshard: reshard(db),

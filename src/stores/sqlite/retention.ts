@@ -4,7 +4,7 @@ import type { GroupId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts"
 import type { RunOrigin } from "../ports/aggregates.ts";
 import type { KeptRun, RetentionStore } from "../ports/retention.ts";
 import type { Database, Row } from "./database.ts";
-import { eventsOf, inParts, logChunksOf, type Part } from "./deletion.ts";
+import { eventsOf, inParts, logChunksOf, type Part } from "./run-removal.ts";
 
 /** Values of the columns `logs_gone`, `artifacts_gone` and `events_gone`; 0 means that the part is there. */
 const DROPPING = 1;

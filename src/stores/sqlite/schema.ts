@@ -241,4 +241,17 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX upload_uses_by_run ON upload_uses (run_id);
   `,
+  // The columns of the audit log repeat what its filters ask for.
+  `
+  CREATE TABLE audit (
+    at INTEGER NOT NULL, audit_id TEXT NOT NULL, tenant_id TEXT, project_id TEXT, actor_id TEXT, operation TEXT NOT NULL,
+    object_id TEXT, outcome TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (at, audit_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX audit_by_tenant ON audit (tenant_id, at, audit_id) WHERE tenant_id IS NOT NULL;
+  CREATE INDEX audit_by_project ON audit (project_id, at, audit_id) WHERE project_id IS NOT NULL;
+  CREATE INDEX audit_by_actor ON audit (actor_id, at, audit_id) WHERE actor_id IS NOT NULL;
+  CREATE INDEX audit_by_operation ON audit (operation, at, audit_id);
+  CREATE INDEX audit_by_object ON audit (object_id, at, audit_id) WHERE object_id IS NOT NULL;
+  CREATE INDEX audit_by_outcome ON audit (outcome, at, audit_id) WHERE outcome <> 'done';
+  `,
 ];

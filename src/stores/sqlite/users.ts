@@ -5,7 +5,10 @@ import {
   type IdentityStore,
   isActiveOwner,
   storedUser,
+  type FoundUser,
+  type StoredToken,
   type StoredUser,
+  tokenOf,
   type User,
   userOf,
 } from "../ports/identity.ts";
@@ -14,11 +17,17 @@ import type { Database, Row } from "./database.ts";
 
 export type UserStore = Pick<
   IdentityStore,
-  "createUser" | "findUser" | "findUserByName" | "listUsers" | "listOwnedBy" | "changeUser" | "deleteUser"
+  "createUser" | "findUser" | "findProof" | "findUserByName" | "listUsers" | "listOwnedBy" | "changeUser" | "deleteUser"
 >;
 
 const OTHER_OWNER = `SELECT 1 AS found FROM users WHERE user_id <> ?
   AND json_extract(body, '$.role') = 'owner' AND NOT json_extract(body, '$.disabled') LIMIT 1`;
+
+const WITH_USER = `SELECT tokens.body AS token, users.body AS body, (
+    SELECT json_group_array(json(bindings.body)) FROM bindings WHERE subject_id IN
+      (SELECT users.user_id UNION ALL SELECT team_id FROM team_members WHERE team_members.user_id = users.user_id)
+  ) AS bindings
+  FROM tokens LEFT JOIN users ON users.user_id = tokens.subject AND tokens.kind = 'personal' WHERE token_id = ?`;
 
 const WITH_RIGHTS = `SELECT body, (
     SELECT json_group_array(json(bindings.body)) FROM bindings
@@ -46,10 +55,13 @@ export function userStore(db: Database): UserStore {
         return "created";
       }),
     async findUser(userId) {
-      const row = await db.get(WITH_RIGHTS, userId);
-      const user = toUser(row);
-      const bindings = JSON.parse((row?.["bindings"] as string | undefined) ?? "[]") as readonly RoleInArea[];
-      return user && bindings.length > 0 ? { ...user, bindings } : user;
+      return foundUser(await db.get(WITH_RIGHTS, userId));
+    },
+    async findProof(tokenId) {
+      const row = await db.get(WITH_USER, tokenId);
+      if (row === undefined) return undefined;
+      const token = tokenOf(JSON.parse(row["token"] as string) as StoredToken);
+      return { token, user: row["body"] === null ? undefined : foundUser(row) };
     },
     findUserByName: async (name) => toUser(await db.get("SELECT body FROM users WHERE name = ?", name)),
     listUsers: async () => toUsers(await db.all("SELECT body FROM users ORDER BY created_at, user_id")),
@@ -86,6 +98,12 @@ export function userStore(db: Database): UserStore {
         return "deleted";
       }),
   };
+}
+
+function foundUser(row: Row | undefined): FoundUser | undefined {
+  const user = toUser(row);
+  const bindings = JSON.parse((row?.["bindings"] as string | undefined) ?? "[]") as readonly RoleInArea[];
+  return user && bindings.length > 0 ? { ...user, bindings } : user;
 }
 
 function toUser(row: Row | undefined): User | undefined {

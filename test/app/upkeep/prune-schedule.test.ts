@@ -149,7 +149,7 @@ describe("the schedule of retention", () => {
     const [pipelineId] = await newPipelines(1);
     await addRun(pipelineId!, now - 20 * DAY_MS);
     await addRun(pipelineId!, now);
-    const retention = { rules: { ...NO_RULES, runs: age }, recordsMs: DAY_MS };
+    const retention = { rules: { ...NO_RULES, runs: age }, recordsMs: DAY_MS, auditMs: DAY_MS };
     const pruner = new RetentionPruner(contextOf(), retention, {
       owned: () => owned,
       ages: { mayDelete: () => Promise.resolve(true) },

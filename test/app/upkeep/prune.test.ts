@@ -378,7 +378,7 @@ function pruneTests(open: () => Promise<OpenedStores>): void {
     await removals.begin({ runId, ...records, at: now - 4 * DAY_MS, isRepeat: false, succession });
     await removals.finish(runId);
     const prunedAfter = async (kept: number) => {
-      for await (const _ of pruneRecords(context, kept * DAY_MS));
+      for await (const _ of pruneRecords(context, kept * DAY_MS, 400 * DAY_MS));
       const claims = await Promise.all(["request", "lasting"].map((key) => idempotency.find(key)));
       return [...claims.map((found) => found !== undefined), await isRunRemoved(context, runId)];
     };

@@ -46,7 +46,7 @@ export class Edge {
       noPlugins,
       NO_TRUST_DEMAND,
     );
-    await storeNewRun(this.#context, planned);
+    await storeNewRun(this.#context, {}, planned);
   }
 
   /** Runs a run that has ended again, as src/app/triggering/rerun.ts does. False when there is nothing to run again. */
@@ -75,7 +75,7 @@ export class Edge {
     const ended = { runId: of, plan: plan!, state: (id: string) => states.get(id) };
     const rerun = chooseRerun(ended, planned.plan, scope);
     if (typeof rerun === "string") return false;
-    await storeNewRun(this.#context, planned, beginAgain(runId, planned.plan, ended, rerun));
+    await storeNewRun(this.#context, {}, planned, beginAgain(runId, planned.plan, ended, rerun));
     return true;
   }
 
