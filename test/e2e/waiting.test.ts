@@ -32,13 +32,13 @@ describe("a job that no agent takes", function () {
     const listed = async () =>
       (await installation.call("GET", `/pipelines/${pipelineId}/runs`)).body.detail.list[0].waitingFor;
 
-    expect(await listed()).to.deep.equal({ reason: "no_agent_online", text: "no agent is online" });
+    expect(await listed()).to.deep.include({ reason: "no_agent_online", text: "no agent is online" });
     await until("it says that no agent is online", async () => (await waits()).length === 1, 20_000);
     await installation.agent("one");
     await until("it says what none matches", async () => (await waits()).length === 2, 20_000);
     const unmatched = "no online agent matches: name=two (the only agent fails it)";
     expect(await waits()).to.deep.equal(["no_agent_online: no agent is online", `no_agent_matches: ${unmatched}`]);
-    expect(await listed()).to.deep.equal({ reason: "no_agent_matches", text: unmatched });
+    expect(await listed()).to.deep.include({ reason: "no_agent_matches", text: unmatched });
     await installation.agent("two");
     await until("it runs", async () => (await installation.api.run(runId)).endTime !== null, 20_000);
     expect(await listed()).to.equal(null);

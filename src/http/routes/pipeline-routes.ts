@@ -40,7 +40,7 @@ const deleteQuery = z.strictObject({
 });
 
 /** Runs change the status of a pipeline without anyone changing the pipeline. */
-function tagged({ status: _s, lastRun: _r, ...changeable }: PipelineView): unknown {
+function tagged({ status: _s, lastRun: _r, lastRuns: _l, ...changeable }: PipelineView): unknown {
   return changeable;
 }
 
