@@ -41,7 +41,7 @@ describe("rights that are taken away while a connection is open", () => {
   it("ends with code 4401 when its token is deleted, and other tokens of the user stay", async () => {
     const user = await edge.userWithRole("viewer");
     const deleted = await open(user.token);
-    const userId = (await edge.context.stores.identity.findProofByName(user.name))!.userId;
+    const userId = (await edge.context.stores.identity.findUserByName(user.name))!.userId;
     const other = await open(await issueToken(edge.context, { kind: "personal", subject: userId, name: "other" }));
     const path = `/api/v1/users/me/tokens/${tokenIdOf(user.token)}`;
     expect((await edge.call("DELETE", path, { token: user.token })).status).to.equal(200);
@@ -58,7 +58,7 @@ describe("rights that are taken away while a connection is open", () => {
     const disabled = await open(user.token);
     changeStoredUser(edge.storePath, user.name, { disabled: true });
     expect((await disabled.closed)[0]).to.equal(4401);
-    const { userId } = (await edge.context.stores.identity.findProofByName("admin"))!;
+    const { userId } = (await edge.context.stores.identity.findUserByName("admin"))!;
     const request = { kind: "personal", subject: userId, name: "short", expiresInMs: 60_000 } as const;
     const expiring = await open(await issueToken(edge.context, request));
     edge.skewMs = 61_000;
@@ -79,7 +79,7 @@ describe("rights that are taken away while a connection is open", () => {
   });
 
   it("stays open for hours after its access token has expired, and not indefinitely", async () => {
-    const { userId } = (await edge.context.stores.identity.findProofByName("admin"))!;
+    const { userId } = (await edge.context.stores.identity.findUserByName("admin"))!;
     const token = await signAccessToken(edge.context, userId);
     const { viewer, closed } = await open(token);
     edge.skewMs = 2 * 3_600_000;
