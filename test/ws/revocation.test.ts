@@ -29,13 +29,18 @@ describe("rights that are taken away while a connection is open", () => {
   /** Resolves when every open connection was checked at least once more. */
   const afterChecks = async (): Promise<void> => {
     const { identity } = edge.context.stores;
-    const find = identity.findProof;
+    const { findProof, findUser } = identity;
     let checks = 0;
+    // A check reads a token with its user, or the user of an access token.
     identity.findProof = (tokenId) => {
       checks++;
-      return find(tokenId);
+      return findProof(tokenId);
     };
-    await until("two checks", () => checks >= 4).finally(() => (identity.findProof = find));
+    identity.findUser = (userId) => {
+      checks++;
+      return findUser(userId);
+    };
+    await until("two checks", () => checks >= 4).finally(() => Object.assign(identity, { findProof, findUser }));
   };
 
   it("ends with code 4401 when its token is deleted, and other tokens of the user stay", async () => {
