@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { Api } from "../../bench/millrace/api.ts";
 import { ProcessWorld } from "../support/processes.ts";
 
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const VERSION = "4.32.0";
 const ENVIRONMENT = fileURLToPath(
   new URL(`../../node_modules/.cache/millrace/schemathesis-${VERSION}`, import.meta.url),
@@ -40,6 +41,7 @@ try {
   const tool = spawn(join(ENVIRONMENT, "bin", "schemathesis"), argumentsFor(`http://${node.http!}`), {
     stdio: "inherit",
     cwd: world.folder,
+    env: { ...process.env, PYTHONPATH: FOLDER, PYTHONDONTWRITEBYTECODE: "1", SCHEMATHESIS_HOOKS: "media_types" },
   });
   const [code] = (await once(tool, "exit")) as [number | null];
   if (!node.process.running) process.stderr.write(`the control plane has ended:\n${node.process.stderr}\n`);
