@@ -12,7 +12,9 @@ export function auditStore(db: Database): AuditStore {
     db.runNow(INSERT, at, auditId, tenantId, projectId, actor.id, operation, objectId, outcome, JSON.stringify(entry));
   };
   return {
-    append: (entry) => db.transaction(() => insert(entry)),
+    // The change of a full store that frees room has been made when its entry follows. Refusals must not use that room.
+    append: (entry) =>
+      entry.outcome === "done" ? db.freeing(() => insert(entry)) : db.transaction(() => insert(entry)),
     async appendWith(entry, write) {
       const { result, hasAdded } = await db.adding(() => insert(entry), write);
       return { result, stored: hasAdded };

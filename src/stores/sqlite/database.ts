@@ -137,16 +137,7 @@ export class Database {
    * once. Resolves when its changes are on disk.
    */
   transaction<T>(body: () => T): Promise<T> {
-    const addition = this.#addition;
-    this.#addition = undefined;
-    return new Promise<T>((resolve, reject) => {
-      const write = (): (() => void) => {
-        const result = addition === undefined ? body() : this.#withAddition(addition, body);
-        return () => resolve(result);
-      };
-      this.#requested.push({ write, reject });
-      if (this.#requested.length === 1) setImmediate(() => this.#commitRequested());
-    });
+    return this.#request(body, (write) => write());
   }
 
   /**
@@ -174,11 +165,11 @@ export class Database {
    * file, so that rows can be removed from a full file.
    */
   freeing<T>(body: () => T): Promise<T> {
-    return this.transaction(() => {
-      if (this.#limitBytes === null) return body();
+    return this.#request(body, (write) => {
+      if (this.#limitBytes === null) return write();
       limitPages(this.#connection, this.#limitBytes + FREEING_BYTES);
       try {
-        return body();
+        return write();
       } finally {
         limitPages(this.#connection, this.#limitBytes);
       }
@@ -320,6 +311,21 @@ export class Database {
     const caughtUp = this.#sync.caughtUp();
     if (caughtUp !== null) await caughtUp;
     return found;
+  }
+
+  /** Requests a transaction of `body` and of the addition to it, if there is one. `around` calls both. */
+  #request<T>(body: () => T, around: (write: () => T) => T): Promise<T> {
+    const addition = this.#addition;
+    this.#addition = undefined;
+    const both = addition === undefined ? body : () => this.#withAddition(addition, body);
+    return new Promise<T>((resolve, reject) => {
+      const write = (): (() => void) => {
+        const result = around(both);
+        return () => resolve(result);
+      };
+      this.#requested.push({ write, reject });
+      if (this.#requested.length === 1) setImmediate(() => this.#commitRequested());
+    });
   }
 
   /** A body that runs again decides again. */
