@@ -254,4 +254,20 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_by_object ON audit (object_id, at, audit_id) WHERE object_id IS NOT NULL;
   CREATE INDEX audit_by_outcome ON audit (outcome, at, audit_id) WHERE outcome <> 'done';
   `,
+  // The index holds the runs with events that are not told. Runs of projects that tell nobody stay in it.
+  `
+  CREATE TABLE deliveries (
+    delivery_id TEXT PRIMARY KEY, lane TEXT NOT NULL, project_id TEXT NOT NULL, run_id TEXT NOT NULL,
+    number INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL, due_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, body TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX deliveries_owed ON deliveries (lane, due_at, run_id, number) WHERE state = 'owed';
+  CREATE INDEX deliveries_of_run ON deliveries (lane, run_id, number) WHERE state = 'owed';
+  CREATE INDEX deliveries_by_time ON deliveries (lane, created_at, delivery_id);
+  CREATE INDEX deliveries_by_project ON deliveries (project_id);
+  CREATE INDEX deliveries_ended ON deliveries (due_at) WHERE state <> 'owed';
+  ALTER TABLE aggregates ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX aggregates_untold ON aggregates (project_id) WHERE told < event_number;
+  CREATE INDEX documents_of_webhooks ON documents (owner) WHERE kind = 'webhooks';
+  `,
 ];
