@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { DEFAULT_TENANT, newId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import { deliveryIdOf } from "../../src/domain/webhooks.ts";
+import { deliveryIdOf } from "../../src/app/webhooks/webhook-rules.ts";
 import type { AggregateSave } from "../../src/stores/ports/aggregates.ts";
 import type { Delivery, DeliveryTry } from "../../src/stores/ports/deliveries.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";

@@ -254,7 +254,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_by_object ON audit (object_id, at, audit_id) WHERE object_id IS NOT NULL;
   CREATE INDEX audit_by_outcome ON audit (outcome, at, audit_id) WHERE outcome <> 'done';
   `,
-  // The index holds the runs with events that are not told. Runs of projects that tell nobody stay in it.
+  // The index holds the runs with events that are not told. Runs of projects without receivers stay in it.
   `
   CREATE TABLE deliveries (
     delivery_id TEXT PRIMARY KEY, lane TEXT NOT NULL, project_id TEXT NOT NULL, run_id TEXT NOT NULL,

@@ -3,7 +3,7 @@
  * Source of headers and signature: https://www.standardwebhooks.com
  */
 import { createHmac, hash } from "node:crypto";
-import type { DeliveryId } from "./ids.ts";
+import type { DeliveryId } from "../../domain/ids.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -11,8 +11,11 @@ const HOUR_MS = 3_600_000;
 
 /** A delivery that has not succeeded after this time fails. */
 export const DELIVERY_MS = 72 * HOUR_MS;
-/** A webhook whose deliveries have all failed for this time is disabled. */
-export const FAILING_MS = DELIVERY_MS;
+/**
+ * A webhook is disabled when a delivery to it fails for good, and every try has failed for this time. It is shorter than the
+ * time of a delivery by more than the longest delay, so that one delivery is enough.
+ */
+export const FAILING_MS = 60 * HOUR_MS;
 /** After a rotation, requests carry the signature of the earlier secret too for this time. */
 export const EARLIER_SECRET_MS = 24 * HOUR_MS;
 
