@@ -23,7 +23,7 @@ import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
 import type { Stores } from "../stores/ports/stores.ts";
-import { registerWorkerMeters } from "../telemetry/meter-metrics.ts";
+import { registerTurnMeters } from "../telemetry/meter-metrics.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
@@ -87,7 +87,7 @@ export async function startWorker(
     teardown.add(name, () => part.stop());
     part.start();
   }
-  registerWorkerMeters(registry, meters);
+  registerTurnMeters(registry, meters);
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
   registerRetentionMetrics(registry, context.clock, retention.figures);
   return owner;

@@ -5,12 +5,12 @@ import { countEnds } from "../app/runs/run-meters.ts";
 import { startWaitsOf } from "../app/runs/start-waits.ts";
 import { bucketsOf } from "../telemetry/families.ts";
 import { Histogram } from "../telemetry/histogram.ts";
-import { split } from "../telemetry/meter-metrics.ts";
+import { registerRunMeters, split } from "../telemetry/meter-metrics.ts";
 import { Histograms, type Meters } from "../telemetry/meters.ts";
 import { register, registerOne } from "../telemetry/register.ts";
 
 /**
- * Registers the histograms, and answers the function that the kernel calls after each save. The node whose save ended a
+ * Registers the families, and answers the function that the kernel calls after each save. The node whose save ended a
  * wait observes it. Each wait is observed at most once, also after a takeover; it is not observed when that node dies
  * or loses the answer of the save.
  */
@@ -19,6 +19,7 @@ export function registerStartMetrics(registry: Registry, meters: Meters): TurnSa
   const total = new Histogram(bucketsOf("millrace_trigger_to_start_seconds"));
   register(registry, "millrace_start_wait_seconds", () => split(phases.all, ["phase"]));
   registerOne(registry, "millrace_trigger_to_start_seconds", () => total);
+  registerRunMeters(registry, meters);
   return (changed, before, head) => {
     for (const { wait, ms } of startWaitsOf(changed, before)) {
       if (wait === "total") total.observe(ms / 1_000);

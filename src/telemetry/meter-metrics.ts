@@ -34,15 +34,22 @@ export function registerEdgeMeters(registry: Registry, { runsCreated }: Meters):
   register(registry, "millrace_runs_created_total", () => split(runsCreated.all, ["trigger"]));
 }
 
-/** Registers the turns of a worker, and the runs, jobs and steps whose ends it saves. */
-export function registerWorkerMeters(registry: Registry, meters: Meters): void {
+/**
+ * Registers the runs, jobs and steps whose beginnings and ends a node saves. Workers save most of them; an edge saves those
+ * of a run's first turn.
+ */
+export function registerRunMeters(registry: Registry, meters: Meters): void {
   register(registry, "millrace_runs_ended_total", () => split(meters.runsEnded.all, ["status", "trigger"]));
   register(registry, "millrace_run_seconds", () => split(meters.runSeconds.all, ["status"]));
   registerOne(registry, "millrace_jobs_started_total", () => meters.totals.jobsStarted);
   register(registry, "millrace_jobs_ended_total", () => split(meters.jobsEnded.all, ["status"]));
   register(registry, "millrace_steps_ended_total", () => split(meters.stepsEnded.all, ["status"]));
   register(registry, "millrace_step_seconds", () => split(meters.stepSeconds.all, ["status"]));
-  registerOne(registry, "millrace_turn_seconds", () => meters.turns);
+}
+
+/** Registers the turns of a worker. */
+export function registerTurnMeters(registry: Registry, { turns }: Meters): void {
+  registerOne(registry, "millrace_turn_seconds", () => turns);
 }
 
 /** Registers the calls that a gateway answers, and the log lines that it stores. */
