@@ -5,8 +5,12 @@ import { isSafeMethod, proveRequest, type PublicUrl } from "../app/identity/requ
 import type { OpenSessions } from "../app/identity/sessions.ts";
 import type { ApiContext, RequestState } from "./request/state.ts";
 
-/** What a browser opens without a script that sets headers: the address may hold a ticket. */
-const DOWNLOADS = [
+/**
+ * Downloads, which a browser begins without a script, and event streams, for which a script cannot set a header: the
+ * address may hold a ticket.
+ */
+const WITH_TICKET = [
+  /^\/api\/v1\/live\//,
   /^\/api\/v1\/pipelines\/runs\/[^/]+\/artifacts\/[^/]+\/content(\/|$)/,
   /^\/api\/v1\/pipelines\/[^/]+\/runs\/[^/]+\/(logs\/archive|steps\/[^/]+\/logs\/(text|stream))$/,
 ];
@@ -35,7 +39,7 @@ export function requireCaller(
 }
 
 function ticketOf(ctx: ApiContext): string | undefined {
-  if (ctx.method !== "GET" || !DOWNLOADS.some((path) => path.test(ctx.path))) return undefined;
+  if (ctx.method !== "GET" || !WITH_TICKET.some((path) => path.test(ctx.path))) return undefined;
   const { ticket } = ctx.query;
   return typeof ticket === "string" ? ticket : undefined;
 }
