@@ -232,6 +232,7 @@ describe("access", () => {
       manageTeams: "admin",
       createProjects: "admin",
       manageProjects: "admin",
+      deleteProjects: "owner",
       readCluster: "admin",
       readRetention: "admin",
       writeRetention: "admin",
