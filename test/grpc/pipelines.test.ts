@@ -243,6 +243,7 @@ describe("pipelines over gRPC", () => {
         operator: await tokenOf(gateway.context, "viewer"),
         maintainer: await tokenOf(gateway.context, "operator"),
         admin: await tokenOf(gateway.context, "maintainer"),
+        owner: await tokenOf(gateway.context, "admin"),
       };
       const { metadata: agent } = await gateway.register("curious");
       for (const [name, role] of Object.entries(ROLES)) {
