@@ -118,7 +118,7 @@ export async function startEdge(
 ): Promise<string> {
   const oidc = await readOidcFile(config.oidcFile);
   const { trustedProxies, rateLimits, origins, publicUrl: configured } = config;
-  const { server, app, publicUrl } = createHttpServer(context, {
+  const { server, app, publicUrl, followers, streams } = createHttpServer(context, {
     ...options,
     oidc,
     trustedProxies,
@@ -129,8 +129,15 @@ export async function startEdge(
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
   // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts
   // no connection before this turn of the event loop ends.
-  const viewers = attachWebSocketEndpoint(context, { server, app, publicUrl, registry: options.registry });
+  const viewers = attachWebSocketEndpoint(context, {
+    server,
+    app,
+    publicUrl,
+    followers,
+    registry: options.registry,
+  });
   teardown.add("the edge", async () => {
+    streams.endAll();
     // Both at the same time: the server waits for the connections of viewers too.
     await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);
   });

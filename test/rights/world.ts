@@ -147,7 +147,7 @@ export class World {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, text: await response.text() };
+    return { status: response.status, text: await textOf(response) };
   }
 
   async #user(userId: UserId, role: Role | null): Promise<void> {
@@ -354,4 +354,15 @@ export class World {
     await uploads.begin({ uploadId, projectId, state: "uploading", ...file, ...content, ...times });
     await uploads.store({ uploadId, writer: "w" }, content, now, now + 3_600_000);
   }
+}
+
+/** The answer, of a stream that does not end the part with its first objects. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get("content-type") !== "text/event-stream") return response.text();
+  let text = "";
+  for await (const bytes of response.body!) {
+    text += Buffer.from(bytes).toString("utf8");
+    if (/^event: (snapshotDone|caughtUp|ended)$/m.test(text)) break;
+  }
+  return text;
 }

@@ -1797,6 +1797,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/live/run": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Follows one run: a snapshot, then each transition of the run, its jobs, steps, approvals and waits. */
+        readonly get: operations["followRun"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/auth/logout": {
         readonly parameters: {
             readonly query?: never;
@@ -9829,6 +9846,47 @@ export interface operations {
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly followRun: {
+        readonly parameters: {
+            readonly query: {
+                readonly runId: string;
+                readonly after?: number | string;
+                readonly ticket?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description Success. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
