@@ -8,6 +8,7 @@ import { ShardOwner } from "../../queues/shard-owner.ts";
 import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
 import { uploadPruner } from "../app/content/upload-pruner.ts";
+import { AreaDeleter } from "../app/deletion/area-deleter.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
@@ -78,6 +79,7 @@ export async function startWorker(
   const retention = new RetentionPruner(context, config.retention, { owned: () => owner.owned(), ages });
   for (const [name, part] of [
     ["the group reconciler", new GroupReconciler(context, () => owner.owned())],
+    ["the deleter of projects and tenants", new AreaDeleter(context, () => owner.owned())],
     ["the deleter of pipelines", new PipelineDeleter(context, () => owner.owned())],
     ["the artifact pruner", artifactPruner(context, ages)],
     ["the cache pruner", cachePruner(context, ages)],
