@@ -234,6 +234,7 @@ describe("access", () => {
       manageTeams: "admin",
       createProjects: "admin",
       manageProjects: "admin",
+      deleteProjects: "owner",
       readCluster: "admin",
       readRetention: "admin",
       writeRetention: "admin",
@@ -268,7 +269,7 @@ describe("access", () => {
       write: ["manageWebhooks", "runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
-        "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",
+        "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",
         "manageTenantWebhooks", "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters", "writeSettings", "writeTenantSettings", "writeInstallationSettings",
       ],
     };
