@@ -2,6 +2,7 @@
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import { OWNED_ROWS } from "./owned-rows.ts";
 import { AGENT_ROWS } from "./agent-rows.ts";
+import { LOG_ROWS } from "./log-rows.ts";
 import { LIVE_ROWS } from "./live-rows.ts";
 import { UPLOAD_ROWS } from "./upload-rows.ts";
 import type { World } from "./world.ts";
@@ -328,6 +329,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "GET /pipelines/:pipelineId/runs", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/runs/:runId", operation: "readRuns", at: onRun },
   { route: "GET /pipelines/:pipelineId/runs/:runId", operation: "readRuns", at: onPipelineRun },
+  ...LOG_ROWS,
   { route: "GET /pipelines/runs/:runId/timeline", operation: "readRuns", at: onRun },
   { route: "GET /pipelines/runs/:runId/agent-events", operation: "readEvents", at: onRun },
   { route: "GET /pipelines/runs/:runId/outputs", operation: "readRuns", at: onRun },
