@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import type Koa from "koa";
 import koaWebsocket from "koa-websocket";
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { WebSocket } from "ws";
 import type { PublicUrl } from "../app/identity/request-proof.ts";
 import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
@@ -12,6 +12,7 @@ import type { Followers } from "../app/following/followers.ts";
 import { LogPages } from "../app/following/log-pages.ts";
 import { type OutgoingBounds, OutgoingBudget } from "../app/outgoing-budget.ts";
 import { StepRunFinder } from "../app/step-runs.ts";
+import { registerOne } from "../telemetry/register.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
 import { LogFrames } from "./log-frames.ts";
 import { Viewer } from "./viewer.ts";
@@ -115,22 +116,10 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
   }, pingMs);
   pinging.unref();
 
-  new Gauge({
-    name: "millrace_viewers",
-    help: "Open WebSocket connections.",
-    registers: [registry],
-    collect() {
-      this.set(viewers.size);
-    },
-  });
-  new Gauge({
-    name: "millrace_viewer_subscriptions",
-    help: "Live subscriptions of all WebSocket connections.",
-    registers: [registry],
-    collect() {
-      this.set([...viewers.values()].reduce((sum, viewer) => sum + viewer.size, 0));
-    },
-  });
+  registerOne(registry, "millrace_viewers", () => viewers.size);
+  registerOne(registry, "millrace_viewer_subscriptions", () =>
+    [...viewers.values()].reduce((sum, viewer) => sum + viewer.size, 0),
+  );
 
   return {
     async close() {

@@ -268,6 +268,8 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: onProject,
     body: () => ({ description: "d" }),
   },
+  // A run is live in it, so that it stays.
+  { route: "DELETE /projects/:projectId", operation: "deleteProjects", at: onProject },
   ...projectSetting("retention", "readRetention", "writeRetention"),
   ...projectSetting("log-limit", "readLogLimit", "writeLogLimit"),
   ...projectSetting("trust-demand", "readTrustDemand", "writeTrustDemand"),

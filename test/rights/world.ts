@@ -99,11 +99,15 @@ export class World {
     await stores.pipelines.createProject({ projectId, tenantId, name: "owned", createdAt: 1 });
     await stores.pipelines.create(pipelineRecord(this.pipelineId, { projectId }));
     await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
+    const keeper = newId("pl");
+    await stores.pipelines.create(pipelineRecord(keeper, { projectId }));
     await this.keepAgent();
     await this.#user(this.victim, "viewer");
     await this.keepSecrets();
     await this.keepUpload();
     await this.keepTeam();
+    // The project cannot be deleted while this run is live.
+    await this.#started(keeper, WAITING);
     this.runId = await this.#started(this.pipelineId, WAITING);
     this.revisionId = (await stores.pipelines.find(this.pipelineId))!.headRevisionId!;
     this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);

@@ -9,7 +9,9 @@ import {
   ProjectShape,
 } from "../../app/catalogue/projects.ts";
 import type { AppContext } from "../../app/context.ts";
+import { deleteProject } from "../../app/deletion/project-deletion.ts";
 import { wholeListOf } from "../../app/shapes.ts";
+import { forceQuery } from "../request/force-query.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Projects");
@@ -57,5 +59,16 @@ export const PROJECT_ROUTES = [
     tagged,
     changes: { read: (context, { caller, params }) => getProject(context, caller, params), tagged },
     handle: (context, { caller, params, body }) => changeProject(context, caller, { ...params, body }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/projects/:projectId",
+    name: "deleteProject",
+    about: "Deletes a project with everything in it; with `force` also one with live runs, which are stopped.",
+    query: forceQuery,
+    answer: null,
+    errors: ["not_found", "conflict"],
+    changes: { read: (context, { caller, params }) => getProject(context, caller, params), tagged },
+    handle: (context, { caller, params, query }) => deleteProject(context, caller, { ...params, ...query }),
   }),
 ];

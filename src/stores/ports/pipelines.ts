@@ -111,6 +111,8 @@ export interface PipelineStore {
   findProject(projectId: ProjectId): Promise<Project | undefined>;
   /** By their ids; all of them, or those that `only` names. */
   listProjects(only?: ProjectFilter): Promise<readonly Project[]>;
+  /** Removes the record of a project, and nothing that it owns. False when there was no such project. */
+  deleteProject(projectId: ProjectId): Promise<boolean>;
   /** Replaces the retention bounds of a project. False when there is no such project. */
   setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
   /** Replaces the project's own bounds on the log of a step. False when there is no such project. */
@@ -126,7 +128,7 @@ export interface PipelineStore {
   /** Replaces all fields except `headRevisionId`, `createdBy`, `actor` and `createdAt`. */
   update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken">;
   find(pipelineId: PipelineId): Promise<Pipeline | undefined>;
-  /** The pipeline, and whether its deletion is decided (pipeline-deletions.ts). */
+  /** The pipeline, and whether its deletion is decided (deletions.ts). */
   findToRun(pipelineId: PipelineId): Promise<PipelineToRun | undefined>;
   list(filter: PipelineFilter, page: PipelinePageRequest): Promise<Page<Pipeline>>;
   /** Removes the pipeline and its revisions. False when there was no such pipeline. */
