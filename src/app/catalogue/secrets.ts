@@ -1,10 +1,12 @@
 /** Secrets of projects and pipelines: created, replaced, listed and deleted. No answer holds the value of a secret. */
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { type RecordedChange, recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
-import type { SealedSecret, SecretKey, SecretScope } from "../../stores/ports/secrets.ts";
+import { type SealedSecret, type SecretKey, secretIdOf, type SecretScope } from "../../stores/ports/secrets.ts";
+import { createOnce, standInFor, type WithRequestId } from "../request-ids.ts";
 import type { Caller, UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
@@ -59,12 +61,33 @@ type SecretView = z.infer<typeof SecretShape>;
 export async function createSecret(
   context: CatalogueContext,
   caller: Caller,
-  input: z.output<typeof createSecretBody> & { readonly owner: SecretOwner },
+  { requestId, ...input }: z.output<typeof createSecretBody> & WithRequestId & { readonly owner: SecretOwner },
 ): Promise<SecretView> {
   const { user, key } = await reachSecret(context, caller, input);
+  return createOnce(context, {
+    caller: user,
+    scope: `createSecret/${secretIdOf(key)}`,
+    requestId,
+    body: { value: standInFor(context, input.value) },
+    // A secret has no id of its own: a fresh one tells a repeat from the first call.
+    freshId: () => randomUUID(),
+    find: async () => {
+      const found = await context.stores.secrets.get(key);
+      return found?.createdBy === user.name ? secretView(found) : undefined;
+    },
+    create: () => makeSecret(context, user, key, input.value),
+  });
+}
+
+async function makeSecret(
+  context: CatalogueContext,
+  user: UserCaller,
+  key: SecretKey,
+  text: string,
+): Promise<SecretView> {
   const isThere = () =>
     new MillraceError("already_exists", `there is a secret ${key.name} already: PUT gives it a new value`);
-  const created = await context.secrets.create(key, input.value, user.name, (write) =>
+  const created = await context.secrets.create(key, text, user.name, (write) =>
     recorded(user, { ...objectOf(key), after: { version: 1 } }, async () => {
       const outcome = await write();
       if (outcome === "exists") throw isThere();

@@ -10,6 +10,7 @@ import { reachTenant } from "../reaching.ts";
 import { fields, id, listOf, shape, time } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
+import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { requireRoles } from "./areas.ts";
 import type { RightsUseContext } from "./context.ts";
 
@@ -36,15 +37,29 @@ interface AtTeam {
 export async function createTeam(
   context: RightsUseContext,
   caller: Caller,
-  { tenantId, name }: z.output<typeof teamBody> & { readonly tenantId: TenantId },
+  { tenantId, name, requestId }: z.output<typeof teamBody> & WithRequestId & { readonly tenantId: TenantId },
 ): Promise<TeamView> {
   const { user } = await reachTenant(context, caller, "manageTeams", tenantId);
-  const team: Team = { teamId: newId("team"), tenantId, name, createdAt: context.clock.now() };
-  await recorded(user, { kind: "team", id: team.teamId, name, after: { name } }, async () => {
-    if ((await context.stores.rights.createTeam(team)) === "nameTaken") throw nameTaken(name);
+  const { rights } = context.stores;
+  return createOnce(context, {
+    caller: user,
+    scope: `createTeam/${tenantId}`,
+    requestId,
+    body: { name },
+    freshId: () => newId("team"),
+    find: async (teamId) => {
+      const found = await rights.findTeam(teamId);
+      return found && teamView(found);
+    },
+    create: async (teamId) => {
+      const team: Team = { teamId, tenantId, name, createdAt: context.clock.now() };
+      await recorded(user, { kind: "team", id: teamId, name, after: { name } }, async () => {
+        if ((await rights.createTeam(team)) === "nameTaken") throw nameTaken(name);
+      });
+      context.log.info({ teamId, tenantId, by: user.name, userId: user.userId }, "a team was created");
+      return teamView(team);
+    },
   });
-  context.log.info({ teamId: team.teamId, tenantId, by: user.name, userId: user.userId }, "a team was created");
-  return teamView(team);
 }
 
 /** The teams of a tenant, by their names. Throws `not_found`. */

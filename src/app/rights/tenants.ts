@@ -12,6 +12,7 @@ import { reachTenant, tenantIdsFor } from "../reaching.ts";
 import { id, shape, time } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
+import { createOnce, type WithRequestId } from "../request-ids.ts";
 import type { RightsUseContext } from "./context.ts";
 
 const tenantName = givenName(100);
@@ -34,16 +35,34 @@ type TenantView = z.infer<typeof TenantShape>;
 export async function createTenant(
   context: RightsUseContext,
   caller: Caller,
-  { name }: z.output<typeof createTenantBody>,
+  { name, requestId }: z.output<typeof createTenantBody> & WithRequestId,
 ): Promise<TenantView> {
   const user = authoriseUser(caller, "createTenants");
-  const tenant: Tenant = { tenantId: newId("tnt"), name, createdAt: context.clock.now(), archivedAt: null };
-  const { tenantId } = tenant;
+  return createOnce(context, {
+    caller: user,
+    scope: "createTenant",
+    requestId,
+    body: { name },
+    freshId: () => newId("tnt"),
+    find: async (tenantId) => {
+      const found = await context.stores.rights.findTenant(tenantId);
+      return found && tenantView(found);
+    },
+    create: (tenantId) => makeTenant(context, user, { tenantId, name }),
+  });
+}
+
+async function makeTenant(
+  context: RightsUseContext,
+  user: UserCaller,
+  { tenantId, name }: Pick<Tenant, "tenantId" | "name">,
+): Promise<TenantView> {
+  const tenant: Tenant = { tenantId, name, createdAt: context.clock.now(), archivedAt: null };
   const change = { kind: "tenant", id: tenantId, name, area: { tenantId }, after: tenantView(tenant) } as const;
   await recorded(user, change, async () => {
     if ((await context.stores.rights.createTenant(tenant)) === "nameTaken") throw nameTaken(name);
   });
-  context.log.info({ tenantId: tenant.tenantId, by: user.name, userId: user.userId }, "a tenant was created");
+  context.log.info({ tenantId, by: user.name, userId: user.userId }, "a tenant was created");
   return tenantView(tenant);
 }
 

@@ -26,7 +26,9 @@ export const AGENT_ROUTES = [
     about: "Makes a registration token, which only this answer shows.",
     body: createRegistrationTokenBody,
     answer: NewRegistrationTokenShape,
-    handle: (context, { caller, body }) => createRegistrationToken(context, caller, body),
+    errors: ["already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, body, requestId }) => createRegistrationToken(context, caller, { ...body, requestId }),
   }),
   route({
     method: "GET",

@@ -53,8 +53,9 @@ const TENANTS = [
     about: "Creates a tenant.",
     body: createTenantBody,
     answer: TenantShape,
-    errors: ["already_exists"],
-    handle: (context, { caller, body }) => createTenant(context, caller, body),
+    errors: ["already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, body, requestId }) => createTenant(context, caller, { ...body, requestId }),
   }),
   tenantRoute({
     method: "GET",
@@ -102,8 +103,10 @@ const TEAMS = [
     about: "Creates a team.",
     body: teamBody,
     answer: TeamShape,
-    errors: ["not_found", "already_exists"],
-    handle: (context, { caller, params, body }) => createTeam(context, caller, { ...params, ...body }),
+    errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, params, body, requestId }) =>
+      createTeam(context, caller, { ...params, ...body, requestId }),
   }),
   teamRoute({
     method: "GET",
@@ -233,9 +236,10 @@ function accountsOf({ prefix, word, area }: Kind) {
       about: "Makes a service account, which has no role yet.",
       body: serviceAccountBody,
       answer: UserShape,
-      errors: ["not_found", "already_exists"],
-      handle: (context, { caller, params, body }) =>
-        createServiceAccount(context, caller, { ...body, area: area(params) }),
+      errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+      creates: true,
+      handle: (context, { caller, params, body, requestId }) =>
+        createServiceAccount(context, caller, { ...body, requestId, area: area(params) }),
     }),
     accountRoute({
       method: "GET",
@@ -262,8 +266,10 @@ function accountsOf({ prefix, word, area }: Kind) {
       about: "Makes a token of a service account, which only this answer shows.",
       body: serviceTokenBody,
       answer: NewTokenShape,
-      errors: ["not_found"],
-      handle: (context, { caller, params, body }) => createServiceToken(context, caller, { ...account(params), body }),
+      errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+      creates: true,
+      handle: (context, { caller, params, body, requestId }) =>
+        createServiceToken(context, caller, { ...account(params), body: { ...body, requestId } }),
     }),
     accountRoute({
       method: "GET",

@@ -34,8 +34,10 @@ function routesOf(
       about: `Creates a secret of ${whose}. No answer holds its value.`,
       body: createSecretBody,
       answer: SecretShape,
-      errors: ["not_found", "already_exists"],
-      handle: (context, { caller, params, body }) => createSecret(context, caller, { ...body, owner: params }),
+      errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+      creates: true,
+      handle: (context, { caller, params, body, requestId }) =>
+        createSecret(context, caller, { ...body, requestId, owner: params }),
     }),
     route({
       method: "GET",

@@ -21,6 +21,7 @@ export function secretStore(connection: Connection): SecretStore {
       );
       return replaced ?? undefined;
     },
+    get: async (key) => (await collection.findOne({ _id: secretIdOf(key) }, { projection: WITHOUT_ID })) ?? undefined,
     find: ({ projectId, pipelineId }, names) => {
       const scopes = [
         { projectId, pipelineId: null },

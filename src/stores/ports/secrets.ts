@@ -40,6 +40,7 @@ export interface SecretStore {
   create(secret: SealedSecret): Promise<"created" | "exists">;
   /** Stores a new value with the next version, and answers the secret as it is then. Undefined when it is missing. */
   replace(key: SecretKey, value: NewValue): Promise<SealedSecret | undefined>;
+  get(key: SecretKey): Promise<SealedSecret | undefined>;
   /**
    * The secrets of these names that the pipeline or its project has, in no particular order. A name may come twice,
    * once from each scope.

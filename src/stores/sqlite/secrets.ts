@@ -29,6 +29,10 @@ export function secretStore(db: Database): SecretStore {
         const row = db.getNow(`SELECT * FROM secrets WHERE ${OF_KEY}`, ...valuesOf(key), key.name);
         return row && toSecret(row);
       }),
+    async get(key) {
+      const row = await db.get(`SELECT * FROM secrets WHERE ${OF_KEY}`, ...valuesOf(key), key.name);
+      return row && toSecret(row);
+    },
     async find({ projectId, pipelineId }, names) {
       const rows = await db.all(
         `SELECT * FROM secrets WHERE project_id = ? AND pipeline_id IN ('', ?)
