@@ -23,6 +23,7 @@ import { artifactStoreContract } from "./artifact-store.ts";
 import { auditStoreContract } from "./audit-store.ts";
 import { blobStoreContract } from "./blob-store.ts";
 import { cacheStoreContract } from "./cache-store.ts";
+import { conditionalChangesContract } from "./conditional-changes.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { statisticsContract } from "./statistics.ts";
 import { runSearchContract } from "./run-search.ts";
@@ -57,6 +58,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
+  conditionalChangesContract(() => opened.stores);
   documentStoreContract(() => opened.stores);
   loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
@@ -151,6 +153,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
+  conditionalChangesContract(() => stores);
   documentStoreContract(() => stores);
   loginStoreContract(() => stores);
   operationStoresContract(() => stores);

@@ -6,7 +6,8 @@ import { asId, DEFAULT_PROJECT, DEFAULT_TENANT, newId, type ProjectId, type Tena
 import { isArchived, type Project, type ProjectChange, tenantOf } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
-import { noProject } from "../lookups.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { changeRecord } from "../project-record.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { id, shape, time } from "../shapes.ts";
@@ -105,9 +106,21 @@ export async function getProject(
 export async function changeProject(
   context: ProjectContext,
   caller: Caller,
-  { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof changeProjectBody> },
+  input: {
+    readonly projectId: ProjectId;
+    readonly body: z.output<typeof changeProjectBody>;
+  } & WithPrecondition<ProjectView>,
 ): Promise<ProjectView> {
+  return changeUnmoved(() => tryToChange(context, caller, input));
+}
+
+async function tryToChange(
+  context: ProjectContext,
+  caller: Caller,
+  { projectId, body, match }: Parameters<typeof changeProject>[2],
+): Promise<ProjectView | typeof MOVED> {
   const { user, found: stored } = await reachProject(context, caller, "manageProjects", projectId);
+  match?.(projectView(stored));
   const { archived = isArchived(stored), ...fields } = body;
   if (archived && projectId === DEFAULT_PROJECT) {
     throw new MillraceError(
@@ -119,11 +132,10 @@ export async function changeProject(
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const change: ProjectChange = { ...given, archivedAt };
   const [before, after] = [projectView(stored), projectView({ ...stored, ...change })];
-  await recorded(user, { kind: "project", id: projectId, name: stored.name, before, after }, async () => {
-    const outcome = await context.stores.pipelines.changeProject(projectId, change);
-    if (outcome === "missing") throw noProject(projectId);
-    if (outcome === "nameTaken") throw nameTaken(change.name!);
-  });
+  const { name, description: about, archivedAt: since } = stored;
+  const expected = match && { name, description: about, archivedAt: since };
+  const recordable = { kind: "project", id: projectId, name, before, after } as const;
+  if ((await changeRecord(context, user, recordable, change, expected)) === MOVED) return MOVED;
   forgetProjectFacts(context, projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, archived }, "a project was changed");
   return after;

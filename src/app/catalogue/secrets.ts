@@ -6,6 +6,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
 import { type SealedSecret, type SecretKey, secretIdOf, type SecretScope } from "../../stores/ports/secrets.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { createOnce, standInFor, type WithRequestId } from "../request-ids.ts";
 import type { Caller, UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
@@ -55,6 +56,11 @@ export const SecretShape = shape("Secret", {
   updatedBy: z.string(),
 });
 
+interface NamedSecret {
+  readonly owner: SecretOwner;
+  readonly name: string;
+}
+
 type SecretView = z.infer<typeof SecretShape>;
 
 /** Throws `not_found` for an unknown owner, and `already_exists` when the owner has a secret of that name. */
@@ -102,15 +108,31 @@ async function makeSecret(
 export async function replaceSecret(
   context: CatalogueContext,
   caller: Caller,
-  input: z.output<typeof replaceSecretBody> & { readonly owner: SecretOwner; readonly name: string },
+  input: z.output<typeof replaceSecretBody> & NamedSecret & WithPrecondition<SecretView>,
 ): Promise<SecretView> {
+  return changeUnmoved(() => tryToReplace(context, caller, input));
+}
+
+async function tryToReplace(
+  context: CatalogueContext,
+  caller: Caller,
+  { match, ...input }: Parameters<typeof replaceSecret>[2],
+): Promise<SecretView | typeof MOVED> {
   const { user, key } = await reachSecret(context, caller, input);
+  const seen = match && ((await context.stores.secrets.get(key)) ?? missing(key));
+  if (seen !== undefined) match?.(secretView(seen));
   // The version is known when it is stored: the entry names the object only.
-  const replaced = await context.secrets.replace(key, input.value, user.name, (write) =>
-    recorded(user, objectOf(key), async () => (await write()) ?? missing(key)),
-  );
-  if (replaced === undefined) return missing(key);
+  const around = (write: () => Promise<SealedSecret | undefined>) =>
+    recorded(user, objectOf(key), async () => (await write()) ?? false);
+  const replaced = await context.secrets.replace(key, input.value, user.name, around, seen?.version);
+  if (replaced === false) return seen === undefined ? missing(key) : MOVED;
   return logChange(context, user, replaced, "a secret was given a new value");
+}
+
+/** A secret without its value. Throws `not_found`. */
+export async function getSecret(context: CatalogueContext, caller: Caller, input: NamedSecret): Promise<SecretView> {
+  const { key } = await reachSecret(context, caller, input);
+  return secretView((await context.stores.secrets.get(key)) ?? missing(key));
 }
 
 /** Secrets in the order of their names. The list of a pipeline leaves out the secrets of its project. */
@@ -124,11 +146,7 @@ export async function listSecrets(
 }
 
 /** Steps that run keep the value; a step that is dispatched later and reads the secret fails. Throws `not_found`. */
-export async function deleteSecret(
-  context: CatalogueContext,
-  caller: Caller,
-  input: { readonly owner: SecretOwner; readonly name: string },
-): Promise<void> {
+export async function deleteSecret(context: CatalogueContext, caller: Caller, input: NamedSecret): Promise<void> {
   const { user, key } = await reachSecret(context, caller, input);
   if (!(await recorded(user, objectOf(key), () => context.stores.secrets.delete(key)))) throw noSecret(key);
   context.log.info({ ...key, by: user.name }, "a secret was deleted");

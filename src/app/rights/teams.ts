@@ -10,6 +10,7 @@ import { reachTenant } from "../reaching.ts";
 import { fields, id, listOf, shape, time } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { requireRoles } from "./areas.ts";
 import type { RightsUseContext } from "./context.ts";
@@ -83,9 +84,18 @@ export async function getTeam(context: RightsUseContext, caller: Caller, at: AtT
 export async function renameTeam(
   context: RightsUseContext,
   caller: Caller,
-  { name, ...at }: AtTeam & z.output<typeof teamBody>,
+  input: AtTeam & z.output<typeof teamBody> & WithPrecondition<TeamView>,
 ): Promise<TeamView> {
+  return changeUnmoved(() => tryToRename(context, caller, input));
+}
+
+async function tryToRename(
+  context: RightsUseContext,
+  caller: Caller,
+  { name, match, ...at }: Parameters<typeof renameTeam>[2],
+): Promise<TeamView | typeof MOVED> {
   const { user, team } = await reachTeam(context, caller, at);
+  match?.(teamView(team));
   const change = {
     kind: "team",
     id: team.teamId,
@@ -93,11 +103,13 @@ export async function renameTeam(
     before: { name: team.name },
     after: { name },
   } as const;
-  await recorded(user, change, async () => {
-    const outcome = await context.stores.rights.renameTeam(team.teamId, name);
+  const isRenamed = await recorded(user, change, async () => {
+    const outcome = await context.stores.rights.renameTeam(team.teamId, name, match && { name: team.name });
     if (outcome === "missing") throw noTeam(at.teamId);
     if (outcome === "nameTaken") throw nameTaken(name);
+    return outcome === "changed";
   });
+  if (!isRenamed) return MOVED;
   return teamView({ ...team, name });
 }
 

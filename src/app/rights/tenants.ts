@@ -12,6 +12,7 @@ import { reachTenant, tenantIdsFor } from "../reaching.ts";
 import { id, shape, time } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import type { RightsUseContext } from "./context.ts";
 
@@ -92,18 +93,34 @@ export async function getTenant(
 export async function changeTenant(
   context: RightsUseContext,
   caller: Caller,
-  { tenantId, body }: { readonly tenantId: TenantId; readonly body: z.output<typeof changeTenantBody> },
+  input: {
+    readonly tenantId: TenantId;
+    readonly body: z.output<typeof changeTenantBody>;
+  } & WithPrecondition<TenantView>,
 ): Promise<TenantView> {
+  return changeUnmoved(() => tryToChange(context, caller, input));
+}
+
+async function tryToChange(
+  context: RightsUseContext,
+  caller: Caller,
+  { tenantId, body, match }: Parameters<typeof changeTenant>[2],
+): Promise<TenantView | typeof MOVED> {
   const { user, found: stored } = await reachTenant(context, caller, "manageTenants", tenantId);
+  match?.(tenantView(stored));
   const { name = stored.name, archived = stored.archivedAt !== null } = body;
   if (archived && tenantId === DEFAULT_TENANT) throw isDefault("archived");
   const change = { name, archivedAt: archived ? (stored.archivedAt ?? context.clock.now()) : null };
   const [before, after] = [tenantView(stored), tenantView({ ...stored, ...change })];
-  await recorded(user, { kind: "tenant", id: tenantId, name: stored.name, before, after }, async () => {
-    const outcome = await context.stores.rights.changeTenant(tenantId, change);
+  const expected = match && { name: stored.name, archivedAt: stored.archivedAt };
+  const recordable = { kind: "tenant", id: tenantId, name: stored.name, before, after } as const;
+  const isChanged = await recorded(user, recordable, async () => {
+    const outcome = await context.stores.rights.changeTenant(tenantId, change, expected);
     if (outcome === "missing") throw noTenant(tenantId);
     if (outcome === "nameTaken") throw nameTaken(name);
+    return outcome === "changed";
   });
+  if (!isChanged) return MOVED;
   forgetTenantFacts(context);
   context.log.info({ tenantId, by: user.name, userId: user.userId, archived }, "a tenant was changed");
   return after;

@@ -67,8 +67,8 @@ export const IDENTITY_ROUTES = [
     answer: UserShape,
     errors: ["not_found", "already_exists", "conflict"],
     tagged,
-    changes: { read: (context, { caller, params }) => getUser(context, caller, params), tagged },
-    handle: (context, { caller, params, body }) => changeUser(context, caller, { ...params, body }),
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => changeUser(context, caller, { ...params, body, match }),
   }),
   route({
     method: "DELETE",

@@ -55,7 +55,7 @@ export const PROJECT_ROUTES = [
     answer: ProjectShape,
     errors: ["not_found", "already_exists", "conflict"],
     tagged,
-    changes: { read: (context, { caller, params }) => getProject(context, caller, params), tagged },
-    handle: (context, { caller, params, body }) => changeProject(context, caller, { ...params, body }),
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => changeProject(context, caller, { ...params, body, match }),
   }),
 ];

@@ -2,7 +2,7 @@
 import type { AppContext } from "../../app/context.ts";
 import { NewTokenShape, TokenShape } from "../../app/identity/personal-tokens.ts";
 import { UserShape } from "../../app/identity/users.ts";
-import { deleteMember, listMembers, memberBody, MemberShape, putMember } from "../../app/rights/members.ts";
+import { deleteMember, getMember, listMembers, memberBody, MemberShape, putMember } from "../../app/rights/members.ts";
 import {
   createServiceAccount,
   createServiceToken,
@@ -36,7 +36,8 @@ import {
   TenantShape,
 } from "../../app/rights/tenants.ts";
 import { wholeListOf } from "../../app/shapes.ts";
-import { asId, type ProjectId, type TenantId, type UserId } from "../../domain/ids.ts";
+import type { z } from "zod";
+import { asId, type ProjectId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
 import { routesFor } from "../route.ts";
 
@@ -44,6 +45,12 @@ const tenantRoute = routesFor<AppContext>("Tenants");
 const teamRoute = routesFor<AppContext>("Teams");
 const memberRoute = routesFor<AppContext>("Members");
 const accountRoute = routesFor<AppContext>("Service accounts");
+
+/** All of it can be changed. */
+const tagged = (shown: unknown) => shown;
+/** The members of a team are no part of its name. */
+const teamTag = ({ teamId, name }: { readonly teamId: TeamId; readonly name: string }) => ({ teamId, name });
+const memberTag = ({ memberId, role }: z.infer<typeof MemberShape>) => ({ memberId, role });
 
 const TENANTS = [
   tenantRoute({
@@ -72,6 +79,7 @@ const TENANTS = [
     about: "Reads a tenant.",
     answer: TenantShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getTenant(context, caller, params),
   }),
   tenantRoute({
@@ -82,7 +90,9 @@ const TENANTS = [
     body: changeTenantBody,
     answer: TenantShape,
     errors: ["not_found", "already_exists", "conflict"],
-    handle: (context, { caller, params, body }) => changeTenant(context, caller, { ...params, body }),
+    tagged,
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => changeTenant(context, caller, { ...params, body, match }),
   }),
   tenantRoute({
     method: "DELETE",
@@ -124,6 +134,7 @@ const TEAMS = [
     about: "Reads a team with its members.",
     answer: TeamDetailsShape,
     errors: ["not_found"],
+    tagged: teamTag,
     handle: (context, { caller, params }) => getTeam(context, caller, params),
   }),
   teamRoute({
@@ -134,7 +145,9 @@ const TEAMS = [
     body: teamBody,
     answer: TeamShape,
     errors: ["not_found", "already_exists"],
-    handle: (context, { caller, params, body }) => renameTeam(context, caller, { ...params, ...body }),
+    tagged: teamTag,
+    changes: { tagged: teamTag },
+    handle: (context, { caller, params, body, match }) => renameTeam(context, caller, { ...params, ...body, match }),
   }),
   teamRoute({
     method: "DELETE",
@@ -200,6 +213,17 @@ function membersOf({ prefix, word, area }: Kind) {
       handle: (context, { caller, params }) => listMembers(context, caller, { area: area(params) }),
     }),
     memberRoute({
+      method: "GET",
+      path: `${prefix}/members/:member`,
+      name: `get${word}Member`,
+      about: "Reads the role of a user, named by id or name, or of a team in exactly this place.",
+      answer: MemberShape,
+      errors: ["not_found"],
+      tagged: memberTag,
+      handle: (context, { caller, params }) =>
+        getMember(context, caller, { area: area(params), member: params.member }),
+    }),
+    memberRoute({
       method: "PUT",
       path: `${prefix}/members/:member`,
       name: `put${word}Member`,
@@ -207,8 +231,10 @@ function membersOf({ prefix, word, area }: Kind) {
       body: memberBody,
       answer: MemberShape,
       errors: ["not_found"],
-      handle: (context, { caller, params, body }) =>
-        putMember(context, caller, { area: area(params), member: params.member, ...body }),
+      tagged: memberTag,
+      changes: { tagged: memberTag },
+      handle: (context, { caller, params, body, match }) =>
+        putMember(context, caller, { area: area(params), member: params.member, ...body, match }),
     }),
     memberRoute({
       method: "DELETE",

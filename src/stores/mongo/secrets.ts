@@ -13,9 +13,9 @@ export function secretStore(connection: Connection): SecretStore {
   return {
     create: async (secret) =>
       (await insertIfAbsent(collection, { _id: secretIdOf(secret), ...secret })) ? "created" : "exists",
-    async replace(key, { keyId, sealed, updatedAt, updatedBy }) {
+    async replace(key, { keyId, sealed, updatedAt, updatedBy }, version) {
       const replaced = await collection.findOneAndUpdate(
-        { _id: secretIdOf(key) },
+        { _id: secretIdOf(key), ...(version !== undefined && { version }) },
         { $set: { keyId, sealed, updatedAt, updatedBy }, $inc: { version: 1 } },
         { returnDocument: "after", projection: WITHOUT_ID },
       );

@@ -1,0 +1,31 @@
+/** Changes of the record of a project. */
+import { type RecordedChange, recorded } from "../audit/trail.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { asId, type ProjectId } from "../domain/ids.ts";
+import type { Expected } from "../stores/ports/expected.ts";
+import type { Project, ProjectChange } from "../stores/ports/pipelines.ts";
+import type { WithStores } from "./context.ts";
+import type { UserCaller } from "./identity/access.ts";
+import { noProject } from "./lookups.ts";
+import { MOVED } from "./preconditions.ts";
+
+/**
+ * Changes the record of the project that `change.id` names, and records the change. Answers {@link MOVED}, and changes
+ * nothing, when the record is not as `expected`. Throws `not_found`, and `already_exists` for a name that is taken.
+ */
+export async function changeRecord(
+  { stores }: WithStores<"pipelines">,
+  user: UserCaller,
+  change: RecordedChange,
+  fields: ProjectChange,
+  expected?: Expected<Project>,
+): Promise<"changed" | typeof MOVED> {
+  const projectId = asId<ProjectId>(change.id);
+  const isChanged = await recorded(user, change, async () => {
+    const outcome = await stores.pipelines.changeProject(projectId, fields, expected);
+    if (outcome === "missing") throw noProject(projectId);
+    if (outcome !== "nameTaken") return outcome === "changed";
+    throw new MillraceError("already_exists", `there is a project named ${JSON.stringify(fields.name)} already`);
+  });
+  return isChanged ? "changed" : MOVED;
+}
