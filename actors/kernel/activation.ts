@@ -177,7 +177,9 @@ export class Activation {
     try {
       const messages = [...(await this.#takeCommands()), ...this.#dueTimers(loaded), ...taken];
       if (messages.length === 0) return "done";
+      const begunAt = this.#context.clock.monotonic();
       const { outcome, decided } = await this.#decideAndSave(loaded, messages);
+      this.#context.onTurnTaken?.(this.#context.clock.monotonic() - begunAt);
       const left = outcome === "conflict" ? messages.length : messages.length - decided;
       this.#waiting.unshift(...taken.slice(Math.max(0, taken.length - left)));
       // Commands and timers that were left are found again: the commands in the inbox, the timers in the snapshot.
@@ -312,7 +314,7 @@ export class Activation {
       this.#forgetLoaded();
       return "conflict";
     }
-    this.#context.onTurnSaved?.(changed, loaded.actors);
+    this.#context.onTurnSaved?.(changed, loaded.actors, saved);
     const made = changed.filter(({ id }) => !loaded.actors.has(id));
     for (const actor of changed) loaded.actors.set(actor.id, actor);
     loaded.ended.saved(left, made, loaded.actors);

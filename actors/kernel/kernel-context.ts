@@ -2,6 +2,7 @@
 import type { Clock, Timers } from "../../src/domain/clock.ts";
 import type { RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
+import type { AggregateHead } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import type { AggregateType } from "./actor-kind.ts";
 import { CREATOR_MS } from "./first-turn.ts";
@@ -21,13 +22,19 @@ export interface KernelContext extends PerformerPorts {
   readonly timing: KernelTiming;
   /** For metrics. It must not throw, and must return quickly. */
   readonly onTurnSaved?: TurnSaved;
+  /** For metrics, too: called after each turn that has decided something, with its milliseconds until its effects were performed. */
+  readonly onTurnTaken?: (ms: number) => void;
 }
 
 /**
- * Called after each save that the store has confirmed, with the actors that it changed, and all actors as they were
- * before.
+ * Called after each save that the store has confirmed, with the actors that it changed, all actors as they were before,
+ * and the head after it.
  */
-export type TurnSaved = (changed: readonly LiveActor[], before: ReadonlyMap<string, LiveActor>) => void;
+export type TurnSaved = (
+  changed: readonly LiveActor[],
+  before: ReadonlyMap<string, LiveActor>,
+  head: AggregateHead<RootId>,
+) => void;
 
 /** Totals since the start of the process, and gauges, for metrics and tests. */
 export interface KernelCounters {

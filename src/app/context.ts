@@ -17,6 +17,7 @@ import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
 import type { Stores } from "../stores/ports/stores.ts";
+import type { Meters } from "../telemetry/meters.ts";
 
 export interface AppContext {
   /** The truth: everything that has to survive a restart. */
@@ -41,6 +42,8 @@ export interface AppContext {
   readonly log: Logger;
   /** Hears of each run that is created here. Absent: no part of this process needs to know. */
   readonly begunRuns?: BegunRuns;
+  /** Counts what this node does. Absent: nothing reads the counts. */
+  readonly meters?: Meters;
   /** Number of mailbox shards; fixed for a deployment. */
   readonly shards: number;
   /** First word of event types. */

@@ -1,13 +1,28 @@
-/** Changes of the record of a project. */
+/** The record of a project: what callers see of it, and its changes. */
+import { z } from "zod";
 import { type RecordedChange, recorded } from "../audit/trail.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { asId, type ProjectId } from "../domain/ids.ts";
+import { asId, type ProjectId, type TenantId } from "../domain/ids.ts";
 import type { Expected } from "../stores/ports/expected.ts";
-import type { Project, ProjectChange } from "../stores/ports/pipelines.ts";
+import { isArchived, type Project, type ProjectChange, tenantOf } from "../stores/ports/pipelines.ts";
 import type { WithStores } from "./context.ts";
 import type { UserCaller } from "./identity/access.ts";
 import { noProject } from "./lookups.ts";
 import { MOVED } from "./preconditions.ts";
+import { id, shape, time } from "./shapes.ts";
+import { rfc3339 } from "./times.ts";
+
+export const ProjectShape = shape("Project", {
+  projectId: id<ProjectId>(),
+  /** The owner. */
+  tenantId: id<TenantId>(),
+  name: z.string(),
+  description: z.string(),
+  archived: z.boolean(),
+  createdAt: time,
+});
+
+export type ProjectView = z.infer<typeof ProjectShape>;
 
 /**
  * Changes the record of the project that `change.id` names, and records the change. Answers {@link MOVED}, and changes
@@ -28,4 +43,16 @@ export async function changeRecord(
     throw new MillraceError("already_exists", `there is a project named ${JSON.stringify(fields.name)} already`);
   });
   return isChanged ? "changed" : MOVED;
+}
+
+export function projectView(project: Project): ProjectView {
+  const { projectId, name, description: text = "", createdAt } = project;
+  return {
+    projectId,
+    tenantId: tenantOf(project),
+    name,
+    description: text,
+    archived: isArchived(project),
+    createdAt: rfc3339(createdAt),
+  };
 }

@@ -9,7 +9,9 @@ import type { JobRunId, PipelineId, ProjectId, RunId, StepRunId, TenantId } from
 import { type Area, highestRole, NO_RIGHTS, type Role, roleReaches } from "../domain/roles.ts";
 import type { AggregateHead, JobLocation, StepLocation } from "../stores/ports/aggregates.ts";
 import type { Pipeline, Project } from "../stores/ports/pipelines.ts";
+import { ownerOf } from "../stores/ports/documents.ts";
 import type { Tenant } from "../stores/ports/rights.ts";
+import { areasBeingDeleted, isBeingDeleted } from "./areas-being-deleted.ts";
 import type { WithStores } from "./context.ts";
 import {
   type ActingUser,
@@ -52,6 +54,8 @@ export async function reach<T>(
 ): Promise<Reached<T>> {
   const looking = authoriseLookUp(caller, operation);
   const found = await sought.find();
+  const deleted = await areasBeingDeleted(context);
+  if (deleted.size > 0 && deleted.has(ownerOf({ projectId: await sought.projectOf(found) }))) throw sought.missing();
   const role = await roleIn(context, looking, async () => sought.projectOf(found));
   looking.trail?.actsIn({ projectId: await sought.projectOf(found) });
   return { user: authoriseAs(looking, operation, role, sought.missing), found };
@@ -91,13 +95,18 @@ export async function projectsFor(
   operation: ProjectOperation,
 ): Promise<{ readonly user: UserCaller; readonly projects: readonly Project[] | "all" }> {
   const user = authoriseLookUp(caller, operation);
-  if (mayEverywhere(user, operation)) return { user, projects: "all" };
+  const deleted = await areasBeingDeleted(context);
+  const isKept = ({ projectId }: Project): boolean => !deleted.has(ownerOf({ projectId }));
+  if (mayEverywhere(user, operation)) {
+    if (deleted.size === 0) return { user, projects: "all" };
+    return { user, projects: (await context.stores.pipelines.listProjects()).filter(isKept) };
+  }
   const { tenants, projects } = user.rights ?? NO_RIGHTS;
   const needed = USER_OPERATIONS[operation].role;
   const projectIds = [...projects].flatMap(([id, role]) => (roleReaches(role, needed) ? [id] : []));
   const tenantIds = [...tenants].flatMap(([id, role]) => (roleReaches(role, needed) ? [id] : []));
   if (projectIds.length === 0 && tenantIds.length === 0) return { user, projects: [] };
-  return { user, projects: await context.stores.pipelines.listProjects({ projectIds, tenantIds }) };
+  return { user, projects: (await context.stores.pipelines.listProjects({ projectIds, tenantIds })).filter(isKept) };
 }
 
 /** {@link projectsFor} as the filter that stores take: undefined for every project. */
@@ -134,6 +143,7 @@ export async function reachTenant(
 ): Promise<Reached<Tenant>> {
   const looking = authoriseLookUp(caller, operation);
   const found = (await context.stores.rights.findTenant(tenantId)) ?? raise(missing());
+  if (await isBeingDeleted(context, { tenantId })) throw missing();
   const role = await roleInArea(context, looking, { tenantId });
   looking.trail?.actsIn({ tenantId });
   return { user: authoriseAs(looking, operation, role, missing), found };
@@ -193,7 +203,8 @@ export async function authoriseOnRun(
 ): Promise<UserCaller> {
   const looking = authoriseLookUp(caller, operation);
   // The audit log has to know the project of a change.
-  if (looking.trail === undefined && mayEverywhere(looking, operation)) return looking;
+  const isSure = looking.trail === undefined && mayEverywhere(looking, operation);
+  if (isSure && (await areasBeingDeleted(context)).size === 0) return looking;
   return (await reachRun(context, caller, operation, runId, pipelineId)).user;
 }
 

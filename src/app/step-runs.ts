@@ -4,7 +4,7 @@ import { MillraceError } from "../domain/errors.ts";
 import { asId, type JobRunId, type PipelineId, type ProjectId, type RunId, type StepRunId } from "../domain/ids.ts";
 import type { Caller } from "./identity/access.ts";
 import type { WithStores } from "./context.ts";
-import { reach, type RightsContext } from "./reaching.ts";
+import { reach, reachRun, type RightsContext } from "./reaching.ts";
 import { RecentlyRead } from "./recently-read.ts";
 
 export interface StepRunName {
@@ -60,6 +60,32 @@ export class StepRunFinder {
     }
     return facts;
   }
+}
+
+/** A step run with what wrote its log. */
+export interface LoggedStep extends LocatedStepRun {
+  readonly jobId: JobRunId;
+  readonly stepRunId: StepRunId;
+  /** The state of the step run that wrote the log; for a reused step, that of the earlier run. */
+  readonly writer: StepState;
+}
+
+/** A step run, for callers who may read its log. Throws `forbidden`, and `not_found` for a step of another run. */
+export async function reachLog(
+  context: RightsContext & WithStores<"aggregates" | "plans">,
+  caller: Caller,
+  { pipelineId, runId, stepRunId }: Pick<StepRunName, "pipelineId" | "stepRunId"> & { readonly runId: RunId },
+): Promise<LoggedStep> {
+  const { stores } = context;
+  await reachRun(context, caller, "readLogs", runId, pipelineId);
+  const location = await stores.aggregates.findStep(stepRunId);
+  if (location === undefined || location.runId !== runId) throw noStepRun(stepRunId, runId);
+  const { jobIndex, index, reusedFrom } = location.actor.state as StepState;
+  const uses = (await stores.plans.loadJob(runId, jobIndex))?.steps[index]?.uses ?? "";
+  const writer = reusedFrom === null ? location : await stores.aggregates.findStep(reusedFrom);
+  if (writer === undefined) throw noStepRun(reusedFrom!);
+  const { jobId } = location;
+  return { runId, jobId, stepRunId, uses, logOf: writer.stepRunId, writer: writer.actor.state as StepState };
 }
 
 async function readFacts({ stores }: WithStores<"aggregates" | "plans">, stepRunId: StepRunId): Promise<StepRunFacts> {

@@ -53,6 +53,8 @@ const OF_VACANCIES = ["vacancies", "classes", "classVersion", "classUse", "gatew
 const KEYS = [...OF_OFFERS, ...OF_VACANCIES].map((name) => `{board}:${name}`);
 /** The hash of offers, and the prefix of the sets of places. */
 export const [OFFERS_KEY, PLACES_PREFIX] = [KEYS[0]!, KEYS[7]!];
+/** The hash of lanes, and the prefix of the lanes' own keys. */
+export const LANE_KEYS = [KEYS[1]!, KEYS[6]!] as const;
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
 /** How long a copy of the lanes without a match counts as up to date, without a call to Redis. */

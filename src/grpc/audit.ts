@@ -27,6 +27,7 @@ export const RECORDED_METHODS: ReadonlyMap<string, string> = new Map([
   ["/pipeline.v1.Pipeline/RestoreRevision", "restoreRevision"],
   ["/pipeline.v1.Pipeline/CreateProject", "createProject"],
   ["/pipeline.v1.Pipeline/UpdateProject", "changeProject"],
+  ["/pipeline.v1.Pipeline/DeleteProject", "deleteProject"],
   ["/pipeline.v1.Pipeline/Approve", "approve"],
   ["/pipeline.v1.Pipeline/Reject", "reject"],
   ["/steprun.v1.StepRun/CreateStepRun", "createStepRun"],

@@ -1,7 +1,17 @@
-/** Checks around the handler of every call: its request can be decoded, and a unary call has a bound in time. */
-import { ServerInterceptingCall, type ServerInterceptor, type ServiceDefinition } from "@grpc/grpc-js";
+/**
+ * What is around the handler of every call: the call is measured, its request can be decoded, and a unary call has a bound
+ * in time.
+ */
+import {
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServiceDefinition,
+  status as Status,
+} from "@grpc/grpc-js";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { Meters } from "../telemetry/meters.ts";
 import { toStatus } from "./status.ts";
 
 /** A unary call whose caller sets no deadline may take this long. */
@@ -52,6 +62,33 @@ function countReservedKeys(bytes: Buffer): number {
   let count = 0;
   for (let at = bytes.indexOf(RESERVED_BYTES); at >= 0; at = bytes.indexOf(RESERVED_BYTES, at + 1)) count++;
   return count;
+}
+
+/** Measures unary calls and counts streams, by method and status. It comes before those that answer calls. */
+export function measureCalls(clock: Clock, { grpcCalls, grpcStreams, openStreams }: Meters): ServerInterceptor {
+  return ({ path, requestStream, responseStream }, call) => {
+    const begunAt = clock.monotonic();
+    const method = path.slice(1);
+    const isStream = requestStream || responseStream;
+    if (isStream) openStreams.add(method, 1);
+    let hasEnded = false;
+    const end = (code: Status): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      const key = `${method} ${Status[code]}`;
+      if (!isStream) return grpcCalls.of(key).observe((clock.monotonic() - begunAt) / 1_000);
+      openStreams.add(method, -1);
+      grpcStreams.add(key);
+    };
+    return new ServerInterceptingCall(call, {
+      // The library calls this also for calls that have been answered.
+      start: (next) => next({ onCancel: () => end(Status.CANCELLED) }),
+      sendStatus(sent, next) {
+        end(sent.code ?? Status.UNKNOWN);
+        next(sent);
+      },
+    });
+  };
 }
 
 /** Answers `malformed_request` to a request that {@link decodable} could not decode. No handler sees such a request. */

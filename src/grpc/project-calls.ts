@@ -7,15 +7,19 @@ import {
   createProjectBody,
   getProject,
   listProjects,
-  type ProjectView,
 } from "../app/catalogue/projects.ts";
+import { deleteProject } from "../app/deletion/project-deletion.ts";
 import type { AppContext } from "../app/context.ts";
+import type { ProjectView } from "../app/project-record.ts";
 import { asId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
 import { nonEmpty, unixMs, withoutUndefined } from "./messages/fields.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 
-type ProjectCalls = Pick<PipelineServer, "listProjects" | "getProject" | "createProject" | "updateProject">;
+type ProjectCalls = Pick<
+  PipelineServer,
+  "listProjects" | "getProject" | "createProject" | "updateProject" | "deleteProject"
+>;
 
 export function projectCalls(context: AppContext): ProjectCalls {
   return {
@@ -37,6 +41,11 @@ export function projectCalls(context: AppContext): ProjectCalls {
     updateProject: unary(context, async ({ projectId, name, description, archived }, { caller }) => {
       const body = parseMessage(changeProjectBody, withoutUndefined({ name, description, archived }));
       return { project: projectRecord(await changeProject(context, caller, { projectId: asId(projectId), body })) };
+    }),
+
+    deleteProject: unary(context, async ({ projectId, force }, { caller }) => {
+      await deleteProject(context, caller, { projectId: asId(projectId), force });
+      return {};
     }),
   };
 }

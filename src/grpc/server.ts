@@ -22,7 +22,7 @@ import type { TlsSource } from "../domain/tls.ts";
 import { AgentChannels } from "./agent-channel.ts";
 import { auditService } from "./audit-service.ts";
 import { agentService } from "./agent-service.ts";
-import { boundUnary, decodable, refuseUndecodable, UNARY_MS } from "./call-bounds.ts";
+import { boundUnary, decodable, measureCalls, refuseUndecodable, UNARY_MS } from "./call-bounds.ts";
 import { serverCredentials } from "./credentials.ts";
 import { type DeafBounds, resetDeafCallers } from "./deaf-callers.ts";
 import { gatewayService } from "./gateway-service.ts";
@@ -32,6 +32,7 @@ import { ServerStreams } from "./server-streams.ts";
 import { ReflectionAlphaService, reflectionService } from "./reflection-service.ts";
 import { stepRunService } from "./step-run-service.ts";
 import { streamService } from "./stream-service.ts";
+import { Meters } from "../telemetry/meters.ts";
 import { Admission } from "../gateway/admission.ts";
 import { gatewayContext } from "../gateway/gateway-context.ts";
 
@@ -87,7 +88,9 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     // Channelz keeps statistics of each connection and call. Nothing reads them.
     "grpc.enable_channelz": 0,
     interceptors: [
+      // The first one, because it needs the call of the library itself.
       resetDeafCallers(context.clock, options.deaf),
+      measureCalls(context.clock, context.meters ?? new Meters()),
       refuseUndecodable(log),
       boundUnary(log, options.unaryMs ?? UNARY_MS),
     ],

@@ -5,8 +5,15 @@ import { isSafeMethod, proveRequest, type PublicUrl } from "../app/identity/requ
 import type { OpenSessions } from "../app/identity/sessions.ts";
 import type { ApiContext, RequestState } from "./request/state.ts";
 
-/** Downloads, which a browser begins without a script: the address may hold a ticket. */
-const DOWNLOAD = /^\/api\/v1\/pipelines\/runs\/[^/]+\/artifacts\/[^/]+\/content(\/|$)/;
+/**
+ * Downloads, which a browser begins without a script, and event streams, for which a script cannot set a header: the
+ * address may hold a ticket.
+ */
+const WITH_TICKET = [
+  /^\/api\/v1\/live\//,
+  /^\/api\/v1\/pipelines\/runs\/[^/]+\/artifacts\/[^/]+\/content(\/|$)/,
+  /^\/api\/v1\/pipelines\/[^/]+\/runs\/[^/]+\/(logs\/archive|steps\/[^/]+\/logs\/(text|stream))$/,
+];
 
 /**
  * Sets the caller of the request. Throws `unauthenticated`. A download whose token is revoked is cut off: its status is
@@ -32,7 +39,7 @@ export function requireCaller(
 }
 
 function ticketOf(ctx: ApiContext): string | undefined {
-  if (ctx.method !== "GET" || !DOWNLOAD.test(ctx.path)) return undefined;
+  if (ctx.method !== "GET" || !WITH_TICKET.some((path) => path.test(ctx.path))) return undefined;
   const { ticket } = ctx.query;
   return typeof ticket === "string" ? ticket : undefined;
 }

@@ -1,9 +1,12 @@
 /** Middleware around every request: its id, its bound in time, its metric and its headers. */
 import { randomUUID } from "node:crypto";
 import type { Middleware } from "koa";
-import { Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { split } from "../telemetry/meter-metrics.ts";
+import { Histograms } from "../telemetry/meters.ts";
+import { register } from "../telemetry/register.ts";
 import type { RequestState } from "./request/state.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -11,13 +14,8 @@ const ANSWER_WITHIN_MS = 30_000;
 
 /** Takes the caller's `x-request-id` or makes one, sends it with the answer, logs the request and measures its time by route. */
 export function observeRequests(context: AppContext, registry: Registry): Middleware<RequestState> {
-  const seconds = new Histogram({
-    name: "millrace_http_request_seconds",
-    help: "Time from the head of a request to its answer.",
-    labelNames: ["method", "route", "status"] as const,
-    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 30],
-    registers: [registry],
-  });
+  const seconds = new Histograms("millrace_http_request_seconds");
+  register(registry, "millrace_http_request_seconds", () => split(seconds.all, ["method", "route", "status"]));
   return async (ctx, next) => {
     const given = ctx.get("x-request-id");
     ctx.state.requestId = REQUEST_ID.test(given) ? given : randomUUID();
@@ -28,7 +26,7 @@ export function observeRequests(context: AppContext, registry: Registry): Middle
     const { method, status } = ctx;
     // The pattern of the route, never the path: each id and each mistyped path would become a time series.
     const route = String(ctx["_matchedRoute"] ?? "none");
-    seconds.observe({ method, route, status }, elapsedMs / 1_000);
+    seconds.of(`${method} ${route} ${status}`).observe(elapsedMs / 1_000);
     context.log.debug({ requestId: ctx.state.requestId, method, path: ctx.path, status, elapsedMs }, "answered");
   };
 }

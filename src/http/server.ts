@@ -4,6 +4,7 @@ import Router from "@koa/router";
 import Koa from "koa";
 import type { Registry } from "prom-client";
 import { DevicePaces } from "../app/identity/device-logins.ts";
+import { Followers } from "../app/following/followers.ts";
 import { LoginThrottle } from "../app/identity/login-throttle.ts";
 import { type PublicUrl, readCookie, sessionCookieName } from "../app/identity/request-proof.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
@@ -22,6 +23,8 @@ import { addHealthRoutes } from "./health.ts";
 import { createListener, listenerUrl } from "./listener.ts";
 import { addForms } from "./login/forms.ts";
 import { HeldRefusals } from "./login/held-refusals.ts";
+import { EventStreams } from "./live/event-streams.ts";
+import { LIVE_ROUTES } from "./live/live-routes.ts";
 import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "./login/login-routes.ts";
 import { addOidcRoutes } from "./login/oidc-routes.ts";
 import { compressJson } from "./manners/compression.ts";
@@ -61,6 +64,8 @@ export interface HttpServerOptions {
   readonly deaf?: DeafBounds;
   /** Milliseconds between two checks of the tokens of answers that are still being sent. */
   readonly sessionCheckMs?: number;
+  /** What event streams share with the WebSockets of the same edge. */
+  readonly followers?: Followers;
 }
 
 export interface HttpEdge {
@@ -69,6 +74,9 @@ export interface HttpEdge {
   /** For the WebSocket endpoint, which shares the listener. */
   readonly app: Koa<RequestState>;
   readonly publicUrl: PublicUrl;
+  /** For the WebSocket endpoint. */
+  readonly followers: Followers;
+  readonly streams: EventStreams;
 }
 
 const API = "/api/v1";
@@ -123,6 +131,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const recorder = recorderOf(ground, addressOf);
   addRoutes(api, context, API_ROUTES, { recorder });
   addRoutes(api, logins, SESSION_ROUTES, { recorder });
+  const { followers = new Followers(context) } = options;
+  const streams = new EventStreams(context, followers.limits);
+  addRoutes(api, { clock: context.clock, followers, streams }, LIVE_ROUTES);
 
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));
@@ -162,5 +173,5 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     void handle(request, response);
   });
   deafReaders.bind(server);
-  return { server, app, publicUrl };
+  return { server, app, publicUrl, followers, streams };
 }

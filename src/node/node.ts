@@ -19,6 +19,7 @@ import { rememberedPlans } from "../app/runs/loaded-run.ts";
 import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
 import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
+import { readLanes } from "../board/board-queue.ts";
 import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -30,18 +31,22 @@ import { SecretVault } from "../secrets/vault.ts";
 import { SchemaSwitch } from "../stores/format/schema-switch.ts";
 import { STORED_FORMAT, type StoredFormat } from "../stores/format/stored-format.ts";
 import { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
+import { registerCallMetrics, registerEdgeMeters, registerGatewayMeters } from "../telemetry/meter-metrics.ts";
+import { Meters } from "../telemetry/meters.ts";
+import { registerProcessMetrics } from "../telemetry/process-metrics.ts";
 import { killAtExit } from "./kill-at-exit.ts";
 import { endWithThisProcess } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
 import { registerClusterMetrics } from "./metrics.ts";
 import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
+import { packageVersion } from "./package-root.ts";
 import { clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
 import { checkMailboxes, startEdge, startGateway, startWorker } from "./roles.ts";
 import { readOrMakeSigningKey } from "./signing-key.ts";
 import { agreeOnShards, confirmShards } from "./shard-number.ts";
-import { messageFormat, openStores, versionedStores } from "./stores.ts";
+import { measuredStores, messageFormat, openStores, versionedStores } from "./stores.ts";
 import { Teardown } from "./teardown.ts";
 import { openTls } from "./tls-files.ts";
 
@@ -107,12 +112,15 @@ async function startParts(
   const has = (role: (typeof config.roles)[number]) => config.roles.includes(role);
 
   const disk = config.mongodb === null || config.redis === null ? startReserve(dataDir, log, teardown) : undefined;
-  const adapters = await openStores(config, dataDir, disk);
-  teardown.add("the store", () => adapters.close());
+  const meters = new Meters();
+  const opened = await openStores(config, dataDir, disk);
+  teardown.add("the store", () => opened.close());
+  const adapters = measuredStores(opened, meters.storeCalls);
   const shardCount = await agreeOnShards(adapters.shards, config.shards);
   ready("store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
 
-  const target = config.redis ?? (await startRedis(dataDir, disk, log, teardown));
+  const given = config.redis ?? (await startRedis(dataDir, disk, log, teardown));
+  const target = { ...given, calls: meters.redisCalls };
   const redis = connectRedis(target, { role: "edge", log });
   teardown.add("the connection to Redis", () => redis.disconnect());
   await checkRedis(redis, log);
@@ -152,9 +160,14 @@ async function startParts(
   });
   const presence = new RedisPresence(redis);
   const registry = new Registry();
-  const onTurnSaved = registerStartMetrics(registry);
+  teardown.add("the measurement of the event loop", registerProcessMetrics(registry, packageVersion()));
+  registerCallMetrics(registry, meters);
+  const onTurnSaved = registerStartMetrics(registry, meters);
   const begunRuns = new BegunRuns();
-  begunRuns.listen(({ aggregate: { actors } }) => onTurnSaved(actors, new Map()));
+  begunRuns.listen(({ aggregate: { actors, head } }) => {
+    meters.runsCreated.add(head.origin.trigger.kind);
+    onTurnSaved(actors, new Map(), head);
+  });
   const threads = new Threads(log);
   teardown.add("the threads for definitions", () => threads.close());
   const context: ClusterContext = {
@@ -171,6 +184,7 @@ async function startParts(
     clock,
     log,
     begunRuns,
+    meters,
     shards: shardCount,
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,
@@ -188,7 +202,7 @@ async function startParts(
     ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
   });
 
-  registerClusterMetrics(registry, context);
+  registerClusterMetrics(registry, { context, lanes: () => readLanes(redis) });
   const readiness: Record<string, ReadinessCheck> = { redis: () => redis.ping().then(() => {}) };
   // The clock of a private Redis is the clock of this node.
   const clockCheck =
@@ -208,7 +222,7 @@ async function startParts(
     const owner = await startWorker(
       config,
       context,
-      { guard, kernel, nodeId, redis: target, registry, messages, onTurnSaved, everySenderRings },
+      { guard, kernel, nodeId, redis: target, registry, messages, meters, onTurnSaved, everySenderRings },
       teardown,
     );
     mailboxes.preferOwner(owner);
@@ -216,6 +230,8 @@ async function startParts(
     readiness["mailboxes"] = () => checkMailboxes(owner);
     ready("worker", "ready");
   }
+  if (has("gateway")) registerGatewayMeters(registry, meters);
+  if (has("edge")) registerEdgeMeters(registry, meters);
   const grpc = has("gateway") ? await startGateway(config, context, { readiness, tls: tls.grpc }, teardown) : null;
   if (grpc !== null) ready("gateway", `listens on ${grpc}`);
   const http = has("edge") ? await startEdge(config, context, { registry, readiness, tls: tls.http }, teardown) : null;

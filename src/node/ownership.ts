@@ -1,5 +1,5 @@
 /** What decides whether this node may own shards, and the metrics that say so. */
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { ClockCheck, type ClockCheckOptions } from "../../queues/clock-check.ts";
 import { type OwnershipGuard, ownershipGuard } from "../../queues/ownership-guard.ts";
 import { StoreReach } from "../../queues/store-reach.ts";
@@ -8,6 +8,7 @@ import { NotReadyError } from "../app/readiness.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { RedisClient } from "../redis/connect.ts";
 import type { Stores } from "../stores/ports/stores.ts";
+import { register, registerOne } from "../telemetry/register.ts";
 import type { Teardown } from "./teardown.ts";
 
 /** Starts to compare the clocks. Resolves after the first comparison. */
@@ -18,16 +19,7 @@ export async function startClockCheck(
   const check = new ClockCheck(options);
   teardown.add("the comparison of clocks", () => check.stop());
   await check.start();
-  options.registry.registerMetric(
-    new Gauge({
-      name: "millrace_clock_deviation_seconds",
-      help: "How far the clock of this node is ahead of the clocks of Redis and the other nodes; negative when behind",
-      registers: [],
-      collect() {
-        this.set(check.deviationMs / 1_000);
-      },
-    }),
-  );
+  registerOne(options.registry, "millrace_clock_deviation_seconds", () => check.deviationMs / 1_000);
   return check;
 }
 
@@ -55,16 +47,8 @@ export function guardOwnership(parts: OwnershipParts): { readonly guard: Ownersh
   const { stores, clockCheck, registry } = parts;
   const reach = new StoreReach({ ...parts, probe: () => stores.probe() });
   const guard = ownershipGuard(reach, clockCheck);
-  registry.registerMetric(
-    new Gauge({
-      name: "millrace_worker_barred",
-      help: "1 while this worker may own no shard: `store` when it alone cannot reach the store, `clock` when its clock is wrong",
-      labelNames: ["reason"],
-      registers: [],
-      collect() {
-        for (const reason of ["store", "clock"] as const) this.set({ reason }, guard.bar === reason ? 1 : 0);
-      },
-    }),
+  register(registry, "millrace_worker_barred", () =>
+    (["store", "clock"] as const).map((reason) => [{ reason }, guard.bar === reason ? 1 : 0]),
   );
   return { guard, stores: { ...stores, aggregates: withSavesNoted(stores.aggregates, reach) } };
 }

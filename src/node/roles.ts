@@ -8,6 +8,7 @@ import { ShardOwner } from "../../queues/shard-owner.ts";
 import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
 import { uploadPruner } from "../app/content/upload-pruner.ts";
+import { AreaDeleter } from "../app/deletion/area-deleter.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
@@ -23,6 +24,8 @@ import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
 import type { Stores } from "../stores/ports/stores.ts";
+import { registerTurnMeters } from "../telemetry/meter-metrics.ts";
+import type { Meters } from "../telemetry/meters.ts";
 import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
@@ -37,6 +40,7 @@ interface WorkerParts {
   readonly guard: OwnershipGuard;
   /** The stores and the clock of the kernel. */
   readonly kernel: Pick<AppContext, "clock"> & { readonly stores: Stores };
+  readonly meters: Meters;
   readonly onTurnSaved: TurnSaved;
   readonly nodeId: string;
   readonly redis: RedisTarget;
@@ -49,11 +53,12 @@ interface WorkerParts {
 export async function startWorker(
   config: NodeConfig,
   context: AppContext,
-  { guard, kernel: kernelParts, nodeId, redis, registry, messages, onTurnSaved, everySenderRings }: WorkerParts,
+  { guard, kernel: kernelParts, nodeId, redis, registry, messages, meters, onTurnSaved, everySenderRings }: WorkerParts,
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
-  const kernel = new Kernel({ ...context, ...kernelParts, typeOf: aggregateTypeOf, onTurnSaved });
+  const onTurnTaken = (ms: number): void => meters.turns.observe(ms / 1_000);
+  const kernel = new Kernel({ ...context, ...kernelParts, typeOf: aggregateTypeOf, onTurnSaved, onTurnTaken });
   teardown.add("the kernel", () => kernel.stop());
   context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
   const owner = new ShardOwner({
@@ -74,6 +79,7 @@ export async function startWorker(
   const retention = new RetentionPruner(context, config.retention, { owned: () => owner.owned(), ages });
   for (const [name, part] of [
     ["the group reconciler", new GroupReconciler(context, () => owner.owned())],
+    ["the deleter of projects and tenants", new AreaDeleter(context, () => owner.owned())],
     ["the deleter of pipelines", new PipelineDeleter(context, () => owner.owned())],
     ["the artifact pruner", artifactPruner(context, ages)],
     ["the cache pruner", cachePruner(context, ages)],
@@ -83,6 +89,7 @@ export async function startWorker(
     teardown.add(name, () => part.stop());
     part.start();
   }
+  registerTurnMeters(registry, meters);
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
   registerRetentionMetrics(registry, context.clock, retention.figures);
   return owner;
@@ -116,7 +123,7 @@ export async function startEdge(
 ): Promise<string> {
   const oidc = await readOidcFile(config.oidcFile);
   const { trustedProxies, rateLimits, origins, publicUrl: configured } = config;
-  const { server, app, publicUrl } = createHttpServer(context, {
+  const { server, app, publicUrl, followers, streams } = createHttpServer(context, {
     ...options,
     oidc,
     trustedProxies,
@@ -127,8 +134,15 @@ export async function startEdge(
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
   // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts
   // no connection before this turn of the event loop ends.
-  const viewers = attachWebSocketEndpoint(context, { server, app, publicUrl, registry: options.registry });
+  const viewers = attachWebSocketEndpoint(context, {
+    server,
+    app,
+    publicUrl,
+    followers,
+    registry: options.registry,
+  });
   teardown.add("the edge", async () => {
+    streams.endAll();
     // Both at the same time: the server waits for the connections of viewers too.
     await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);
   });

@@ -1,35 +1,30 @@
-/** Histograms of how long runs and steps wait for their start. The save that ends a wait observes it. */
-import { Histogram, type Registry } from "prom-client";
+/** What the saves of runs tell the metrics: how long runs and steps waited for their start, and what has ended. */
+import type { Registry } from "prom-client";
 import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
+import { countEnds } from "../app/runs/run-meters.ts";
 import { startWaitsOf } from "../app/runs/start-waits.ts";
-
-const MINUTE = 60;
-/** Upper bounds of the buckets, seconds. */
-const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 30, 2 * MINUTE, 10 * MINUTE];
+import { bucketsOf } from "../telemetry/families.ts";
+import { Histogram } from "../telemetry/histogram.ts";
+import { registerRunMeters, split } from "../telemetry/meter-metrics.ts";
+import { Histograms, type Meters } from "../telemetry/meters.ts";
+import { register, registerOne } from "../telemetry/register.ts";
 
 /**
- * Registers the histograms, and answers the function that the kernel calls after each save. The node whose save ended a
+ * Registers the families, and answers the function that the kernel calls after each save. The node whose save ended a
  * wait observes it. Each wait is observed at most once, also after a takeover; it is not observed when that node dies
  * or loses the answer of the save.
  */
-export function registerStartMetrics(registry: Registry): TurnSaved {
-  const phases = new Histogram({
-    name: "millrace_start_wait_seconds",
-    help: "How long runs and steps waited for their start, by phase: plan, agent, start",
-    labelNames: ["phase"] as const,
-    buckets: BUCKETS,
-    registers: [registry],
-  });
-  const total = new Histogram({
-    name: "millrace_trigger_to_start_seconds",
-    help: "Time from the trigger of a run to the start of the first step of each job that waited for no other job",
-    buckets: BUCKETS,
-    registers: [registry],
-  });
-  return (changed, before) => {
+export function registerStartMetrics(registry: Registry, meters: Meters): TurnSaved {
+  const phases = new Histograms("millrace_start_wait_seconds");
+  const total = new Histogram(bucketsOf("millrace_trigger_to_start_seconds"));
+  register(registry, "millrace_start_wait_seconds", () => split(phases.all, ["phase"]));
+  registerOne(registry, "millrace_trigger_to_start_seconds", () => total);
+  registerRunMeters(registry, meters);
+  return (changed, before, head) => {
     for (const { wait, ms } of startWaitsOf(changed, before)) {
       if (wait === "total") total.observe(ms / 1_000);
-      else phases.observe({ phase: wait }, ms / 1_000);
+      else phases.of(wait).observe(ms / 1_000);
     }
+    countEnds(meters, changed, before, head);
   };
 }

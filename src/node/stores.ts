@@ -11,6 +11,8 @@ import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { versionedInspection } from "../stores/format/versioned-inspection.ts";
 import { versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
+import { measured } from "../telemetry/measured.ts";
+import type { CallMeter } from "../telemetry/meters.ts";
 import { storeFile } from "./data-dir.ts";
 
 /** Rejects with `unavailable` when the store cannot be used. `disk` is the reserve of the data directory, if it has one. */
@@ -29,6 +31,14 @@ export async function openStores(config: NodeConfig, dataDir: string, disk?: Dis
 export function requireStore(config: NodeConfig, dataDir: string): void {
   if (config.mongodb !== null || existsSync(storeFile(dataDir))) return;
   throw new MillraceError("not_found", `there is no store in ${dataDir}: name its data directory with --data-dir`);
+}
+
+/** The same stores, whose calls are measured; those that are one function are not. */
+export function measuredStores(adapters: Stores, meter: CallMeter): Stores {
+  const ports = Object.entries(adapters).map(([name, port]: [string, unknown]) => {
+    return [name, typeof port === "object" && port !== null ? measured(port, name, meter) : port];
+  });
+  return Object.fromEntries(ports) as unknown as Stores;
 }
 
 /** The same stores, which answer everything in the newest shape and store it with the schema that `writes` names. */

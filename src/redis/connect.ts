@@ -2,10 +2,14 @@
 import { Cluster, Redis, type ClusterNode, type RedisOptions } from "ioredis";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import type { CallMeter } from "../telemetry/meters.ts";
 import { JoinedRedis } from "./joined-writes.ts";
 
 /** `url`: `redis://`, `rediss://`, `redis+unix:///path/to/socket`, or the path of a socket. */
-export type RedisTarget = { readonly url: string } | { readonly cluster: readonly ClusterNode[] };
+export type RedisTarget = ({ readonly url: string } | { readonly cluster: readonly ClusterNode[] }) & {
+  /** Measures the commands of all connections to this target, blocking ones left out; absent: nothing measures them. */
+  readonly calls?: CallMeter;
+};
 
 export type RedisClient = Redis | Cluster;
 
@@ -43,6 +47,7 @@ export function connectRedis(target: RedisTarget, options: { role: RedisRole; lo
       ? new Cluster([...target.cluster], { redisOptions: shared, clusterRetryStrategy: reconnectDelay })
       : new JoinedRedis({ ...parseRedisUrl(target.url), ...shared, retryStrategy: reconnectDelay, reconnectOnError });
   logOutages(client, options.role, options.log);
+  if (target.calls !== undefined && options.role !== "blocking") measureCommands(client, target.calls);
   return client;
 }
 
@@ -118,6 +123,27 @@ function reconnectDelay(attempt: number): number {
  */
 function reconnectOnError(error: Error): 2 | false {
   return error.message.startsWith("READONLY") ? 2 : false;
+}
+
+/** Set on a command that is measured: the client sends a command again that had to wait for a connection. */
+const IS_MEASURED = Symbol("measured");
+
+function measureCommands(client: RedisClient, { seconds, errors }: CallMeter): void {
+  const send = client.sendCommand.bind(client) as (...args: Parameters<Redis["sendCommand"]>) => unknown;
+  client.sendCommand = (...args: Parameters<Redis["sendCommand"]>) => {
+    const [command] = args as unknown as [{ name: string; promise: Promise<unknown>; [IS_MEASURED]?: true }];
+    if (command[IS_MEASURED] === undefined) {
+      command[IS_MEASURED] = true;
+      const { name } = command;
+      const begunAt = performance.now();
+      const end = (): void => seconds.of(name).observe((performance.now() - begunAt) / 1_000);
+      command.promise.then(end, () => {
+        end();
+        errors.add(name);
+      });
+    }
+    return send(...args);
+  };
 }
 
 function logOutages(client: RedisClient, role: RedisRole, log: Logger): void {

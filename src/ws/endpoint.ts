@@ -2,17 +2,17 @@
 import type { IncomingMessage, Server } from "node:http";
 import type Koa from "koa";
 import koaWebsocket from "koa-websocket";
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { WebSocket } from "ws";
 import type { PublicUrl } from "../app/identity/request-proof.ts";
 import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { AppContext } from "../app/context.ts";
-import { type FollowerBounds, FollowerLimits } from "../app/following/follower-limits.ts";
+import type { Followers } from "../app/following/followers.ts";
 import { LogPages } from "../app/following/log-pages.ts";
-import { RunEventFeed } from "../app/following/run-event-feed.ts";
 import { type OutgoingBounds, OutgoingBudget } from "../app/outgoing-budget.ts";
 import { StepRunFinder } from "../app/step-runs.ts";
+import { registerOne } from "../telemetry/register.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
 import { LogFrames } from "./log-frames.ts";
 import { Viewer } from "./viewer.ts";
@@ -37,8 +37,8 @@ export interface WebSocketEndpointOptions {
   readonly stallMs?: number;
   /** What may wait for viewers that do not read. */
   readonly outgoing?: Partial<OutgoingBounds>;
-  /** What one caller may have open. */
-  readonly limits?: Partial<FollowerBounds>;
+  /** What the viewers share with the event streams of the same edge. */
+  readonly followers: Followers;
   /** Milliseconds between two checks of the tokens of open connections. */
   readonly sessionCheckMs?: number;
 }
@@ -50,15 +50,14 @@ export interface WebSocketEndpoint {
 
 /** Serves WebSocket connections on the HTTP server until `close`. Registers two gauges with `options.registry`. */
 export function attachWebSocketEndpoint(context: AppContext, options: WebSocketEndpointOptions): WebSocketEndpoint {
-  const { registry, pingMs = 30_000, stallMs = 30_000 } = options;
+  const { registry, followers, pingMs = 30_000, stallMs = 30_000 } = options;
   const { ws } = koaWebsocket(options.app);
-  const limits = new FollowerLimits(options.limits);
+  const { limits } = followers;
   const shared = {
-    runEvents: new RunEventFeed(context),
+    followers,
     pages: new LogPages(context),
     frames: new LogFrames(),
     steps: new StepRunFinder(context),
-    limits,
     budget: new OutgoingBudget(context.clock, options.outgoing),
   };
   const proofs = new WeakMap<IncomingMessage, Proof>();
@@ -117,22 +116,10 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
   }, pingMs);
   pinging.unref();
 
-  new Gauge({
-    name: "millrace_viewers",
-    help: "Open WebSocket connections.",
-    registers: [registry],
-    collect() {
-      this.set(viewers.size);
-    },
-  });
-  new Gauge({
-    name: "millrace_viewer_subscriptions",
-    help: "Live subscriptions of all WebSocket connections.",
-    registers: [registry],
-    collect() {
-      this.set([...viewers.values()].reduce((sum, viewer) => sum + viewer.size, 0));
-    },
-  });
+  registerOne(registry, "millrace_viewers", () => viewers.size);
+  registerOne(registry, "millrace_viewer_subscriptions", () =>
+    [...viewers.values()].reduce((sum, viewer) => sum + viewer.size, 0),
+  );
 
   return {
     async close() {

@@ -68,9 +68,14 @@ export class ViewerSender implements OutgoingReader {
 
   /** Sends a message. Does nothing once the socket is closing. */
   send(message: ServerMessage): void {
+    this.sendText(JSON.stringify(message));
+  }
+
+  /** The same with the JSON text of a message. */
+  sendText(text: string): void {
     if (!this.#isOpen()) return;
     this.#beforeWrite();
-    this.#socket.send(JSON.stringify(message), () => this.#written());
+    this.#socket.send(text, () => this.#written());
   }
 
   /**

@@ -5,15 +5,23 @@ import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
 import { followLog } from "../app/following/log-updates.ts";
 import { followStepStatus, type StepStatusUpdate } from "../app/following/step-status-updates.ts";
-import { type FollowerLimits, SUBSCRIPTIONS_OF_CONNECTION } from "../app/following/follower-limits.ts";
+import { statusEvent } from "../app/following/cloud-event.ts";
+import { SUBSCRIPTIONS_OF_CONNECTION } from "../app/following/follower-limits.ts";
+import type { Followers } from "../app/following/followers.ts";
 import type { LogPages } from "../app/following/log-pages.ts";
-import type { RunEventFeed } from "../app/following/run-event-feed.ts";
 import type { LocatedStepRun, StepRunFinder } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { OutgoingBudget } from "../app/outgoing-budget.ts";
 import { loopShare } from "../app/loop-share.ts";
 import type { LogFrames } from "./log-frames.ts";
-import { type ClientMessage, type Echo, readMessage, statusEvent } from "./messages.ts";
+import {
+  type ClientMessage,
+  type Echo,
+  type LiveRequestMessage,
+  liveText,
+  readMessage,
+  type StepMessage,
+} from "./messages.ts";
 import { ViewerSender, type ViewerSocket } from "./viewer-sender.ts";
 
 /** Once this many requests wait to be handled, the socket is not read until one of them is done. */
@@ -21,11 +29,10 @@ const MAX_WAITING_REQUESTS = 16;
 
 /** What the viewers of one process share: what one of them has read or rendered serves the others too. */
 export interface SharedParts {
-  readonly runEvents: RunEventFeed;
+  readonly followers: Followers;
   readonly pages: LogPages;
   readonly frames: LogFrames;
   readonly steps: StepRunFinder;
-  readonly limits: FollowerLimits;
   readonly budget: OutgoingBudget;
 }
 
@@ -87,7 +94,7 @@ export class Viewer {
 
   /** A second subscription to the same thing replaces the first. */
   async #subscribe(message: ClientMessage, echo: Echo): Promise<void> {
-    const key = keyOf(message);
+    const { key } = message;
     await this.#end(key);
     if (this.#subscriptions.size >= SUBSCRIPTIONS_OF_CONNECTION) {
       throw new MillraceError(
@@ -95,19 +102,19 @@ export class Viewer {
         `a connection may have ${SUBSCRIPTIONS_OF_CONNECTION} subscriptions: open another one`,
       );
     }
-    const operation = message.channel === "channel_log" ? "readLogs" : "readEvents";
-    const located = await this.#shared.steps.locate(this.#caller, operation, message.name);
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    const leave = this.#shared.limits.subscribe(this.#caller);
-    const abort = new AbortController();
     const flow =
-      message.channel === "channel_log"
-        ? this.#flowLog(message, echo, located, abort.signal)
-        : this.#flowStatus(message, echo, located, abort.signal);
+      typeof message.channel === "string"
+        ? await this.#stepFlow(message as StepMessage, echo)
+        : (abort: AbortSignal) => this.#flowLive(message as LiveRequestMessage, echo, abort);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const leave = this.#shared.followers.limits.subscribe(this.#caller);
+    const abort = new AbortController();
     const subscription: Subscription = {
       abort,
-      ended: flow
-        .catch((error: unknown) => this.#sendError(echo, error))
+      ended: flow(abort.signal)
+        .catch((error: unknown) => {
+          if (!abort.signal.aborted) this.#sendError(echo, error);
+        })
         .finally(() => {
           leave();
           if (this.#subscriptions.get(key) === subscription) this.#subscriptions.delete(key);
@@ -116,8 +123,16 @@ export class Viewer {
     this.#subscriptions.set(key, subscription);
   }
 
-  async #unsubscribe(message: ClientMessage, echo: Echo): Promise<void> {
-    await this.#end(keyOf(message));
+  async #stepFlow(message: StepMessage, echo: Echo): Promise<(abort: AbortSignal) => Promise<void>> {
+    const isLog = message.channel === "channel_log";
+    const operation = isLog ? "readLogs" : "readEvents";
+    const located = await this.#shared.steps.locate(this.#caller, operation, message.name);
+    return (abort) =>
+      isLog ? this.#flowLog(message, echo, located, abort) : this.#flowStatus(message, echo, located, abort);
+  }
+
+  async #unsubscribe({ key }: ClientMessage, echo: Echo): Promise<void> {
+    await this.#end(key);
     this.#sender.send({ ...echo, type: "unsubscribed", data: null });
   }
 
@@ -128,7 +143,7 @@ export class Viewer {
     await subscription?.ended;
   }
 
-  async #flowLog(message: ClientMessage, echo: Echo, located: LocatedStepRun, abort: AbortSignal): Promise<void> {
+  async #flowLog(message: StepMessage, echo: Echo, located: LocatedStepRun, abort: AbortSignal): Promise<void> {
     const { uses, logOf } = located;
     const { stepRunId } = message.name;
     this.#sender.send({ ...echo, type: "subscribed", data: null });
@@ -149,11 +164,23 @@ export class Viewer {
     }
   }
 
-  async #flowStatus(message: ClientMessage, echo: Echo, { runId }: LocatedStepRun, abort: AbortSignal): Promise<void> {
+  async #flowStatus(message: StepMessage, echo: Echo, { runId }: LocatedStepRun, abort: AbortSignal): Promise<void> {
     const { stepRunId } = message.name;
-    for await (const update of followStepStatus(this.#context, this.#shared.runEvents, { runId, stepRunId, abort })) {
+    for await (const update of followStepStatus(this.#context, this.#shared.followers.runEvents, {
+      runId,
+      stepRunId,
+      abort,
+    })) {
       if (abort.aborted) return;
       this.#sendStatus(update, echo);
+      if (!(await this.#sender.waitForRoom(abort))) return;
+    }
+  }
+
+  async #flowLive({ channel, params }: LiveRequestMessage, echo: Echo, abort: AbortSignal): Promise<void> {
+    for await (const message of channel.follow(this.#shared.followers, this.#caller, { params, abort })) {
+      if (abort.aborted) return;
+      this.#sender.sendText(liveText(echo, message));
       if (!(await this.#sender.waitForRoom(abort))) return;
     }
   }
@@ -169,8 +196,4 @@ export class Viewer {
     );
     this.#sender.send({ ...echo, type: "error", data: null, error: message });
   }
-}
-
-function keyOf({ channel, name }: ClientMessage): string {
-  return `${channel}/${name.stepRunId}`;
 }

@@ -27,10 +27,10 @@ const CHECKS = [
   "response_schema_conformance",
 ];
 /**
- * An upgrade to WebSocket is no call; a login that is refused as one of too many waits for seconds; and the tool makes no
+ * An upgrade to WebSocket is no call; an event stream does not end; a login that is refused as one of too many waits for seconds; and the tool makes no
  * packages.
  */
-const LEFT_OUT = ["openWebSocket", "login", "pushPlugin"];
+const LEFT_OUT = ["openWebSocket", "login", "pushPlugin", "followRun"];
 const MAX_SECONDS = 80;
 
 await installTool();

@@ -34,7 +34,7 @@ import { operationStoresContract } from "./operation-stores.ts";
 import { loginStoreContract } from "./login-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { documentStoreContract } from "./document-store.ts";
-import { pipelineDeletionStoreContract } from "./pipeline-deletion-store.ts";
+import { areaDeletionStoreContract, pipelineDeletionStoreContract } from "./deletion-stores.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { reshardContract } from "./reshard.ts";
@@ -75,6 +75,7 @@ describe("the store on SQLite", () => {
   cacheStoreContract(() => opened.stores);
   uploadStoreContract(() => opened.stores);
   pipelineDeletionStoreContract(() => opened.stores);
+  areaDeletionStoreContract(() => opened.stores);
   reshardContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also twice at the same time", async () => {
@@ -170,6 +171,7 @@ describe("the store on MongoDB", function () {
   cacheStoreContract(() => stores);
   uploadStoreContract(() => stores);
   pipelineDeletionStoreContract(() => stores);
+  areaDeletionStoreContract(() => stores);
   reshardContract(() => stores);
 
   it("repairs look-ups after a save that was cut off before it wrote them", async () => {

@@ -1,4 +1,4 @@
-/** A pipeline that is deleted while it is triggered, in a real node that is killed during the deletion. */
+/** A pipeline and a project that are deleted while they have live runs, in a real node that is killed meanwhile. */
 import { join } from "node:path";
 import { expect } from "chai";
 import { storeFile } from "../../src/node/data-dir.ts";
@@ -74,5 +74,32 @@ describe("a deleted pipeline", function () {
     );
     const verify = world.start(["verify", "--data-dir", dataDir, "--json"]);
     expect((await verify.exited).code, verify.stdout + verify.stderr).to.equal(0);
+  });
+
+  it("goes with its project, and all that the project has, when the node is killed right after the decision", async () => {
+    const { projectId } = (await installation.call("POST", "/projects", { name: "cut off" })).body.detail;
+    const made = await installation.call("POST", "/pipelines", { name: "in it", projectId });
+    const { pipelineId } = made.body.detail;
+    await installation.call("POST", `/pipelines/${pipelineId}/spec/save`, { spec: { jobs: JOBS } });
+    await Promise.all(Array.from({ length: 30 }, () => trigger(pipelineId)));
+    await installation.call("POST", `/projects/${projectId}/secrets`, { name: "KEY", value: "a long value" });
+    const upload = { name: "a.txt", size: 5 };
+    expect((await installation.call("POST", `/projects/${projectId}/uploads`, upload)).status).to.equal(200);
+
+    const removing = installation.call("DELETE", `/projects/${projectId}?force=true`).catch(() => undefined);
+    await until("the deletion is decided", () => count("area_deletions WHERE owner = ?", `project/${projectId}`) > 0);
+    installation.node.kill("SIGKILL");
+    await removing;
+    await installation.node.exited;
+    expect(stored(pipelineId), "the deletion was cut off").to.equal(30);
+
+    await installation.serve(dataDir);
+    expect((await installation.call("GET", `/projects/${projectId}`)).status).to.equal(404);
+    expect(await trigger(pipelineId)).to.equal(404);
+    const rest = () =>
+      ["projects", "pipelines", "aggregates", "secrets", "uploads"]
+        .map((table) => count(`${table} WHERE project_id = ?`, projectId))
+        .reduce((sum, one) => sum + one);
+    await until("nothing of the project is left", () => rest() === 0, 60_000);
   });
 });

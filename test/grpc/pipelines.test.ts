@@ -177,6 +177,8 @@ describe("pipelines over gRPC", () => {
       const changed = (await calls.pipeline("updateProject", { projectId, description: "", archived: true })).project;
       expect(changed).to.deep.equal({ ...project, description: "", archived: true });
       expect((await calls.pipeline("getProject", { projectId })).project).to.deep.equal(changed);
+      expect(await calls.pipeline("deleteProject", { projectId })).to.deep.equal({});
+      expect(await refusalOf(calls.pipeline("getProject", { projectId }))).to.include({ code: NOT_FOUND });
       const unknown = calls.pipeline("getProject", { projectId: "prj_none" });
       expect(await refusalOf(unknown)).to.include({ code: NOT_FOUND });
     });
@@ -184,7 +186,9 @@ describe("pipelines over gRPC", () => {
 
   describe("callers", () => {
     /** Each operation with the lowest role that may call it. */
-    const ROLES: Readonly<Record<keyof typeof PipelineService, "viewer" | "operator" | "maintainer" | "admin">> = {
+    const ROLES: Readonly<
+      Record<keyof typeof PipelineService, "viewer" | "operator" | "maintainer" | "admin" | "owner">
+    > = {
       createPipeline: "maintainer",
       updatePipeline: "maintainer",
       getPipeline: "viewer",
@@ -217,6 +221,7 @@ describe("pipelines over gRPC", () => {
       getProject: "viewer",
       createProject: "admin",
       updateProject: "admin",
+      deleteProject: "owner",
     };
     const VALID = {
       fields: { ...NO_FIELDS, name: "x" },
@@ -238,6 +243,7 @@ describe("pipelines over gRPC", () => {
         operator: await tokenOf(gateway.context, "viewer"),
         maintainer: await tokenOf(gateway.context, "operator"),
         admin: await tokenOf(gateway.context, "maintainer"),
+        owner: await tokenOf(gateway.context, "admin"),
       };
       const { metadata: agent } = await gateway.register("curious");
       for (const [name, role] of Object.entries(ROLES)) {

@@ -65,9 +65,37 @@ describe("projects over HTTP", () => {
     expect((await trigger()).status).to.equal(200);
   });
 
-  it("do not let the default project be archived", async () => {
+  it("are deleted with everything in them, with live runs only by force", async () => {
+    const projectId = await project("gone");
+    const { pipelineId } = (await edge.call("POST", "/api/v1/pipelines", { body: { name: "p", projectId } })).body
+      .detail;
+    await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, { body: { spec: SPEC } });
+    const { runId } = (await edge.call("POST", `/api/v1/pipelines/${pipelineId}/trigger`, { body: {} })).body.detail;
+    const remove = (query = "", headers = {}) =>
+      edge.call("DELETE", `/api/v1/projects/${projectId}${query}`, { headers });
+    const { body } = await remove();
+    expect(body).to.include({ code: 409, reason: "conflict" });
+    expect(body.errMsg).to.include(runId).and.include("?force=true");
+    expect((await remove("?force=yes")).status).to.equal(400);
+    expect((await remove("?force=true", { "if-match": '"stale"' })).status).to.equal(412);
+    const { token } = await edge.userWithRole("admin");
+    const refused = await edge.call("DELETE", `/api/v1/projects/${projectId}?force=true`, { token });
+    expect(refused.body).to.include({ code: 403, reason: "forbidden" });
+    expect((await remove("?force=true")).status).to.equal(200);
+    for (const path of [`projects/${projectId}`, `pipelines/${pipelineId}`, `pipelines/runs/${runId}`]) {
+      expect((await edge.call("GET", `/api/v1/${path}`)).body, path).to.include({ code: 404, reason: "not_found" });
+    }
+    expect((await remove("?force=true")).body).to.include({ code: 404 });
+    expect(await project("gone"), "the name is free").to.be.a("string");
+    const { list } = (await edge.call("GET", `/api/v1/audit?object=${projectId}&operation=deleteProject`)).body.detail;
+    expect(list.map(({ outcome }: { outcome: string }) => outcome).toSorted()).to.deep.equal(["done", "refused"]);
+  });
+
+  it("do not let the default project be archived or deleted", async () => {
     const refused = await patch("default", { archived: true });
     expect(refused.body).to.include({ code: 409, reason: "conflict" });
+    const kept = await edge.call("DELETE", "/api/v1/projects/default?force=true");
+    expect(kept.body).to.include({ code: 409, reason: "conflict" });
     expect((await patch("default", { description: "for everything" })).status).to.equal(200);
   });
 });

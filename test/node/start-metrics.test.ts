@@ -1,4 +1,5 @@
 /** An installation whose agent starts later: the view of a run and the metrics say what the starts waited for. */
+import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import type { StartTiming } from "../../src/app/runs/start-timing.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import type { StartedNode } from "../../src/node/node.ts";
+import { FAMILIES, type Family } from "../../src/telemetry/families.ts";
 import { SILENT, TestAgent } from "../agent/test-agent.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
@@ -97,6 +99,14 @@ describe("an installation without a free agent", function () {
     expect(waiting.second.offeredAt).to.equal(null);
     expect(waiting.second.waits).to.include({ agent: null }).and.to.have.property("needs").that.is.at.least(WAIT_MS);
 
+    expect(await scrape("millrace_jobs_waiting")).to.deep.equal({
+      '{reason="no_agent_online"}': 1,
+      '{reason="no_agent_matches"}': 0,
+      '{reason="all_busy"}': 0,
+      '{reason="quota"}': 0,
+      '{reason="agent"}': 0,
+    });
+
     await startAgent();
     await until("the run has succeeded", async () => {
       return (await call<RunDetail>(`/runs/${runId}`)).status === "success";
@@ -142,4 +152,60 @@ describe("an installation without a free agent", function () {
     expect(Date.parse(triggeredAt)).to.be.within(before, Date.parse(plannedAt));
     expect(Date.parse(plannedAt)).to.be.at.most(after);
   });
+
+  it("counts what happened at the node where it happened, and serves just the families of the table", async () => {
+    expect(await scrape("millrace_runs_created_total", edge)).to.deep.equal({ '{trigger="manual"}': 2 });
+    await until("both runs have ended", async () => {
+      const ended = await scrape("millrace_runs_ended_total");
+      return ended['{status="success",trigger="manual"}'] === 2;
+    });
+    // Where a slot is free, the job of the second run begins in the run's first turn, which the edge saves.
+    const begun = await Promise.all([edge, worker].map((node) => scrape("millrace_jobs_started_total", node)));
+    expect(begun[0]![""]! + begun[1]![""]!).to.equal(3);
+    expect(await scrape("millrace_jobs_ended_total")).to.deep.equal({ '{status="success"}': 3 });
+    expect(await scrape("millrace_steps_ended_total")).to.deep.equal({ '{status="success"}': 4 });
+    expect(await scrape("millrace_step_seconds_count")).to.deep.equal({ '{status="success"}': 4 });
+    expect(await scrape("millrace_run_seconds_count")).to.deep.equal({ '{status="success"}': 2 });
+    expect((await scrape("millrace_agents{"))['state="online"}']).to.equal(1);
+    await until("no turn is under way", async () => {
+      const [taken, measured] = ["millrace_kernel_turns_total ", "millrace_turn_seconds_count "];
+      const values = (await scrapeAll(worker)).split("\n").flatMap((line) => {
+        return line.startsWith(taken!) || line.startsWith(measured!) ? [line.split(" ")[1]] : [];
+      });
+      return values.length === 2 && values[0] === values[1];
+    });
+    const served = await Promise.all([edge, worker].map(scrapeAll));
+    for (const [name, { type, from }] of Object.entries<Family>(FAMILIES)) {
+      const [atEdge, atWorker] = served.map((text) => text.includes(`# TYPE ${name} ${type}\n`));
+      const expected = { node: [true, true], cluster: [true, true], worker: [false, true] };
+      expect([atEdge, atWorker], name).to.deep.equal(
+        { ...expected, edge: [true, false], gateway: [true, false] }[from],
+      );
+    }
+    for (const text of served) for (const line of text.split("\n")) checkLine(line);
+    expect(served.join("\n")).to.match(/millrace_redis_call_seconds_count\{command="evalsha"\} [1-9]/);
+    expect(served[1]).to.match(/millrace_store_call_seconds_count\{store="aggregates",operation="save"\} [1-9]/);
+    expect(served[0]).to.match(/millrace_grpc_call_seconds_count\{method="agent.v1.Agent\/Register",code="OK"\} 1/);
+    expect(served[0]).to.match(/millrace_grpc_streams_open\{method="agent.v1.Agent\/Connect"\} 1/);
+    for (const input of served) {
+      const { status, stdout, stderr, error } = spawnSync("promtool", ["check", "metrics"], {
+        input,
+        encoding: "utf8",
+      });
+      if (error === undefined) expect(`${stdout}${stderr}${status}`).to.equal("0");
+    }
+  });
+
+  const scrapeAll = async (node: StartedNode) => (await fetch(`http://${node.metrics}/metrics`)).text();
 });
+
+/** Every series belongs to a family of the table, and has the labels of that family and no other. */
+function checkLine(line: string): void {
+  if (line === "" || line.startsWith("#")) return;
+  const [, name, , labels = ""] = /^(\w+)(\{(.*)\})? \S+$/.exec(line) ?? expect.fail(line);
+  const table: Readonly<Record<string, Family>> = FAMILIES;
+  const family = table[name!] ?? table[name!.replace(/_(bucket|sum|count)$/, "")];
+  expect(family, line).not.to.equal(undefined);
+  const named = [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label!).filter((label) => label !== "le");
+  expect(named, line).to.deep.equal(Object.keys(family!.labels));
+}

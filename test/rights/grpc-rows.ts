@@ -111,6 +111,7 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["getProject", "readProjects", onProject],
     ["createProject", "createProjects", ({ tenantId }) => ({ name: `g${++count}`, tenantId }), "inBody"],
     ["updateProject", "manageProjects", (world) => ({ ...onProject(world), description: "d" })],
+    ["deleteProject", "deleteProjects", onProject],
   ]),
   ...rowsOf("StepRunService", [
     [

@@ -2,6 +2,8 @@
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import { OWNED_ROWS } from "./owned-rows.ts";
 import { AGENT_ROWS } from "./agent-rows.ts";
+import { LOG_ROWS } from "./log-rows.ts";
+import { LIVE_ROWS } from "./live-rows.ts";
 import { UPLOAD_ROWS } from "./upload-rows.ts";
 import type { World } from "./world.ts";
 
@@ -10,7 +12,7 @@ export interface HttpRow {
   readonly route: string;
   /** `open`: needs no token. `anybody`: any user. `job`: no user at all. */
   readonly operation: UserOperation | "open" | "anybody" | "job";
-  /** The values of the parameters in the path, and the query. */
+  /** The values of the parameters in the path and in the query. */
   readonly at?: (world: World) => Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: (world: World) => object;
@@ -150,6 +152,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "GET /openapi.json", operation: "open" },
   { route: "GET /docs", operation: "open" },
   { route: "GET /ws", operation: "anybody" },
+  ...LIVE_ROWS,
 
   { route: "POST /id-token", operation: "job", body: nothing },
   { route: "GET /whoami", operation: "readOwnAccount" },
@@ -277,6 +280,8 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: onProject,
     body: () => ({ description: "d" }),
   },
+  // A run is live in it, so that it stays.
+  { route: "DELETE /projects/:projectId", operation: "deleteProjects", at: onProject },
   ...projectSetting("retention", "readRetention", "writeRetention"),
   ...projectSetting("log-limit", "readLogLimit", "writeLogLimit"),
   ...projectSetting("trust-demand", "readTrustDemand", "writeTrustDemand"),
@@ -338,6 +343,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "GET /pipelines/:pipelineId/runs", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/runs/:runId", operation: "readRuns", at: onRun },
   { route: "GET /pipelines/:pipelineId/runs/:runId", operation: "readRuns", at: onPipelineRun },
+  ...LOG_ROWS,
   { route: "GET /pipelines/runs/:runId/timeline", operation: "readRuns", at: onRun },
   { route: "GET /pipelines/runs/:runId/agent-events", operation: "readEvents", at: onRun },
   { route: "GET /pipelines/runs/:runId/outputs", operation: "readRuns", at: onRun },

@@ -69,7 +69,7 @@ describe("the table of operations", function () {
 
   const pathOf = (row: HttpRow, values: Readonly<Record<string, string>>): string => {
     const path = row.route.slice(row.route.indexOf(" ") + 1).replace("{/*path}", "");
-    return path.replaceAll(/[:*](\w+)/g, (_, name: string) => values[name]!) + (row.query ?? "");
+    return (path + (row.query ?? "")).replaceAll(/[:*](\w+)/g, (_, name: string) => values[name]!);
   };
   const send = (row: HttpRow, token: string | null, values = row.at?.(world) ?? {}) =>
     world.fetch(row.route.split(" ")[0]!, pathOf(row, values), token, row.body?.(world));

@@ -99,11 +99,15 @@ export class World {
     await stores.pipelines.createProject({ projectId, tenantId, name: "owned", createdAt: 1 });
     await stores.pipelines.create(pipelineRecord(this.pipelineId, { projectId }));
     await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
+    const keeper = newId("pl");
+    await stores.pipelines.create(pipelineRecord(keeper, { projectId }));
     await this.keepAgent();
     await this.#user(this.victim, "viewer");
     await this.keepSecrets();
     await this.keepUpload();
     await this.keepTeam();
+    // The project cannot be deleted while this run is live.
+    await this.#started(keeper, WAITING);
     this.runId = await this.#started(this.pipelineId, WAITING);
     this.revisionId = (await stores.pipelines.find(this.pipelineId))!.headRevisionId!;
     this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);
@@ -143,7 +147,7 @@ export class World {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, text: await response.text() };
+    return { status: response.status, text: await textOf(response) };
   }
 
   async #user(userId: UserId, role: Role | null): Promise<void> {
@@ -350,4 +354,15 @@ export class World {
     await uploads.begin({ uploadId, projectId, state: "uploading", ...file, ...content, ...times });
     await uploads.store({ uploadId, writer: "w" }, content, now, now + 3_600_000);
   }
+}
+
+/** The answer, of a stream that does not end the part with its first objects. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get("content-type") !== "text/event-stream") return response.text();
+  let text = "";
+  for await (const bytes of response.body!) {
+    text += Buffer.from(bytes).toString("utf8");
+    if (/^event: (snapshotDone|caughtUp|ended)$/m.test(text)) break;
+  }
+  return text;
 }

@@ -7,6 +7,8 @@ import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { type NodeRecord, NodeRegistry } from "../../queues/node-registry.ts";
 import type { ClusterContext } from "../../src/app/upkeep/cluster.ts";
 import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
+import type { FollowerBounds } from "../../src/app/following/follower-limits.ts";
+import { Followers } from "../../src/app/following/followers.ts";
 import type { ReadinessChecks } from "../../src/app/readiness.ts";
 import { LargeReads } from "../../src/app/large-reads.ts";
 import { rememberedPlans } from "../../src/app/runs/loaded-run.ts";
@@ -73,7 +75,8 @@ const SHARDS = 16;
 const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
 
 export async function openTestEdge(
-  limits: Pick<WebSocketEndpointOptions, "pingMs" | "stallMs" | "sessionCheckMs" | "limits" | "outgoing"> & {
+  limits: Pick<WebSocketEndpointOptions, "pingMs" | "stallMs" | "sessionCheckMs" | "outgoing"> & {
+    limits?: Partial<FollowerBounds>;
     headWithinMs?: number;
     refuseAfterMs?: number;
     trustedProxies?: HttpServerOptions["trustedProxies"];
@@ -132,8 +135,10 @@ export async function openTestEdge(
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
   const { adminToken } = await ensureBootstrap(context);
-  const { server, app, publicUrl } = createHttpServer(context, {
+  const followers = new Followers(context, limits.limits);
+  const { server, app, publicUrl, streams } = createHttpServer(context, {
     registry,
+    followers,
     ...(limits.sessionCheckMs === undefined ? {} : { sessionCheckMs: limits.sessionCheckMs }),
     headWithinMs: limits.headWithinMs,
     refuseAfterMs: limits.refuseAfterMs,
@@ -145,7 +150,7 @@ export async function openTestEdge(
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },
   });
-  const webSockets = attachWebSocketEndpoint(context, { app, server, publicUrl, registry, ...limits });
+  const webSockets = attachWebSocketEndpoint(context, { app, server, publicUrl, registry, followers, ...limits });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -194,6 +199,7 @@ export async function openTestEdge(
       return { name, token: await issueToken(context, { kind: "personal", subject: userId, name: "test" }) };
     },
     async close() {
+      streams.endAll();
       await webSockets.close();
       server.closeAllConnections();
       server.close();

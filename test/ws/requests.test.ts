@@ -130,18 +130,18 @@ describe("requests over the WebSocket", () => {
     expect(text).to.match(/^millrace_viewers 1$/m);
   });
 
-  it("for more than 200 subscriptions are refused, and the first 200 stay", async () => {
-    const wide = await storeRun(edge.context, planOf([[{ steps: 201 }]]));
+  it("for more than 500 subscriptions are refused, and the first 500 stay", async () => {
+    const wide = await storeRun(edge.context, planOf([[{ steps: 501 }]]));
     const ask = (step: number) =>
       viewer.send({
         channel: "channel_log",
         params: { pipelineId: wide.pipelineId, jobId: wide.jobIds[0], stepRunId: wide.stepIds[0]![step] },
       });
-    for (let step = 0; step < 201; step++) ask(step);
+    for (let step = 0; step < 501; step++) ask(step);
     const refused = await viewer.next("error");
-    expect(refused.error).to.include("200");
-    expect(refused.params["stepRunId"]).to.equal(wide.stepIds[0]![200]);
-    await until("200 histories", () => viewer.ofType("history_done").length === 200);
+    expect(refused.error).to.include("500");
+    expect(refused.params["stepRunId"]).to.equal(wide.stepIds[0]![500]);
+    await until("500 histories", () => viewer.ofType("history_done").length === 500);
   });
 
   it("that are larger than 64 kB close the connection, and the server still works", async () => {

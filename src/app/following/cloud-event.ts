@@ -15,3 +15,17 @@ export function cloudEvent(event: RunEvent, eventNamespace: string): CloudEvent 
     data: { ...data, runId, number, status, time: new Date(timeMs).toISOString() },
   };
 }
+
+/** An event as viewers get it; `raw` is the event as `StreamEvents` of stream.v1 carries it. */
+export function statusEvent(event: RunEvent, eventNamespace: string) {
+  const raw = cloudEvent(event, eventNamespace);
+  return {
+    pipelineId: event.pipelineId,
+    jobId: event.jobId,
+    stepRunId: event.stepRunId,
+    eventType: raw.type,
+    status: event.status,
+    subject: raw.subject,
+    raw,
+  };
+}

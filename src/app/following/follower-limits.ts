@@ -9,7 +9,7 @@ import type { Caller } from "../identity/access.ts";
 const CONNECTIONS = 2_000;
 const SUBSCRIPTIONS = 5_000;
 /** Of one connection: the subscriptions of all channels count together. */
-export const SUBSCRIPTIONS_OF_CONNECTION = 200;
+export const SUBSCRIPTIONS_OF_CONNECTION = 500;
 
 export interface FollowerBounds {
   readonly connections: number;

@@ -19,9 +19,14 @@ export function logEntry(line: LogLine, source: LogSource) {
     timestamp: Math.floor(line.timeMs / 1_000),
     line_number: line.line,
     level: gap ? "warn" : line.level,
-    content: gap ? `lines ${line.line}-${lastLineOf(line)} lost` : line.content,
+    content: gap ? gapText(line) : line.content,
     stream: line.stream,
     plugin_name: source.uses,
     agent_id: source.agentId,
   };
+}
+
+/** What a gap record says to people. */
+export function gapText(gap: LogLine): string {
+  return `lines ${gap.line}-${lastLineOf(gap)} lost`;
 }

@@ -97,6 +97,7 @@ export const USER_OPERATIONS = {
   manageTeams: rule("tenant", "admin"),
   createProjects: rule("tenant", "admin"),
   manageProjects: rule("project", "admin"),
+  deleteProjects: rule("project", "owner"),
   /** What belongs to no tenant is only for owners: {@link readInstallationAudit}. */
   readAudit: rule("project", "admin", "read"),
   readInstallationAudit: rule("installation", "owner", "read"),

@@ -5,6 +5,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { DEFAULT_TENANT, newId, type TenantId } from "../../domain/ids.ts";
 import { ownerOf } from "../../stores/ports/documents.ts";
 import type { Tenant } from "../../stores/ports/rights.ts";
+import { areasBeingDeleted } from "../areas-being-deleted.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import { noTenant } from "../lookups.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
@@ -72,7 +73,9 @@ export async function listTenants(
   context: RightsUseContext,
   caller: Caller,
 ): Promise<{ readonly list: readonly TenantView[]; readonly total: number }> {
-  const list = (await context.stores.rights.listTenants(tenantIdsFor(caller, "readTenants"))).map(tenantView);
+  const found = await context.stores.rights.listTenants(tenantIdsFor(caller, "readTenants"));
+  const deleted = await areasBeingDeleted(context);
+  const list = found.filter(({ tenantId }) => !deleted.has(ownerOf({ tenantId }))).map(tenantView);
   return { list, total: list.length };
 }
 
@@ -109,7 +112,10 @@ async function tryToChange(
   const { user, found: stored } = await reachTenant(context, caller, "manageTenants", tenantId);
   match?.(tenantView(stored));
   const { name = stored.name, archived = stored.archivedAt !== null } = body;
-  if (archived && tenantId === DEFAULT_TENANT) throw isDefault("archived");
+  if (archived && tenantId === DEFAULT_TENANT) {
+    const text = `the tenant ${DEFAULT_TENANT} cannot be archived: projects without a tenant are in it`;
+    throw new MillraceError("conflict", text);
+  }
   const change = { name, archivedAt: archived ? (stored.archivedAt ?? context.clock.now()) : null };
   const [before, after] = [tenantView(stored), tenantView({ ...stored, ...change })];
   const expected = match && { name: stored.name, archivedAt: stored.archivedAt };
@@ -126,57 +132,8 @@ async function tryToChange(
   return after;
 }
 
-/**
- * Deletes a tenant with its teams, its service accounts and the roles in it. Throws `not_found`, and `conflict` for a
- * tenant that has projects and for the default one.
- */
-export async function deleteTenant(
-  context: RightsUseContext,
-  caller: Caller,
-  { tenantId }: { readonly tenantId: TenantId },
-): Promise<void> {
-  const { user, found: tenant } = await reachTenant(context, caller, "deleteTenants", tenantId);
-  if (tenantId === DEFAULT_TENANT) throw isDefault("deleted");
-  const { documents, identity, pipelines, rights } = context.stores;
-  // An archived tenant takes no new project, so that none is made while this call looks for them.
-  await rights.changeTenant(tenantId, { archivedAt: context.clock.now() });
-  const [project] = await pipelines.listProjects({ projectIds: [], tenantIds: [tenantId] });
-  if (project !== undefined) {
-    if (tenant.archivedAt === null) await recordArchived(context, user, tenant);
-    throw new MillraceError(
-      "conflict",
-      `the tenant still has the project ${JSON.stringify(project.name)}: delete its projects first; it is archived now`,
-    );
-  }
-  for (const { userId } of await identity.listOwnedBy({ tenantId })) await identity.deleteUser(userId);
-  await documents.deleteOf(ownerOf({ tenantId }));
-  const change = { kind: "tenant", id: tenantId, name: tenant.name, before: tenantView(tenant) } as const;
-  await recorded(user, change, () => rights.deleteTenant(tenantId));
-  context.log.info({ tenantId, by: user.name, userId: user.userId }, "a tenant was deleted");
-}
-
-/** The deletion was refused, and has archived the tenant all the same. */
-async function recordArchived({ stores, clock }: RightsUseContext, user: UserCaller, tenant: Tenant): Promise<void> {
-  const { tenantId, name } = tenant;
-  const change = {
-    kind: "tenant",
-    id: tenantId,
-    name,
-    before: { archived: false },
-    after: { archived: true },
-  } as const;
-  await recorded(user, change, () => stores.rights.changeTenant(tenantId, { archivedAt: clock.now() }));
-}
-
 function tenantView({ tenantId, name, archivedAt, createdAt }: Tenant): TenantView {
   return { tenantId, name, archived: archivedAt !== null, createdAt: rfc3339(createdAt) };
-}
-
-function isDefault(what: string): MillraceError {
-  return new MillraceError(
-    "conflict",
-    `the tenant ${DEFAULT_TENANT} cannot be ${what}: projects without a tenant are in it`,
-  );
 }
 
 function nameTaken(name: string): MillraceError {

@@ -34,12 +34,12 @@ export interface RunRequest {
 }
 
 /** How a protocol writes a run. Answers of one format are the same for all callers. */
-export interface RunFormat {
+export interface RunFormat<Whole = Buffer, Piece = Uint8Array> {
   readonly name: string;
   /** Some jobs that follow each other. */
-  jobs(jobs: readonly JobDetail[]): Uint8Array;
+  jobs(jobs: readonly JobDetail[]): Piece;
   /** `jobs`: all of them, in pieces that {@link jobs} has made. */
-  whole(run: RunInBrief, jobs: readonly Uint8Array[], nowMs: number): Buffer;
+  whole(run: RunInBrief, jobs: readonly Piece[], nowMs: number): Whole;
 }
 
 /**
@@ -56,20 +56,20 @@ export async function getRun(context: RunsContext, caller: Caller, request: RunR
 }
 
 /**
- * What {@link getRun} answers, as bytes that may be shared. `over` must fire when the caller has taken the answer or is
+ * What {@link getRun} answers, in a format, and made once for all who ask at the same time. `over` must fire when the caller has taken the answer or is
  * gone. Throws what `getRun` throws; for a large run also `too_many`.
  */
-export async function renderRun(
+export async function renderRun<Whole, Piece>(
   context: RunsContext,
   caller: Caller,
   request: RunRequest,
-  { format, over }: { readonly format: RunFormat; readonly over: AbortSignal },
-): Promise<Buffer> {
+  { format, over }: { readonly format: RunFormat<Whole, Piece>; readonly over: AbortSignal },
+): Promise<Whole> {
   const { runId, pipelineId, allAttempts, jobs } = request;
   await authoriseOnRun(context, caller, "readRuns", runId, pipelineId);
   const view = [format.name, pipelineId ?? "", allAttempts, jobs === undefined ? "" : choiceText(jobs)].join(" ");
   const isSmall = jobs !== undefined && mostJobs(jobs) <= FEW_JOBS;
-  const render = async (loaded: LoadedRun): Promise<Buffer> =>
+  const render = async (loaded: LoadedRun): Promise<Whole> =>
     doInTurns(rendered(await detailSource(context, request, loaded), format));
   return readLoaded(context, caller, runId, {
     view,
@@ -88,9 +88,9 @@ async function detailSource(context: RunsContext, request: RunRequest, loaded: L
   return { ...loaded, allAttempts, chosen, retriedBy, now: context.clock.now() };
 }
 
-function* rendered(source: DetailSource, format: RunFormat): Pieces<Buffer> {
+function* rendered<Whole, Piece>(source: DetailSource, format: RunFormat<Whole, Piece>): Pieces<Whole> {
   const { run, jobs } = yield* runParts(source);
-  const pieces: Uint8Array[] = [];
+  const pieces: Piece[] = [];
   let batch: JobDetail[] = [];
   for (const job of jobs) {
     batch.push(job);

@@ -5,7 +5,7 @@
 import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import type { PipelineId } from "../../domain/ids.ts";
-import type { PipelineDeletion } from "../../stores/ports/pipeline-deletions.ts";
+import type { PipelineDeletion } from "../../stores/ports/deletions.ts";
 import { carryOutDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { UpkeepContext } from "./context.ts";
 

@@ -283,6 +283,11 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
         (await import("./remote/projects.ts")).archiveProject(name!, archived, options, signal),
     });
   }
+  remote(projects.command("delete"), "delete a project with everything in it", setStatus, {
+    args: [PROJECT],
+    options: [new Option("--force", "stop the runs that are live")],
+    run: async (signal, options, name) => (await import("./remote/projects.ts")).deleteProject(name!, options, signal),
+  });
   remote(projects.command("members"), "list who has a role in a project", setStatus, {
     args: [PROJECT],
     run: async (signal, options, name) => (await import("./remote/projects.ts")).listMembers(name!, options, signal),

@@ -24,10 +24,15 @@ export async function findPipeline(
 
 /** The project with that id or name. */
 export async function findProject(client: MillraceClient, nameOrId: string): Promise<Schemas["Project"]> {
+  const named: Schemas["Project"][] = [];
   for await (const project of client.items("/projects")) {
-    if (project.projectId === nameOrId || project.name === nameOrId) return project;
+    if (project.projectId === nameOrId) return project;
+    if (project.name === nameOrId) named.push(project);
   }
-  throw missing("project", nameOrId, "millrace projects");
+  if (named.length === 1) return named[0]!;
+  if (named.length === 0) throw missing("project", nameOrId, "millrace projects");
+  const ids = named.map(({ projectId }) => projectId).join(", ");
+  throw new UsageError(`several tenants have a project "${visible(nameOrId)}": name it by its id: ${ids}`);
 }
 
 /** The user with that id or name, or the caller for `me`. */

@@ -4,6 +4,6 @@ import type { AppContext, WithStores } from "../../app/context.ts";
 /** What the uploads of agents work with: log lines, events, artifacts and cache entries. */
 export type IngestContext = Pick<
   AppContext,
-  "feed" | "clock" | "log" | "eventNamespace" | "artifactRules" | "cacheRules"
+  "feed" | "clock" | "log" | "meters" | "eventNamespace" | "artifactRules" | "cacheRules"
 > &
   WithStores<"aggregates" | "plans" | "agentEvents" | "logs" | "artifacts" | "caches" | "blobs">;

@@ -67,12 +67,14 @@ export class LogIngest {
     const key = `${stepRunId}/${token}`;
     const before = this.#standings.get(key) ?? (await this.#begin(stepRunId, token));
     if (before === undefined) return { verdict: "refused" };
-    const size = sum(before.size, sizeOfLines(batch.lines));
+    const added = sizeOfLines(batch.lines);
+    const size = sum(before.size, added);
     const isBeyond = size.entries > before.most.entries || size.bytes > before.most.bytes;
     const lines = isBeyond ? [gapOver(batch.lines)] : batch.lines;
     const { logs } = this.#context.stores;
     const through = await logs.append({ stepRunId, agentId: this.#agentId, projectId: before.projectId, lines });
     const isStored = through > before.through && !isBeyond;
+    if (isStored) this.#count(added);
     this.#remember(key, { ...before, through, ...(isStored ? { size } : {}) });
     // Viewers read a gap record that grows from the store, once a second.
     if (!isBeyond) this.#publish(stepRunId, lines, before.through, through);
@@ -100,6 +102,13 @@ export class LogIngest {
         bytes: limit.bytes + LOG_TAIL.bytes + LOG_SLACK.bytes,
       },
     };
+  }
+
+  #count({ entries, bytes }: LogSize): void {
+    const totals = this.#context.meters?.totals;
+    if (totals === undefined) return;
+    totals.lines += entries;
+    totals.bytes += bytes;
   }
 
   #remember(key: string, standing: Standing): void {

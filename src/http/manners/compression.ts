@@ -46,7 +46,7 @@ function isPlain(body: unknown): boolean {
 }
 
 /** Source: RFC 9110, section 12.5.3. Each coding may have a weight, and the weight 0 refuses it. */
-function takesGzip(header: string): boolean {
+export function takesGzip(header: string): boolean {
   if (header === "") return false;
   const weights = new Map(
     header.split(",").map((part) => {

@@ -3,6 +3,7 @@ import type { AppContext } from "../../app/context.ts";
 import { doInTurns } from "../../app/pieces.ts";
 import { HEALTH_ROUTES } from "../health.ts";
 import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "../login/login-routes.ts";
+import { LIVE_ROUTES } from "../live/live-routes.ts";
 import { type RouteFacts, routesFor } from "../route.ts";
 import { API_ROUTES } from "../routes/all.ts";
 import { WELL_KNOWN_ROUTES } from "../routes/id-token-routes.ts";
@@ -45,7 +46,7 @@ export const OPENAPI_ROUTES = [
 
 export const DESCRIBED_ROUTES: DescribedRoutes = {
   root: [...HEALTH_ROUTES, ...WELL_KNOWN_ROUTES] satisfies readonly RouteFacts[],
-  api: [...OPENAPI_ROUTES, ...OPEN_LOGIN_ROUTES, ...API_ROUTES, ...SESSION_ROUTES],
+  api: [...OPENAPI_ROUTES, ...OPEN_LOGIN_ROUTES, ...API_ROUTES, ...LIVE_ROUTES, ...SESSION_ROUTES],
 };
 
 interface Description {

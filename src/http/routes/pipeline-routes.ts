@@ -1,5 +1,4 @@
 /** Routes of pipelines, their definitions and triggers. */
-import { z } from "zod";
 import {
   getSpec,
   saveBody,
@@ -28,17 +27,11 @@ import type { AppContext } from "../../app/context.ts";
 import { planBody, planPipeline } from "../../app/triggering/dry-run.ts";
 import { PlanShape } from "../../app/triggering/plan-shape.ts";
 import { triggerBody, TriggeredRunShape, triggerRun } from "../../app/triggering/trigger.ts";
+import { forceQuery } from "../request/force-query.ts";
 import { parseDefinitionBody } from "../request/parse.ts";
 import { type Call, routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Pipelines");
-
-const deleteQuery = z.strictObject({
-  force: z
-    .enum(["true", "false"])
-    .default("false")
-    .transform((word) => word === "true"),
-});
 
 /** Runs change the status of a pipeline without anyone changing the pipeline. */
 function tagged({ status: _s, lastRun: _r, lastRuns: _l, ...changeable }: PipelineView): unknown {
@@ -101,7 +94,7 @@ export const PIPELINE_ROUTES = [
     path: "/pipelines/:pipelineId",
     name: "deletePipeline",
     about: "Deletes a pipeline; with `force` also one with live runs, which are stopped.",
-    query: deleteQuery,
+    query: forceQuery,
     answer: null,
     errors: ["not_found", "conflict"],
     changes,

@@ -6,10 +6,12 @@ import {
   createProjectBody,
   getProject,
   listProjects,
-  ProjectShape,
 } from "../../app/catalogue/projects.ts";
 import type { AppContext } from "../../app/context.ts";
+import { deleteProject } from "../../app/deletion/project-deletion.ts";
+import { ProjectShape } from "../../app/project-record.ts";
 import { wholeListOf } from "../../app/shapes.ts";
+import { forceQuery } from "../request/force-query.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Projects");
@@ -57,5 +59,17 @@ export const PROJECT_ROUTES = [
     tagged,
     changes: { tagged },
     handle: (context, { caller, params, body, match }) => changeProject(context, caller, { ...params, body, match }),
+  }),
+  route({
+    method: "DELETE",
+    path: "/projects/:projectId",
+    name: "deleteProject",
+    about: "Deletes a project with everything in it; with `force` also one with live runs, which are stopped.",
+    query: forceQuery,
+    answer: null,
+    errors: ["not_found", "conflict"],
+    changes: { tagged },
+    handle: (context, { caller, params, query, match }) =>
+      deleteProject(context, caller, { ...params, ...query, match }),
   }),
 ];

@@ -30,15 +30,16 @@ import {
   changeTenantBody,
   createTenant,
   createTenantBody,
-  deleteTenant,
   getTenant,
   listTenants,
   TenantShape,
 } from "../../app/rights/tenants.ts";
+import { deleteTenant } from "../../app/deletion/tenant-deletion.ts";
 import { wholeListOf } from "../../app/shapes.ts";
 import type { z } from "zod";
 import { asId, type ProjectId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
+import { forceQuery } from "../request/force-query.ts";
 import { routesFor } from "../route.ts";
 
 const tenantRoute = routesFor<AppContext>("Tenants");
@@ -98,10 +99,11 @@ const TENANTS = [
     method: "DELETE",
     path: "/tenants/:tenantId",
     name: "deleteTenant",
-    about: "Deletes a tenant that has no projects, with its teams and service accounts.",
+    about: "Deletes a tenant with its teams and service accounts; with `force` also one that has projects, with them.",
+    query: forceQuery,
     answer: null,
     errors: ["not_found", "conflict"],
-    handle: (context, { caller, params }) => deleteTenant(context, caller, params),
+    handle: (context, { caller, params, query }) => deleteTenant(context, caller, { ...params, ...query }),
   }),
 ];
 

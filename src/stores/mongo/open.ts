@@ -14,7 +14,7 @@ import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
 import { outputStore } from "./outputs.ts";
-import { pipelineDeletionStore } from "./pipeline-deletions.ts";
+import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";

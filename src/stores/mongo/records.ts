@@ -31,8 +31,8 @@ import {
   type Revision,
   type RevisionPage,
 } from "../ports/pipelines.ts";
-import type { PipelineDeletionStore } from "../ports/pipeline-deletions.ts";
-import { pipelineDeletionStore } from "./pipeline-deletions.ts";
+import type { PipelineDeletionStore } from "../ports/deletions.ts";
+import { pipelineDeletionStore } from "./deletions.ts";
 import { bodiesOf, bodyAsExpected, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 import { userStore } from "./users.ts";
@@ -106,6 +106,10 @@ export class MongoPipelineStore implements PipelineStore {
         .sort({ _id: 1 })
         .toArray(),
     );
+  }
+
+  async deleteProject(projectId: ProjectId): Promise<boolean> {
+    return (await this.#projects.deleteOne({ _id: projectId })).deletedCount > 0;
   }
 
   async create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {

@@ -3,7 +3,8 @@ import type { UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
 import { type Binding, type RightsStore, storedArea, type SubjectId, type Team, type Tenant } from "../ports/rights.ts";
 import { bodiesOf, bodyAsExpected, bodyOf } from "./bodies.ts";
-import { type Connection, insertIfAbsent, isDuplicateKey } from "./connection.ts";
+import { type Connection, insertIfAbsent, isDuplicateKey, translated } from "./connection.ts";
+import { areaDeletionStore } from "./deletions.ts";
 
 interface Membership {
   readonly _id: string;
@@ -108,5 +109,7 @@ export function rightsStore(connection: Connection): RightsStore {
     async unbindAll(area) {
       await bindings.deleteMany(inArea(area));
     },
+
+    deletions: translated(areaDeletionStore(connection)),
   };
 }

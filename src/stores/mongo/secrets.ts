@@ -47,6 +47,9 @@ export function secretStore(connection: Connection): SecretStore {
     async deleteOfPipeline(pipelineId) {
       await collection.deleteMany({ pipelineId });
     },
+    async deleteOfProject(projectId) {
+      await collection.deleteMany({ projectId });
+    },
     pageNotUnder: (keyId, after, limit) =>
       collection
         .find(

@@ -118,6 +118,8 @@ export interface PipelineStore {
   findProject(projectId: ProjectId): Promise<Project | undefined>;
   /** By their ids; all of them, or those that `only` names. */
   listProjects(only?: ProjectFilter): Promise<readonly Project[]>;
+  /** Removes the record of a project, and nothing that it owns. False when there was no such project. */
+  deleteProject(projectId: ProjectId): Promise<boolean>;
 
   /**
    * `nameTaken` when the project has another pipeline of that name. A repeat of the id answers `created` and changes
@@ -130,7 +132,7 @@ export interface PipelineStore {
    */
   update(pipeline: Pipeline, expected?: Expected<Pipeline>): Promise<"updated" | "missing" | "nameTaken" | "moved">;
   find(pipelineId: PipelineId): Promise<Pipeline | undefined>;
-  /** The pipeline, and whether its deletion is decided (pipeline-deletions.ts). */
+  /** The pipeline, and whether its deletion is decided (deletions.ts). */
   findToRun(pipelineId: PipelineId): Promise<PipelineToRun | undefined>;
   list(filter: PipelineFilter, page: PipelinePageRequest): Promise<Page<Pipeline>>;
   /** Removes the pipeline and its revisions. False when there was no such pipeline. */

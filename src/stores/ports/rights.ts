@@ -1,7 +1,8 @@
-/** The port of tenants, teams and bound rights. Times are Unix milliseconds. */
+/** The port of tenants, teams and bound rights, and of the deletion of tenants and projects. Times are Unix milliseconds. */
 import type { ProjectId, TeamId, TenantId, UserId } from "../../domain/ids.ts";
 import type { Area, Role, RoleInArea } from "../../domain/roles.ts";
 import type { Expected } from "./expected.ts";
+import type { AreaDeletionStore } from "./deletions.ts";
 
 export interface Tenant {
   readonly tenantId: TenantId;
@@ -36,6 +37,8 @@ export interface Binding extends RoleInArea {
 }
 
 export interface RightsStore {
+  readonly deletions: AreaDeletionStore;
+
   /** `nameTaken` when another tenant has the name. A repeat of the id answers `created` and changes nothing. */
   createTenant(tenant: Tenant): Promise<"created" | "nameTaken">;
   /** Replaces the fields that are given. `moved`, and nothing changes, when the tenant is not as `expected`. */

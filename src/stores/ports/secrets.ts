@@ -58,6 +58,8 @@ export interface SecretStore {
   delete(key: SecretKey): Promise<boolean>;
   /** Removes the pipeline's own secrets; those of its project stay. */
   deleteOfPipeline(pipelineId: PipelineId): Promise<void>;
+  /** Removes the secrets of the project and of its pipelines. */
+  deleteOfProject(projectId: ProjectId): Promise<void>;
 
   /** Secrets that are sealed under another master key than this one, in a fixed order, after `after`. */
   pageNotUnder(keyId: string, after: SecretKey | null, limit: number): Promise<readonly SealedSecret[]>;

@@ -15,7 +15,7 @@ import type { InspectionStore } from "./inspection.ts";
 import type { LoginStore } from "./logins.ts";
 import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
-import type { PipelineDeletionStore } from "./pipeline-deletions.ts";
+import type { PipelineDeletionStore } from "./deletions.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
 import type { PluginStore } from "./plugins.ts";

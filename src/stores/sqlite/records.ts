@@ -77,6 +77,11 @@ export class SqlitePipelineStore implements PipelineStore {
     return bodiesOf(await this.#db.all(sql, JSON.stringify(only.projectIds), JSON.stringify(only.tenantIds)));
   }
 
+  async deleteProject(projectId: ProjectId): Promise<boolean> {
+    const sql = "DELETE FROM projects WHERE project_id = ?";
+    return (await this.#db.freeing(() => this.#db.runNow(sql, projectId))) > 0;
+  }
+
   create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
     const { pipelineId, projectId, name, createdAt, headRevisionId } = pipeline;
     return this.#db.addition(() => {

@@ -5,6 +5,7 @@ import { isAsExpected } from "../ports/expected.ts";
 import type { DocumentKind, DocumentOwner, DocumentStore, OwnedDocument } from "../ports/documents.ts";
 import { type Binding, type RightsStore, storedArea, type Team, type Tenant } from "../ports/rights.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
+import { areaDeletionStore } from "./deletions.ts";
 import type { Database } from "./database.ts";
 
 export function rightsStore(db: Database): RightsStore {
@@ -126,6 +127,8 @@ export function rightsStore(db: Database): RightsStore {
     async unbindAll(area) {
       await db.transaction(() => unbindAllNow(area));
     },
+
+    deletions: areaDeletionStore(db),
   };
 }
 

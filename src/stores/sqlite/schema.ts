@@ -254,4 +254,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_by_object ON audit (object_id, at, audit_id) WHERE object_id IS NOT NULL;
   CREATE INDEX audit_by_outcome ON audit (outcome, at, audit_id) WHERE outcome <> 'done';
   `,
+  `
+  CREATE TABLE area_deletions (owner TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+  `,
 ];

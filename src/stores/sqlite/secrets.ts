@@ -59,6 +59,9 @@ export function secretStore(db: Database): SecretStore {
     async deleteOfPipeline(pipelineId) {
       await db.run("DELETE FROM secrets WHERE pipeline_id = ?", pipelineId);
     },
+    async deleteOfProject(projectId) {
+      await db.run("DELETE FROM secrets WHERE project_id = ?", projectId);
+    },
     async pageNotUnder(keyId, after, limit) {
       const rows = await db.all(
         `SELECT * FROM secrets WHERE key_id <> ? AND (project_id, pipeline_id, name) > (?, ?, ?)

@@ -232,6 +232,7 @@ describe("access", () => {
       manageTeams: "admin",
       createProjects: "admin",
       manageProjects: "admin",
+      deleteProjects: "owner",
       readCluster: "admin",
       readRetention: "admin",
       writeRetention: "admin",
@@ -266,7 +267,7 @@ describe("access", () => {
       write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
-        "manageAgents", "createProjects", "manageProjects", "createTenants", "manageTenants", "deleteTenants",
+        "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",
         "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters", "writeSettings", "writeTenantSettings", "writeInstallationSettings",
       ],
     };

@@ -1,6 +1,6 @@
 /** The ports of one process that lead to the simulated store. Each call to the server can fail by itself. */
 import type { IdentityStore, Token } from "../../../src/stores/ports/identity.ts";
-import type { PipelineDeletionStore } from "../../../src/stores/ports/pipeline-deletions.ts";
+import type { PipelineDeletionStore } from "../../../src/stores/ports/deletions.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import type { Call } from "../engine/service.ts";
 import { aggregatesOf } from "./aggregate-client.ts";

@@ -1737,6 +1737,16 @@ export interface UpdateProjectResponse {
   project: ProjectRecord | undefined;
 }
 
+export interface DeleteProjectRequest {
+  /** Required. */
+  projectId: string;
+  /** True: live runs are stopped first. */
+  force: boolean;
+}
+
+export interface DeleteProjectResponse {
+}
+
 function createBasePipelineFields(): PipelineFields {
   return {
     projectId: undefined,
@@ -14644,6 +14654,147 @@ export const UpdateProjectResponse: MessageFns<UpdateProjectResponse> = {
   },
 };
 
+function createBaseDeleteProjectRequest(): DeleteProjectRequest {
+  return { projectId: "", force: false };
+}
+
+export const DeleteProjectRequest: MessageFns<DeleteProjectRequest> = {
+  encode(message: DeleteProjectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.projectId !== "") {
+      writer.uint32(10).string(message.projectId);
+    }
+    if (message.force !== false) {
+      writer.uint32(16).bool(message.force);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteProjectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteProjectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.force = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DeleteProjectRequest {
+    return {
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      force: isSet(object.force) ? globalThis.Boolean(object.force) : false,
+    };
+  },
+
+  toJSON(message: DeleteProjectRequest): unknown {
+    const obj: any = {};
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.force !== false) {
+      obj.force = message.force;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DeleteProjectRequest>, I>>(base?: I): DeleteProjectRequest {
+    return DeleteProjectRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DeleteProjectRequest>, I>>(object: I): DeleteProjectRequest {
+    const message = createBaseDeleteProjectRequest();
+    message.projectId = object.projectId ?? "";
+    message.force = object.force ?? false;
+    return message;
+  },
+};
+
+function createBaseDeleteProjectResponse(): DeleteProjectResponse {
+  return {};
+}
+
+export const DeleteProjectResponse: MessageFns<DeleteProjectResponse> = {
+  encode(_: DeleteProjectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteProjectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteProjectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): DeleteProjectResponse {
+    return {};
+  },
+
+  toJSON(_: DeleteProjectResponse): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DeleteProjectResponse>, I>>(base?: I): DeleteProjectResponse {
+    return DeleteProjectResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DeleteProjectResponse>, I>>(_: I): DeleteProjectResponse {
+    const message = createBaseDeleteProjectResponse();
+    return message;
+  },
+};
+
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. The metadata of an error hold the word of the
  * error table (`reason`), a JSON list of the first problems (`problems-bin`), and both as ErrorInfo and BadRequest of
@@ -15027,6 +15178,20 @@ export const PipelineService = {
       Buffer.from(UpdateProjectResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdateProjectResponse => UpdateProjectResponse.decode(value),
   },
+  /**
+   * Deletes a project with everything in it. FAILED_PRECONDITION for the default project, and without `force` while a run
+   * of the project is live. Role: owner.
+   */
+  deleteProject: {
+    path: "/pipeline.v1.Pipeline/DeleteProject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteProjectRequest): Buffer => Buffer.from(DeleteProjectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteProjectRequest => DeleteProjectRequest.decode(value),
+    responseSerialize: (value: DeleteProjectResponse): Buffer =>
+      Buffer.from(DeleteProjectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteProjectResponse => DeleteProjectResponse.decode(value),
+  },
 } as const;
 
 export interface PipelineServer extends UntypedServiceImplementation {
@@ -15116,6 +15281,11 @@ export interface PipelineServer extends UntypedServiceImplementation {
   createProject: handleUnaryCall<CreateProjectRequest, CreateProjectResponse>;
   /** Changes the fields of a project that are given. Role: admin. */
   updateProject: handleUnaryCall<UpdateProjectRequest, UpdateProjectResponse>;
+  /**
+   * Deletes a project with everything in it. FAILED_PRECONDITION for the default project, and without `force` while a run
+   * of the project is live. Role: owner.
+   */
+  deleteProject: handleUnaryCall<DeleteProjectRequest, DeleteProjectResponse>;
 }
 
 export interface PipelineClient extends Client {
@@ -15652,6 +15822,25 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdateProjectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Deletes a project with everything in it. FAILED_PRECONDITION for the default project, and without `force` while a run
+   * of the project is live. Role: owner.
+   */
+  deleteProject(
+    request: DeleteProjectRequest,
+    callback: (error: ServiceError | null, response: DeleteProjectResponse) => void,
+  ): ClientUnaryCall;
+  deleteProject(
+    request: DeleteProjectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteProjectResponse) => void,
+  ): ClientUnaryCall;
+  deleteProject(
+    request: DeleteProjectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteProjectResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,4 +1,4 @@
-/** `millrace projects`: lists, creates and archives projects, and gives users roles in them. */
+/** `millrace projects`: lists, creates, archives and deletes projects, and gives users roles in them. */
 import type { Schemas } from "../../../../clients/typescript/src/index.ts";
 import { findProject } from "../../remote/find.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
@@ -50,6 +50,19 @@ export function archiveProject(
     const path = { projectId: (await findProject(client, project)).projectId };
     const changed = await client.patch("/projects/{projectId}", { path, body: { archived }, signal });
     report.object(changed, `${changed.name} is ${changed.archived ? "archived" : "active"}`);
+  });
+}
+
+export interface DeleteOptions extends RemoteOptions {
+  readonly force?: boolean;
+}
+
+export function deleteProject(project: string, options: DeleteOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { projectId, name } = await findProject(client, project);
+    const query = options.force === true ? ({ force: "true" } as const) : {};
+    await client.delete("/projects/{projectId}", { path: { projectId }, query, signal });
+    report.object({ projectId, deleted: true }, `deleted ${name} (${projectId})`);
   });
 }
 

@@ -1,6 +1,7 @@
-/** The store of deletions of pipelines in MongoDB. */
+/** The stores of deletions in MongoDB. */
 import type { PipelineId } from "../../domain/ids.ts";
-import type { PipelineDeletion, PipelineDeletionStore } from "../ports/pipeline-deletions.ts";
+import type { AreaDeletion, AreaDeletionStore, PipelineDeletion, PipelineDeletionStore } from "../ports/deletions.ts";
+import { type DocumentOwner, ownerOf } from "../ports/documents.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface DeletionDocument {
@@ -47,4 +48,32 @@ export function pipelineDeletionStore(connection: Connection): PipelineDeletionS
 
 function toDeletion({ _id: pipelineId, at, by, decided }: DeletionDocument): PipelineDeletion {
   return { pipelineId, at, by, decided };
+}
+
+interface AreaDocument {
+  readonly _id: DocumentOwner;
+  readonly body: AreaDeletion;
+}
+
+export function areaDeletionStore(connection: Connection): AreaDeletionStore {
+  const deletions = connection.collection<AreaDocument>("area_deletions");
+  return {
+    async note(deletion) {
+      await insertIfAbsent(deletions, { _id: ownerOf(deletion.area), body: deletion });
+    },
+    async page(after, limit) {
+      const found = await deletions
+        .find({ _id: { $gt: after as DocumentOwner } })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray();
+      return found.map(({ body }) => body);
+    },
+    async setEmptied(area, emptiedAt) {
+      await deletions.updateOne({ _id: ownerOf(area) }, { $set: { "body.emptiedAt": emptiedAt } });
+    },
+    async drop(area) {
+      await deletions.deleteOne({ _id: ownerOf(area) });
+    },
+  };
 }

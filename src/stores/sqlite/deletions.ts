@@ -1,12 +1,14 @@
-/** The store of deletions of pipelines in SQLite. */
+/** The stores of deletions in SQLite. Deletion frees space, so a full store accepts what they write. */
 import { asId, type PipelineId } from "../../domain/ids.ts";
-import type { PipelineDeletion, PipelineDeletionStore } from "../ports/pipeline-deletions.ts";
+import type { Area } from "../../domain/roles.ts";
+import type { AreaDeletion, AreaDeletionStore, PipelineDeletion, PipelineDeletionStore } from "../ports/deletions.ts";
+import { ownerOf } from "../ports/documents.ts";
+import { bodiesOf } from "./bodies.ts";
 import type { Database, Row } from "./database.ts";
 
 export function pipelineDeletionStore(db: Database): PipelineDeletionStore {
   return {
     async note({ pipelineId, at, by, decided }) {
-      // Deletion frees space, so a full store accepts it.
       await db.freeing(() =>
         db.runNow(
           `INSERT INTO pipeline_deletions (pipeline_id, at, by_user, decided) VALUES (?, ?, ?, ?)
@@ -54,5 +56,26 @@ function toDeletion(row: Row): PipelineDeletion {
     at: row["at"] as number,
     by: row["by_user"] as string,
     decided: row["decided"] === 1,
+  };
+}
+
+export function areaDeletionStore(db: Database): AreaDeletionStore {
+  const OF_AREA = "WHERE owner = ?";
+  return {
+    async note(deletion) {
+      const sql = "INSERT INTO area_deletions VALUES (?, ?) ON CONFLICT DO NOTHING";
+      await db.freeing(() => db.runNow(sql, ownerOf(deletion.area), JSON.stringify(deletion)));
+    },
+    async page(after, limit) {
+      const sql = "SELECT body FROM area_deletions WHERE owner > ? ORDER BY owner LIMIT ?";
+      return bodiesOf<AreaDeletion>(await db.all(sql, after, limit));
+    },
+    async setEmptied(area: Area, emptiedAt: number | null) {
+      const sql = `UPDATE area_deletions SET body = json_set(body, '$.emptiedAt', ?) ${OF_AREA}`;
+      await db.freeing(() => db.runNow(sql, emptiedAt, ownerOf(area)));
+    },
+    async drop(area) {
+      await db.freeing(() => db.runNow(`DELETE FROM area_deletions ${OF_AREA}`, ownerOf(area)));
+    },
   };
 }

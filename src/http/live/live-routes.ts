@@ -1,0 +1,46 @@
+/** Routes of live channels: each channel as an event stream. */
+import { z } from "zod";
+import { LIVE_CHANNELS } from "../../app/following/channels.ts";
+import type { Followers } from "../../app/following/followers.ts";
+import type { LiveChannel } from "../../app/following/live-channel.ts";
+import type { Clock } from "../../domain/clock.ts";
+import { parseQuery } from "../request/parse.ts";
+import { routesFor } from "../route.ts";
+import { EVENT_STREAM, type EventStreams, resumeAt } from "./event-streams.ts";
+
+/** What event streams work with. */
+export interface LiveEdge {
+  readonly clock: Clock;
+  readonly followers: Followers;
+  readonly streams: EventStreams;
+}
+
+const route = routesFor<LiveEdge>("Live");
+/** Instead of a token, for a page that cannot set a header. */
+const ticket = z.string().max(200).optional();
+
+export const LIVE_ROUTES = LIVE_CHANNELS.map((channel) => {
+  const shape = channel.params.extend({ ticket });
+  return route({
+    method: "GET",
+    path: `/live/${channel.name}`,
+    name: operationOf(channel),
+    about: channel.about,
+    query: shape,
+    answer: null,
+    answerType: EVENT_STREAM,
+    statuses: [200, 204],
+    errors: ["not_found"],
+    async send({ followers, streams }, { caller, query, ctx }) {
+      const after = resumeAt(ctx);
+      if (after !== undefined) ctx.query = { ...ctx.query, after };
+      const params = after === undefined ? query : parseQuery(ctx, shape);
+      await streams.answer(ctx, caller, (abort) => channel.follow(followers, caller, { params, abort }));
+    },
+  });
+});
+
+/** `followRun` of the channel `run`. */
+function operationOf({ name }: LiveChannel): string {
+  return `follow${name[0]!.toUpperCase()}${name.slice(1)}`;
+}

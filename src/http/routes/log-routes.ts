@@ -1,0 +1,84 @@
+/** Routes of the logs of steps: lines by number, as plain text, and all logs of a run as one archive. */
+import { pipeline, Readable } from "node:stream";
+import { constants, createGzip } from "node:zlib";
+import type { AppContext } from "../../app/context.ts";
+import { openLogArchive } from "../../app/logs/log-archive.ts";
+import { logText, logTextQuery } from "../../app/logs/log-text.ts";
+import { LogPageShape, openLog, readLog, readLogQuery } from "../../app/logs/read-log.ts";
+import { takesGzip } from "../manners/compression.ts";
+import type { RouteContext } from "../request/state.ts";
+import { routesFor } from "../route.ts";
+
+const route = routesFor<AppContext>("Logs");
+const RUN = "/pipelines/:pipelineId/runs/:runId";
+const LOGS = `${RUN}/steps/:stepRunId/logs`;
+const TEXT = "text/plain";
+const ZIP = "application/zip";
+
+export const LOG_ROUTES = [
+  route({
+    method: "GET",
+    path: LOGS,
+    name: "readLog",
+    about: "Reads lines of a step's log: from a line on, the last ones, or those around a line.",
+    query: readLogQuery,
+    answer: LogPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readLog(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: `${LOGS}/text`,
+    name: "readLogText",
+    about: "Reads a step's log as plain text, in gzip for callers who accept it.",
+    query: logTextQuery,
+    answer: null,
+    answerType: TEXT,
+    errors: ["not_found"],
+    async send(context, { caller, params, query, ctx }) {
+      const { logOf, through } = await openLog(context, caller, params);
+      const { timestamps, level, stream } = query;
+      const options = { level, stream, stepRunId: logOf, through, timestamps: timestamps === "true" };
+      sendFile(ctx, logText(context.stores.logs, options), { name: `${params.stepRunId}.log`, type: TEXT });
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${RUN}/logs/archive`,
+    name: "readLogArchive",
+    about: "Reads all logs of a run as one ZIP archive.",
+    answer: null,
+    answerType: ZIP,
+    errors: ["not_found"],
+    async send(context, { caller, params, ctx }) {
+      const { bytes, close } = await openLogArchive(context, caller, params);
+      ctx.res.once("close", close);
+      if (ctx.res.closed) close();
+      sendFile(ctx, bytes, { name: `${params.runId}-logs.zip`, type: ZIP });
+    },
+  }),
+];
+
+/** Always as a download, in a sandbox: a browser must not run what a step wrote as a page of this server. */
+function sendFile(
+  ctx: RouteContext,
+  bytes: AsyncIterable<Uint8Array>,
+  { name, type }: { readonly name: string; readonly type: string },
+): void {
+  ctx.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox");
+  ctx.attachment(name, { type: "attachment" });
+  ctx.type = type;
+  const source = Readable.from(bytes, { objectMode: false });
+  if (type !== TEXT) {
+    ctx.body = source;
+    return;
+  }
+  ctx.vary("Accept-Encoding");
+  if (!takesGzip(ctx.get("accept-encoding"))) {
+    ctx.body = source;
+    return;
+  }
+  ctx.set("Content-Encoding", "gzip");
+  // An error of either stream ends both, and with them the answer.
+  ctx.body = pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), () => {});
+}

@@ -1,0 +1,6 @@
+/** Rows of the live channels as event streams. */
+import type { HttpRow } from "./http-rows.ts";
+
+export const LIVE_ROWS: readonly HttpRow[] = [
+  { route: "GET /live/run", operation: "readEvents", at: ({ runId }) => ({ runId }), query: "?runId=:runId" },
+];

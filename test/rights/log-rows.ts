@@ -1,0 +1,13 @@
+/** Rows of the logs of steps. */
+import type { HttpRow } from "./http-rows.ts";
+import type { World } from "./world.ts";
+
+const RUN = "/pipelines/:pipelineId/runs/:runId";
+const onRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
+const onStep = ({ pipelineId, runId, stepRunId }: World) => ({ pipelineId, runId, stepRunId });
+
+export const LOG_ROWS: readonly HttpRow[] = [
+  { route: `GET ${RUN}/steps/:stepRunId/logs`, operation: "readLogs", at: onStep },
+  { route: `GET ${RUN}/steps/:stepRunId/logs/text`, operation: "readLogs", at: onStep },
+  { route: `GET ${RUN}/logs/archive`, operation: "readLogs", at: onRun },
+];
