@@ -119,7 +119,7 @@ async function tryToSet(
   if (own === "installation") refuseGiven(context, next);
   const { project } = area;
   const inDocument = documentOwner(owner);
-  // Before the values are compared: whoever changes them later makes the document another one.
+  // Before the values are compared: a call that changes them later makes the document another one.
   const [stored] = await context.stores.documents.find("settings", [inDocument]);
   const layers = await readLayers(context, area);
   match?.(viewOf(context, layers, own));
