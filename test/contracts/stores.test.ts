@@ -33,6 +33,7 @@ import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { loginStoreContract } from "./login-store.ts";
 import { outputStoreContract } from "./output-store.ts";
+import { deliveryStoreContract } from "./delivery-store.ts";
 import { documentStoreContract } from "./document-store.ts";
 import { areaDeletionStoreContract, pipelineDeletionStoreContract } from "./deletion-stores.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
@@ -60,6 +61,7 @@ describe("the store on SQLite", () => {
   rightsStoreContract(() => opened.stores);
   conditionalChangesContract(() => opened.stores);
   documentStoreContract(() => opened.stores);
+  deliveryStoreContract(() => opened.stores);
   loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
@@ -156,6 +158,7 @@ describe("the store on MongoDB", function () {
   rightsStoreContract(() => stores);
   conditionalChangesContract(() => stores);
   documentStoreContract(() => stores);
+  deliveryStoreContract(() => stores);
   loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
