@@ -21,6 +21,8 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines/{pipelineId}/revisions/{revisionId}/restore",
   "/projects/{projectId}/secrets",
   "/pipelines/{pipelineId}/secrets",
+  "/tenants/{tenantId}/webhooks",
+  "/projects/{projectId}/webhooks",
   "/projects",
   "/tenants",
   "/tenants/{tenantId}/teams",
