@@ -90,6 +90,16 @@ describe("webhooks over HTTP", () => {
       await call("DELETE", path);
       expect((await send("GET", path)).status).to.equal(404);
       expect((await send("DELETE", path)).status).to.equal(404);
+      const { list } = await call("GET", `/audit?object=${created.webhookId}`);
+      const operations = list.map(({ operation, outcome }: Record<string, string>) => `${operation} ${outcome}`);
+      const word = owner.startsWith("/projects") ? "Project" : "Tenant";
+      expect(operations.toReversed(), "the audit log").to.deep.equal([
+        `create${word}Webhook done`,
+        `change${word}Webhook done`,
+        `change${word}Webhook done`,
+        `delete${word}Webhook done`,
+      ]);
+      expect(JSON.stringify(list)).not.to.include(created.secret.slice(6)).and.not.to.include("abcdefgh");
     }
   });
 

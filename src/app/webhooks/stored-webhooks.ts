@@ -16,6 +16,10 @@ const TRIES = 20;
 
 type Documents = WithStores<"documents">;
 
+/** Makes a save, and records it; answers what the save answers. */
+type Recording = (save: () => Promise<boolean>) => Promise<boolean>;
+const unrecorded: Recording = (save) => save();
+
 /** Those of one owner, in the order of their creation. */
 export async function loadWebhooks(context: Documents, area: Area): Promise<readonly Webhook[]> {
   return (await load(context, ownerOf(area))).body.webhooks;
@@ -29,12 +33,14 @@ export async function changeWebhooks(
   context: Documents,
   owner: DocumentOwner,
   by: (webhooks: readonly Webhook[]) => readonly Webhook[],
+  record = unrecorded,
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const before = await load(context, owner);
     const webhooks = by(before.body.webhooks);
     if (webhooks === before.body.webhooks) return;
-    if (await context.stores.documents.save({ ...before, version: before.version + 1, body: { webhooks } })) return;
+    const after = { ...before, version: before.version + 1, body: { webhooks } };
+    if (await record(() => context.stores.documents.save(after))) return;
   }
   throw new MillraceError("unavailable", "others change these webhooks all the time: try again");
 }
@@ -45,13 +51,15 @@ export function changeWebhook(
   owner: DocumentOwner,
   webhookId: WebhookId,
   by: (webhook: Webhook) => Webhook,
+  record = unrecorded,
 ): Promise<void> {
-  return changeWebhooks(context, owner, (webhooks) => {
+  const ofAll = (webhooks: readonly Webhook[]): readonly Webhook[] => {
     const found = webhooks.find((one) => one.webhookId === webhookId);
     const changed = found && by(found);
     if (changed === found || changed === undefined) return webhooks;
     return webhooks.map((one) => (one === found ? changed : one));
-  });
+  };
+  return changeWebhooks(context, owner, ofAll, record);
 }
 
 export async function sealWebhook(

@@ -10,6 +10,7 @@ import { shownAddress } from "../../outgoing/requests.ts";
 import { ownerOf, type Webhook } from "../../stores/ports/documents.ts";
 import { givenName } from "../given-names.ts";
 import type { ActingUser, Caller } from "../identity/access.ts";
+import type { WithPrecondition } from "../preconditions.ts";
 import { reachProject, reachTenant } from "../reaching.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { fields, id, listOf, shape, time } from "../shapes.ts";
@@ -85,6 +86,9 @@ export interface OfWebhook {
   readonly webhookId: WebhookId;
 }
 
+/** A change of a webhook, which may demand what the webhook is before it. */
+type Change = OfWebhook & WithPrecondition<WebhookView>;
+
 /** In the order of their creation. Throws `not_found` for an unknown owner. */
 export async function listWebhooks(
   context: WebhookContext,
@@ -137,14 +141,11 @@ export async function createWebhook(
         ...(await sealWebhook(context, webhookId, { url: body.url, secret, earlier: null })),
       };
       const change = { kind: "webhook", id: webhookId, area, after: webhookView(webhook) } as const;
-      await recorded(user, change, () =>
-        changeWebhooks(context, ownerOf(area), (webhooks) => {
-          if (webhooks.length >= MAX_WEBHOOKS) {
-            throw new MillraceError("conflict", `there may be ${MAX_WEBHOOKS} webhooks here: delete one first`);
-          }
-          return [...webhooks, webhook];
-        }),
-      );
+      const added = (webhooks: readonly Webhook[]): readonly Webhook[] => {
+        if (webhooks.length < MAX_WEBHOOKS) return [...webhooks, webhook];
+        throw new MillraceError("conflict", `there may be ${MAX_WEBHOOKS} webhooks here: delete one first`);
+      };
+      await changeWebhooks(context, ownerOf(area), added, (save) => recorded(user, change, save));
       context.log.info({ ...area, webhookId, by: user.name, userId: user.userId }, "a webhook was created");
       return { ...webhookView(webhook), secret };
     },
@@ -155,7 +156,7 @@ export async function createWebhook(
 export async function changeWebhookOf(
   context: WebhookContext,
   caller: Caller,
-  { area, webhookId, ...body }: OfWebhook & z.output<typeof changeWebhookBody>,
+  { area, webhookId, match, ...body }: Change & z.output<typeof changeWebhookBody>,
 ): Promise<WebhookView> {
   const { user, found } = await reachWebhook(context, caller, { area, webhookId });
   const now = context.clock.now();
@@ -173,7 +174,8 @@ export async function changeWebhookOf(
   });
   const after = webhookView(by(found));
   const change = { kind: "webhook", id: webhookId, area, before: webhookView(found), after } as const;
-  await recorded(user, change, () => changeWebhook(context, ownerOf(area), webhookId, by));
+  const record = (save: () => Promise<boolean>) => recorded(user, change, save);
+  await changeWebhook(context, ownerOf(area), webhookId, matched(match, by), record);
   context.log.info({ ...area, webhookId, by: user.name, userId: user.userId }, "a webhook was changed");
   return after;
 }
@@ -182,7 +184,7 @@ export async function changeWebhookOf(
 export async function rotateWebhookSecret(
   context: WebhookContext,
   caller: Caller,
-  { area, webhookId }: OfWebhook,
+  { area, webhookId, match }: Change,
 ): Promise<WebhookWithSecretView> {
   const { user, found } = await reachWebhook(context, caller, { area, webhookId });
   const now = context.clock.now();
@@ -191,23 +193,27 @@ export async function rotateWebhookSecret(
   const seal = await sealWebhook(context, webhookId, { url: address, secret, earlier });
   const by = (webhook: Webhook): Webhook => ({ ...webhook, ...seal, earlierUntil: earlierUntil(now), updatedAt: now });
   const change = { kind: "webhook", id: webhookId, area, after: {} } as const;
-  await recorded(user, change, () => changeWebhook(context, ownerOf(area), webhookId, by));
+  const record = (save: () => Promise<boolean>) => recorded(user, change, save);
+  await changeWebhook(context, ownerOf(area), webhookId, matched(match, by), record);
   context.log.info({ ...area, webhookId, by: user.name, userId: user.userId }, "a webhook got a new secret");
   return { ...webhookView(by(found)), secret };
 }
 
 /** What is owed to it is not sent any more. Throws `not_found`. */
-export async function deleteWebhook(context: WebhookContext, caller: Caller, of: OfWebhook): Promise<void> {
-  const { area, webhookId } = of;
-  const { user, found } = await reachWebhook(context, caller, of);
+export async function deleteWebhook(
+  context: WebhookContext,
+  caller: Caller,
+  { area, webhookId, match }: Change,
+): Promise<void> {
+  const { user, found } = await reachWebhook(context, caller, { area, webhookId });
   const change = { kind: "webhook", id: webhookId, area, before: webhookView(found) } as const;
-  await recorded(user, change, () =>
-    changeWebhooks(context, ownerOf(area), (webhooks) =>
-      webhooks.some((one) => one.webhookId === webhookId)
-        ? webhooks.filter((one) => one.webhookId !== webhookId)
-        : webhooks,
-    ),
-  );
+  const without = (webhooks: readonly Webhook[]): readonly Webhook[] => {
+    const stored = webhooks.find((one) => one.webhookId === webhookId);
+    if (stored === undefined) return webhooks;
+    match?.(webhookView(stored));
+    return webhooks.filter((one) => one !== stored);
+  };
+  await changeWebhooks(context, ownerOf(area), without, (save) => recorded(user, change, save));
   context.log.info({ ...area, webhookId, by: user.name, userId: user.userId }, "a webhook was deleted");
 }
 
@@ -230,6 +236,14 @@ async function reachWebhooks(context: WebhookContext, caller: Caller, area: Area
       ? await reachTenant(context, caller, "manageTenantWebhooks", area.tenantId)
       : await reachProject(context, caller, "manageWebhooks", area.projectId);
   return user;
+}
+
+/** Compares the webhook as it is stored at the moment of the change. */
+function matched(match: Change["match"], by: (webhook: Webhook) => Webhook): (webhook: Webhook) => Webhook {
+  return (webhook) => {
+    match?.(webhookView(webhook));
+    return by(webhook);
+  };
 }
 
 function webhookView(webhook: Webhook): WebhookView {

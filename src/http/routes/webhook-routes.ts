@@ -49,11 +49,7 @@ function routesOf(prefix: string, word: string, whose: string, areaOf: (params: 
     enabled,
     updatedAt,
   });
-  const changes = {
-    read: (context: AppContext, { caller, params }: { caller: Parameters<typeof getWebhook>[1]; params: object }) =>
-      getWebhook(context, caller, one(params as PathParams)),
-    tagged,
-  };
+  const changes = { tagged };
   return [
     route({
       method: "POST",
@@ -96,7 +92,8 @@ function routesOf(prefix: string, word: string, whose: string, areaOf: (params: 
       errors: ["not_found"],
       tagged,
       changes,
-      handle: (context, { caller, params, body }) => changeWebhookOf(context, caller, { ...one(params), ...body }),
+      handle: (context, { caller, params, body, match }) =>
+        changeWebhookOf(context, caller, { ...one(params), ...body, match }),
     }),
     route({
       method: "DELETE",
@@ -106,7 +103,7 @@ function routesOf(prefix: string, word: string, whose: string, areaOf: (params: 
       answer: null,
       errors: ["not_found"],
       changes,
-      handle: (context, { caller, params }) => deleteWebhook(context, caller, one(params)),
+      handle: (context, { caller, params, match }) => deleteWebhook(context, caller, { ...one(params), match }),
     }),
     route({
       method: "POST",
@@ -116,7 +113,7 @@ function routesOf(prefix: string, word: string, whose: string, areaOf: (params: 
       answer: WebhookWithSecretShape,
       errors: ["not_found"],
       changes,
-      handle: (context, { caller, params }) => rotateWebhookSecret(context, caller, one(params)),
+      handle: (context, { caller, params, match }) => rotateWebhookSecret(context, caller, { ...one(params), match }),
     }),
     route({
       method: "GET",
