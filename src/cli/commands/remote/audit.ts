@@ -5,7 +5,7 @@ import { pipeOut } from "../../remote/pipe-out.ts";
 import type { Column } from "../../remote/report.ts";
 import { type RemoteOptions, type Session, withServer } from "../../remote/session.ts";
 import { takeItems } from "../../remote/take.ts";
-import { parseTime } from "../../remote/time-option.ts";
+import { parseTime } from "./parse-time.ts";
 
 export interface FilterOptions extends RemoteOptions {
   readonly actor?: string;

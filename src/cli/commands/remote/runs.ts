@@ -7,7 +7,7 @@ import { findPipeline, findProject, findRunId } from "../../remote/find.ts";
 import type { Column } from "../../remote/report.ts";
 import { type RemoteOptions, type Session, withServer } from "../../remote/session.ts";
 import { takeItems } from "../../remote/take.ts";
-import { parseTime } from "../../remote/time-option.ts";
+import { parseTime } from "./parse-time.ts";
 import { renderTree } from "../../run-tree.ts";
 import { Screen, STATUS_COLOURS } from "../../screen.ts";
 import { parseVariables } from "../../variables.ts";

@@ -1,6 +1,6 @@
 /** Options that take a time. */
-import { parseDuration } from "../../domain/durations.ts";
-import { UsageError } from "../command-line.ts";
+import { parseDuration } from "../../../domain/durations.ts";
+import { UsageError } from "../../command-line.ts";
 
 /** The time that `text` means, as the API takes it: a time, or a duration before now. Throws a UsageError. */
 export function parseTime(option: string, text: string): string {
