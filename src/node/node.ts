@@ -163,7 +163,7 @@ async function startParts(
   const registry = new Registry();
   teardown.add("the measurement of the event loop", registerProcessMetrics(registry, packageVersion()));
   registerCallMetrics(registry, meters);
-  const onTurnSaved = registerStartMetrics(registry, meters);
+  const onTurnSaved = registerStartMetrics(registry, meters, log);
   const begunRuns = new BegunRuns();
   begunRuns.listen(({ aggregate: { actors, head } }) => {
     meters.runsCreated.add(head.origin.trigger.kind);

@@ -218,8 +218,12 @@ describe("an installation without a free agent", function () {
     const { runId } = await call<{ runId: string }>(
       `/${pipelineId}/trigger`,
       {},
-      { traceparent: `00-${trace}-${parent}-01` },
+      { traceparent: `00-${trace}-${parent}-01`, "x-request-id": "traced-call" },
     );
+    const created = nodes.logged.find(
+      ({ message, fields }) => message === "a run is created" && fields["runId"] === runId,
+    );
+    expect(created!.fields).to.include({ requestId: "traced-call", pipelineId });
     const spans = await until(
       "the spans have come",
       () => {
@@ -250,6 +254,10 @@ describe("an installation without a free agent", function () {
       "cicd.pipeline.task.run.result": "failure",
       "process.exit.code": "3",
     });
+    const statuses = nodes.logged.filter(({ fields }) => fields["runId"] === runId && "status" in fields);
+    const ofObjects = statuses.map(({ message, fields }) => `${message} ${String(fields["status"])}`);
+    expect(ofObjects).to.include.members(["the status of a step success", "the status of a job failed"]);
+    expect(ofObjects.at(-1)).to.equal("the status of a run failed");
     const stepRunId = textsOf(say!)["cicd.pipeline.task.run.id"] as StepRunId;
     const lines = await edge.context.stores.logs.read(stepRunId, 1, 10);
     expect(lines.map(({ content }) => content)).to.deep.equal([`00-${say!.traceId}-${say!.spanId}-01`]);

@@ -81,7 +81,6 @@ export async function triggerRun(
       trigger: { kind: "manual", ref: defaultRef(variables, pipeline) },
       variables,
       ...(inherited.length > 0 && { inherited }),
-      ...(user.traceparent !== undefined && { traceparent: user.traceparent }),
       triggeredBy,
       actor: user.name,
       revisionId,
