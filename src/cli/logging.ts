@@ -3,7 +3,7 @@ import { type LoggerOptions, pino } from "pino";
 import type { LogLevel } from "../config.ts";
 import type { RunId, StepRunId } from "../domain/ids.ts";
 import type { Logger } from "../domain/logger.ts";
-import { spanIdOf, traceIdOf } from "../domain/trace-ids.ts";
+import { spanIdOf, traceIdOf } from "../telemetry/trace-ids.ts";
 import { LogLines } from "./log-lines.ts";
 
 const STDERR = 2;

@@ -13,6 +13,7 @@ const WAIT_MS = 2_000;
 const ANSWER_WITHIN_MS = 10_000;
 /** Between two attempts: the first pause, which doubles, and the longest. */
 const RETRY_MS = { least: 1_000, most: 60_000 };
+const SENT = "";
 /** Source: OTLP specification, "Retryable Response Codes". */
 const TRY_AGAIN = new Set([429, 502, 503, 504]);
 
@@ -85,7 +86,7 @@ export class OtlpExporter implements SpanSink {
     while (this.#waiting.length > 0 && !this.#ended.signal.aborted) {
       const batch = this.#waiting.splice(0, SPANS_AT_ONCE);
       const outcome = await this.#send(batch);
-      if (outcome === "sent") {
+      if (outcome === SENT) {
         if (isAway) log.info({ waiting: this.#waiting.length }, "the receiver of traces answers again");
         isAway = false;
         pauseMs = RETRY_MS.least;
@@ -105,8 +106,8 @@ export class OtlpExporter implements SpanSink {
     this.#isSlow = false;
   }
 
-  /** `sent` also when the receiver refuses the spans for good; else why they have to be sent again. */
-  async #send(batch: readonly Span[]): Promise<"sent" | string> {
+  /** {@link SENT} also when the receiver refuses the spans for good; else why they have to be sent again. */
+  async #send(batch: readonly Span[]): Promise<string> {
     const { url, headers, resource, version, log } = this.#options;
     try {
       const response = await fetch(url, {
@@ -122,7 +123,7 @@ export class OtlpExporter implements SpanSink {
       if (refused > 0) log.warn({ status: response.status, refused }, "the receiver of traces has refused spans");
       this.figures.refused += refused;
       this.figures.sent += batch.length - refused;
-      return "sent";
+      return SENT;
     } catch (error) {
       const { cause } = error as Error;
       return String(cause ?? error);

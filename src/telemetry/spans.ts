@@ -1,5 +1,5 @@
 /** Spans, and their form in the OpenTelemetry protocol: OTLP over HTTP with JSON, opentelemetry-proto 1.x. */
-import type { SpanContext } from "../domain/trace-ids.ts";
+import type { SpanContext } from "./trace-ids.ts";
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { createLogger } from "../../src/cli/logging.ts";
 import type { JobRunId, RunId, StepRunId } from "../../src/domain/ids.ts";
-import { spanIdOf, traceIdOf } from "../../src/domain/trace-ids.ts";
+import { spanIdOf, traceIdOf } from "../../src/telemetry/trace-ids.ts";
 
 describe("the log of the program", () => {
   it("names the trace of a run, and the span of the narrowest object of the line", async () => {

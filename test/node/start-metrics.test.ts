@@ -14,7 +14,7 @@ import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { until } from "../support/until.ts";
 import type { RunId, StepRunId } from "../../src/domain/ids.ts";
-import { traceIdOf } from "../../src/domain/trace-ids.ts";
+import { traceIdOf } from "../../src/telemetry/trace-ids.ts";
 
 const WAIT_MS = 400;
 

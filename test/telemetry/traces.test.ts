@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { RunId, StepRunId } from "../../src/domain/ids.ts";
 import { systemClock, systemTimers } from "../../src/domain/clock.ts";
-import { parseTraceparent, spanIdOf, traceIdOf, traceparentOf } from "../../src/domain/trace-ids.ts";
+import { parseTraceparent, spanIdOf, traceIdOf, traceparentOf } from "../../src/telemetry/trace-ids.ts";
 import { OtlpExporter } from "../../src/telemetry/otlp-exporter.ts";
 import type { Span } from "../../src/telemetry/spans.ts";
 import { SILENT } from "../agent/test-agent.ts";

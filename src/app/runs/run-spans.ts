@@ -5,7 +5,7 @@
 import { type JobState, jobName } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
-import { parseTraceparent, spanIdOf, traceIdOf } from "../../domain/trace-ids.ts";
+import { parseTraceparent, spanIdOf, traceIdOf } from "../../telemetry/trace-ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { Attributes, Span } from "../../telemetry/spans.ts";

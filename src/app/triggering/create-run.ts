@@ -148,7 +148,8 @@ export async function storeNewRun(
 }
 
 /** A rerun is traced to its own call, and not to that of the run before. */
-function tracedOrigin({ traceparent: _, ...origin }: RunOrigin, traceparent: string | undefined): RunOrigin {
+function tracedOrigin(planned: RunOrigin, traceparent: string | undefined): RunOrigin {
+  const { traceparent: _, ...origin } = planned;
   return traceparent === undefined ? origin : { ...origin, traceparent };
 }
 

@@ -3,7 +3,7 @@
  * stored, and what is sent twice has one id. Source: W3C Trace Context.
  */
 import { createHash } from "node:crypto";
-import type { JobRunId, RunId, StepRunId } from "./ids.ts";
+import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 
 /** A span of another program. */
 export interface SpanContext {
