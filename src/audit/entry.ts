@@ -34,6 +34,8 @@ export const RECORDED_FIELDS = {
   cache: ["key"],
   plugin: ["version", "sha256"],
   agent: ["name", "labels"],
+  webhook: ["address", "types", "ordered", "enabled", "description", "reason"],
+  delivery: ["type", "runId"],
   deadLetter: [],
   installation: ["shards", "masterKey"],
   call: [],

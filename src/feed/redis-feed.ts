@@ -25,11 +25,21 @@ interface Message {
   readonly sent: Promise<unknown>;
 }
 
+/** A message that goes to the listeners of this process or to Redis, as the feed finds out in a moment. */
+interface Held {
+  readonly key: string;
+  readonly lines: readonly string[];
+  /** Settles the call that published it as `sent` settles. */
+  readonly go: (sent: Promise<unknown> | undefined) => void;
+}
+
 const PREFIX = "feed:";
 /** On this channel, feeds say that they listen, and a feed hears when its own earlier messages have come back. */
 const HELLO = "feed-hello";
 /** After a hello, this feed publishes everything for this long; by then the registry of nodes lists the other node. */
 const HELLO_MS = 5_000;
+/** Messages wait at most this long for the feed's own hello to come back. */
+const HELD_MS = 1_000;
 
 /** The node of a feed, among the others. */
 export interface FeedNode {
@@ -56,10 +66,10 @@ export class RedisFeed implements Feed {
   readonly #log: Logger;
   /** True while payloads stay in this process. */
   #isLocal = false;
-  /** Messages that Redis was given, ever. */
-  #sentCount = 0;
-  /** The value of `#sentCount` when this feed last asked to hear its own hello; null while none is on its way. */
-  #askedAt: number | null = null;
+  /** Messages that wait until the feed hears its own hello, oldest first; null while none is on its way. */
+  #held: Held[] | null = null;
+  /** Counts the hellos of this feed to itself. */
+  #asked = 0;
   /** Until then other feeds listen, monotonic milliseconds. */
   #publishesUntil = Number.NEGATIVE_INFINITY;
   readonly #channels = new Map<string, Channel>();
@@ -148,10 +158,10 @@ export class RedisFeed implements Feed {
       this.#deliver(key, lines);
       return;
     }
-    this.#sentCount++;
-    const sent = this.#publisher.publish(key, lines.join("\n"));
-    if (this.#askedAt === null && this.#mayStayHere()) this.#askToHearItself();
-    await sent;
+    if (this.#held === null && this.#mayStayHere()) this.#askToHearItself();
+    const held = this.#held;
+    if (held === null) await this.#publisher.publish(key, lines.join("\n"));
+    else await new Promise<unknown>((go) => held.push({ key, lines, go }));
   }
 
   #mayStayHere(): boolean {
@@ -163,25 +173,44 @@ export class RedisFeed implements Feed {
     return this.#isLocal;
   }
 
-  /** When the hello comes back, everything that was published before it has come back too. */
+  /**
+   * Says hello to itself and holds the messages that follow. When the hello comes back, everything that was published
+   * before it has come back too, so nothing can be overtaken.
+   */
   #askToHearItself(): void {
-    this.#askedAt = this.#sentCount;
-    this.#publisher.publish(HELLO, `${this.#node!.nodeId} ${this.#askedAt}`).catch(() => (this.#askedAt = null));
+    const asked = ++this.#asked;
+    this.#held = [];
+    const giveUp = () => {
+      if (asked === this.#asked) this.#release(false);
+    };
+    setTimeout(giveUp, HELD_MS).unref();
+    this.#publisher.publish(HELLO, `${this.#node!.nodeId} ${asked}`).catch(giveUp);
   }
 
   #sayHello(): void {
-    this.#askedAt = null;
+    this.#release(false);
     this.#publisher.publish(HELLO, `${this.#node!.nodeId} -`).catch(() => undefined);
   }
 
   #hear(text: string): void {
-    const [id, count] = text.split(" ");
+    const [id, asked] = text.split(" ");
     if (id !== this.#node!.nodeId) {
       this.#publishesUntil = performance.now() + HELLO_MS;
-    } else if (this.#askedAt !== null && count === String(this.#askedAt)) {
-      this.#askedAt = null;
-      // A message that was published after the hello is still on its way, and must not be overtaken.
-      this.#isLocal = count === String(this.#sentCount) && this.#mayStayHere();
+      this.#release(false);
+    } else if (asked === String(this.#asked)) {
+      this.#release(this.#mayStayHere());
+    }
+  }
+
+  /** Ends the wait for the feed's own hello. Messages of one channel keep their order. */
+  #release(isLocal: boolean): void {
+    const held = this.#held;
+    if (held === null) return;
+    this.#held = null;
+    this.#isLocal = isLocal;
+    for (const { key, lines, go } of held) {
+      if (isLocal) this.#deliver(key, lines);
+      go(isLocal ? undefined : this.#publisher.publish(key, lines.join("\n")));
     }
   }
 

@@ -21,6 +21,8 @@ import type {
   TenantId,
   TokenId,
   UploadId,
+  WebhookId,
+  DeliveryId,
 } from "../domain/ids.ts";
 import { hasCondition, requireMatch, sendTag, tagOf, tagOfJson } from "./manners/entity-tags.ts";
 import { parseBody, parseQuery } from "./request/parse.ts";
@@ -51,6 +53,8 @@ interface ParamTypes {
   readonly revisionId: RevisionId;
   readonly tenantId: TenantId;
   readonly teamId: TeamId;
+  readonly webhookId: WebhookId;
+  readonly deliveryId: DeliveryId;
 }
 
 type ParamNames<P extends string> = P extends `${infer Head}/${infer Rest}`

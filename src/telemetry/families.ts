@@ -289,6 +289,12 @@ export const FAMILIES = {
     labels: {},
     from: "gateway",
   },
+  millrace_deliveries_total: {
+    type: "counter",
+    help: "Requests that tell receivers of webhooks an event",
+    labels: { outcome: "`delivered`, `failed` (tried again later), `lost` (failed for days and given up)" },
+    from: "worker",
+  },
   millrace_spans_total: {
     type: "counter",
     help: "Spans of ended runs, where a receiver of traces is configured",

@@ -32,6 +32,7 @@ import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { loginStoreContract } from "./login-store.ts";
 import { outputStoreContract } from "./output-store.ts";
+import { deliveryStoreContract } from "./delivery-store.ts";
 import { documentStoreContract } from "./document-store.ts";
 import { areaDeletionStoreContract, pipelineDeletionStoreContract } from "./deletion-stores.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
@@ -58,6 +59,7 @@ describe("the store on SQLite", () => {
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
   documentStoreContract(() => opened.stores);
+  deliveryStoreContract(() => opened.stores);
   loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
@@ -153,6 +155,7 @@ describe("the store on MongoDB", function () {
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
   documentStoreContract(() => stores);
+  deliveryStoreContract(() => stores);
   loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);

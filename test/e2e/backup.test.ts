@@ -99,9 +99,9 @@ describe("an installation restored from a backup", function () {
 
     const over = await trigger("over", "kept", { script: `for n in $(seq ${LINES}); do echo "line $n"; done` });
     expect((await ended(over)).status).to.equal("success");
-    // The lease lasts longer than a restore and a start take, however busy the machine is.
+    // These leases last longer than a restore and a start take, however busy the machine is.
     const onKept = await trigger("on kept", "kept", { agentLeaseTimeout: "2m" });
-    const endedLater = await trigger("ended later", "kept");
+    const endedLater = await trigger("ended later", "kept", { agentLeaseTimeout: "2m" });
     const onGone = await trigger("on gone", "gone");
     const waiting = await trigger("waiting", "new");
     const grantedLater = await trigger("granted later", "late");

@@ -86,7 +86,7 @@ export async function emptyProject(
   projectId: ProjectId,
   by: string,
 ): Promise<"more" | "waits" | "empty"> {
-  const { caches, documents, identity, pipelines, secrets, uploads } = context.stores;
+  const { caches, deliveries, documents, identity, pipelines, secrets, uploads } = context.stores;
   await hideProject(context, projectId, by);
   await secrets.deleteOfProject(projectId);
   await documents.deleteOf(ownerOf({ projectId }));
@@ -95,8 +95,10 @@ export async function emptyProject(
   for (const { uploadId } of sent.list) await deleteUploadNow(context.stores, uploadId);
   const cached = await caches.list(projectId, "", { page: 1, pageSize: AT_ONCE });
   for (const entry of cached.list) await deleteCacheNow(context.stores, entry);
+  const owed = await deliveries.drop({ projectId }, AT_ONCE);
   const runs = await removeRuns(context, projectId);
-  if (runs === "more" || sent.list.length === AT_ONCE || cached.list.length === AT_ONCE) return "more";
+  if (runs === "more" || owed === AT_ONCE || sent.list.length === AT_ONCE || cached.list.length === AT_ONCE)
+    return "more";
   const pipelinesLeft = await pipelines.list(
     { projectId },
     { page: 1, pageSize: 1, sort: "createdAt", descending: false },

@@ -5,7 +5,7 @@ import type { DocumentKind, DocumentOwner, DocumentStore, OwnedDocument } from "
 import { type Binding, type RightsStore, storedArea, type Team, type Tenant } from "../ports/rights.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import { areaDeletionStore } from "./deletions.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 
 export function rightsStore(db: Database): RightsStore {
   const isTenantNameTaken = ({ tenantId, name }: Pick<Tenant, "tenantId" | "name">): boolean =>
@@ -125,19 +125,23 @@ export function rightsStore(db: Database): RightsStore {
 }
 
 export function documentStore(db: Database): DocumentStore {
+  const documentsOf = <K extends DocumentKind>(kind: K, rows: readonly Row[]) =>
+    rows.map((row) => ({
+      kind,
+      owner: row["owner"] as DocumentOwner,
+      version: row["version"] as number,
+      body: JSON.parse(row["body"] as string) as OwnedDocument<K>["body"],
+    }));
   return {
+    // The kind is part of the text, so that a partial index is used.
+    all: async (kind) => documentsOf(kind, await db.all(`SELECT * FROM documents WHERE kind = '${kind}'`)),
     async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
       const rows = await db.all(
         "SELECT * FROM documents WHERE kind = ? AND owner IN (SELECT value FROM json_each(?))",
         kind,
         JSON.stringify(owners),
       );
-      return rows.map((row) => ({
-        kind,
-        owner: row["owner"] as DocumentOwner,
-        version: row["version"] as number,
-        body: JSON.parse(row["body"] as string) as OwnedDocument<K>["body"],
-      }));
+      return documentsOf(kind, rows);
     },
     async save({ kind, owner, version, body }) {
       const json = JSON.stringify(body);

@@ -16,6 +16,8 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines/{pipelineId}/spec/save",
   "/pipelines/{pipelineId}/trigger",
   "/pipelines/{pipelineId}/revisions/{revisionId}/restore",
+  "/tenants/{tenantId}/webhooks",
+  "/projects/{projectId}/webhooks",
   "/projects",
 ]);
 
