@@ -292,7 +292,10 @@ export const FAMILIES = {
   millrace_deliveries_total: {
     type: "counter",
     help: "Requests that tell receivers of webhooks an event",
-    labels: { outcome: "`delivered`, `failed` (tried again later), `lost` (failed for days and given up)" },
+    labels: {
+      outcome:
+        "`delivered`, `failed` (tried again later), `lost` (failed for days and given up), `gone` (the receiver wants nothing more)",
+    },
     from: "worker",
   },
   millrace_spans_total: {
