@@ -91,6 +91,8 @@ export interface NodeConfig {
   readonly caches: CacheRules;
   /** Bounds on the size and the age of uploads. */
   readonly uploads: UploadRules;
+  /** The networks that webhooks may reach besides the public internet. */
+  readonly outgoingNetworks: readonly Network[];
   /** Null: the number of the installation, which the store keeps. */
   readonly shards: number | null;
   readonly eventNamespace: string;
@@ -213,6 +215,7 @@ const nodeVariables = z
     MILLRACE_UPLOAD_LIMIT: size.default(2 * BYTES_OF_UNIT.GB),
     MILLRACE_UPLOADS_PER_PROJECT_LIMIT: size.default(20 * BYTES_OF_UNIT.GB),
     MILLRACE_UPLOAD_RETENTION: age(3_650, "30d").default(30 * DAY_MS),
+    MILLRACE_OUTGOING_NETWORKS: networks.default([]),
     MILLRACE_UNFINISHED_UPLOAD_RETENTION: age(365, "1d").default(DAY_MS),
     MAILBOX_SHARDS: wholeNumber(1, 1024).optional(),
     EVENT_NAMESPACE: z
@@ -368,6 +371,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
       retentionMs: read.MILLRACE_UPLOAD_RETENTION,
       unfinishedMs: read.MILLRACE_UNFINISHED_UPLOAD_RETENTION,
     },
+    outgoingNetworks: read.MILLRACE_OUTGOING_NETWORKS,
     shards: read.MAILBOX_SHARDS ?? null,
     eventNamespace: read.EVENT_NAMESPACE,
     quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },

@@ -26,6 +26,7 @@ export const SETTING_GROUPS = [
   "Retention",
   "Logs",
   "Artifacts and caches",
+  "Telling others",
   "Nodes and agents",
   "Agents",
   "Commands",
@@ -308,6 +309,13 @@ export const SETTINGS = {
     group: "Artifacts and caches",
     standard: "1d",
     meaning: "How long an upload that is not complete may rest before it is deleted.",
+  },
+  MILLRACE_OUTGOING_NETWORKS: {
+    group: "Telling others",
+    standard: null,
+    without: "none",
+    meaning:
+      "Networks that [webhooks](http-api.md#webhooks) may reach besides the public internet, such as `10.0.0.0/8,127.0.0.1`. Users choose the addresses of webhooks, so allow no network with services that trust their callers. Of workers.",
   },
   MILLRACE_DATA_DIR: {
     group: "Nodes and agents",

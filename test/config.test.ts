@@ -43,6 +43,7 @@ describe("the environment", () => {
       caches: { maxEntryBytes: 2e9, maxProjectBytes: 10e9, retentionMs: 7 * 86_400_000 },
       uploads: { maxBytes: 2e9, maxProjectBytes: 20e9, retentionMs: 30 * 86_400_000, unfinishedMs: 86_400_000 },
       artifacts: { maxFileBytes: 2e9, maxArtifactBytes: 4e9, maxRunBytes: 20e9, retentionMs: 30 * 86_400_000 },
+      outgoingNetworks: [],
       shards: null,
       eventNamespace: "svc",
       quotas: NO_QUOTAS,

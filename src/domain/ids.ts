@@ -29,6 +29,8 @@ export type PackageId = Branded<"package">;
 export type CacheId = Branded<"cache">;
 export type UploadId = Branded<"upload">;
 export type AuditId = Branded<"audit">;
+export type WebhookId = Branded<"webhook">;
+export type DeliveryId = Branded<"delivery">;
 /** The id of an aggregate: the id of its root actor. */
 export type RootId = RunId | GroupId;
 
@@ -52,6 +54,7 @@ interface IdByPrefix {
   pkg: PackageId;
   upl: UploadId;
   aud: AuditId;
+  whk: WebhookId;
 }
 
 const nextUlid = monotonicFactory();

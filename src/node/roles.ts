@@ -14,6 +14,9 @@ import type { AppContext } from "../app/context.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
 import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { PipelineDeleter } from "../app/upkeep/pipeline-deleter.ts";
+import { Dispatcher } from "../app/webhooks/dispatcher.ts";
+import { addressRule } from "../outgoing/addresses.ts";
+import { requestSender } from "../outgoing/requests.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -85,6 +88,10 @@ export async function startWorker(
     ["the cache pruner", cachePruner(context, ages)],
     ["the upload pruner", uploadPruner(context, ages)],
     ["the retention pruner", retention],
+    [
+      "the dispatcher",
+      new Dispatcher(context, () => owner.owned(), requestSender(addressRule(config.outgoingNetworks))),
+    ],
   ] as const) {
     teardown.add(name, () => part.stop());
     part.start();

@@ -1,7 +1,7 @@
 /** The operator's rotation of the master key. Nodes of the installation may run meanwhile. */
 import type { NodeConfig } from "../config.ts";
 import type { KeyRing } from "../secrets/master-keys.ts";
-import { resealAll, resealTokenKeys, type Rotation } from "../secrets/rotation.ts";
+import { resealAll, resealTokenKeys, resealWebhooks, type Rotation } from "../secrets/rotation.ts";
 import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "./master-key-files.ts";
 import { configuredKeys } from "./master-keys.ts";
 import type { Stores } from "../stores/ports/stores.ts";
@@ -28,7 +28,9 @@ export async function rotateMasterKey(config: NodeConfig, dataDir: string): Prom
 
 async function resealEverything({ secrets, documents }: Stores, keys: KeyRing): Promise<Rotation> {
   const rotation = await resealAll(secrets, keys);
-  return { ...rotation, resealed: rotation.resealed + (await resealTokenKeys(documents, keys)) };
+  const resealed =
+    rotation.resealed + (await resealTokenKeys(documents, keys)) + (await resealWebhooks(documents, keys));
+  return { ...rotation, resealed };
 }
 
 async function rotateIn(stores: Stores, config: NodeConfig, dataDir: string): Promise<Rotation> {

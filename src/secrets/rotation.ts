@@ -1,5 +1,5 @@
 /** Rotation: seals all stored secrets with a new master key, while nodes go on reading and writing secrets. */
-import type { DocumentStore, TokenKey } from "../stores/ports/documents.ts";
+import type { DocumentStore, TokenKey, Webhook } from "../stores/ports/documents.ts";
 import type { Seal, SealedSecret, SecretKey, SecretStore } from "../stores/ports/secrets.ts";
 import type { KeyRing } from "./master-keys.ts";
 import { ownKey, seal, unseal, UnreadableSecretError } from "./sealing.ts";
@@ -77,4 +77,32 @@ export async function resealTokenKeys(documents: DocumentStore, ring: KeyRing): 
     // An edge may have stored a further key meanwhile; then the keys are read again.
     if (await documents.save({ ...stored, version: stored.version + 1, body: { keys } })) return resealed;
   }
+}
+
+/** As {@link resealTokenKeys}, for the addresses and secrets of webhooks. */
+export async function resealWebhooks(documents: DocumentStore, ring: KeyRing): Promise<number> {
+  const newest = await ring.newest();
+  let total = 0;
+  for (const { owner } of await documents.all("webhooks")) {
+    for (;;) {
+      const [stored] = await documents.find("webhooks", [owner]);
+      if (stored === undefined) break;
+      let resealed = 0;
+      const webhooks = await Promise.all(
+        stored.body.webhooks.map(async (webhook): Promise<Webhook> => {
+          if (webhook.keyId === newest.id) return webhook;
+          const value = await valueOrReason(ring, { ...ownKey(webhook.webhookId), ...webhook });
+          if (typeof value === "object") return webhook;
+          resealed++;
+          return { ...webhook, ...seal(newest, ownKey(webhook.webhookId), value) };
+        }),
+      );
+      if (resealed === 0) break;
+      // Someone may have changed a webhook meanwhile; then they are read again.
+      if (!(await documents.save({ ...stored, version: stored.version + 1, body: { webhooks } }))) continue;
+      total += resealed;
+      break;
+    }
+  }
+  return total;
 }

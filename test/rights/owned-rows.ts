@@ -25,9 +25,27 @@ const settings = (path: string, at: At, read: UserOperation, write: UserOperatio
   { route: `PUT ${path}`, operation: write, at, body: noValues },
 ];
 
+const webhooks = (path: string, at: At, operation: UserOperation, webhookId: string): readonly HttpRow[] => {
+  const one = (world: World) => ({ ...at(world), webhookId, deliveryId: webhookId.replace("whk", "msg") });
+  const prepare = (world: World) => world.keepWebhooks();
+  return [
+    { route: `GET ${path}`, operation, at },
+    { route: `POST ${path}`, operation, at, body: () => ({ url: "https://hooks.example.com/" }) },
+    { route: `GET ${path}/:webhookId`, operation, at: one, prepare },
+    { route: `PATCH ${path}/:webhookId`, operation, at: one, prepare, body: () => ({ ordered: true }) },
+    { route: `DELETE ${path}/:webhookId`, operation, at: one, prepare },
+    { route: `POST ${path}/:webhookId/rotate-secret`, operation, at: one, prepare },
+    { route: `GET ${path}/:webhookId/deliveries`, operation, at: one, prepare },
+    { route: `GET ${path}/:webhookId/deliveries/:deliveryId`, operation, at: one, prepare },
+    { route: `POST ${path}/:webhookId/deliveries/:deliveryId/redeliver`, operation, at: one, prepare },
+  ];
+};
+
 export const OWNED_ROWS: readonly HttpRow[] = [
   ...variables("/tenants/:tenantId/variables", onTenant, "readTenantVariables", "writeTenantVariables"),
   ...variables("/projects/:projectId/variables", onProject, "readVariables", "writeVariables"),
+  ...webhooks("/tenants/:tenantId/webhooks", onTenant, "manageTenantWebhooks", "whk_tenant"),
+  ...webhooks("/projects/:projectId/webhooks", onProject, "manageWebhooks", "whk_project"),
   ...settings("/settings", () => ({}), "readInstallationSettings", "writeInstallationSettings"),
   ...settings("/tenants/:tenantId/settings", onTenant, "readTenantSettings", "writeTenantSettings"),
   ...settings("/projects/:projectId/settings", onProject, "readSettings", "writeSettings"),

@@ -19,11 +19,15 @@ import {
   type TeamId,
   type TenantId,
   type UserId,
+  type WebhookId,
+  type DeliveryId,
 } from "../../src/domain/ids.ts";
 import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
 import type { StartedNode } from "../../src/node/node.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
+import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
+import { deliveryOf } from "../contracts/delivery-store.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
 
 export interface RightsCaller {
@@ -298,6 +302,45 @@ export class World {
   async keepVariables(): Promise<void> {
     for (const owner of [`/tenants/${this.tenantId}`, `/projects/${this.projectId}`]) {
       await this.call("PUT", `${owner}/variables/V`, { value: "v" });
+    }
+  }
+
+  /** Each owner has one webhook, and that of the project has had a delivery. */
+  async keepWebhooks(): Promise<void> {
+    const { documents, deliveries } = this.context.stores;
+    for (const [area, id] of [
+      [{ tenantId: this.tenantId }, "whk_tenant"],
+      [{ projectId: this.projectId }, "whk_project"],
+    ] as const) {
+      const owner = ownerOf(area);
+      const webhookId = asId<WebhookId>(id);
+      const content = JSON.stringify({ url: "http://127.0.0.1:9/", secret: "whsec_AAAA", earlier: null });
+      const webhook: Webhook = {
+        webhookId,
+        description: "",
+        address: "http://127.0.0.1:9/",
+        types: ["none"],
+        ordered: false,
+        disabled: null,
+        since: 1,
+        failingSince: null,
+        earlierUntil: null,
+        createdAt: 1,
+        createdBy: "test",
+        updatedAt: 1,
+        ...(await this.context.secrets.sealOwn(webhookId, content)),
+      };
+      const [stored] = await documents.find("webhooks", [owner]);
+      const version = (stored?.version ?? 0) + 1;
+      await documents.save({ kind: "webhooks", owner, version, body: { webhooks: [webhook] } });
+      const { tenantId, projectId, runId } = this;
+      const ended = {
+        deliveryId: asId<DeliveryId>(id.replace("whk", "msg")),
+        state: "failed",
+        dueAt: Number.MAX_SAFE_INTEGER,
+      } as const;
+      await deliveries.drop({ lane: webhookId }, 100);
+      await deliveries.tell([deliveryOf(webhookId, { tenantId, projectId, runId, ...ended })], []);
     }
   }
 

@@ -4,8 +4,8 @@ import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
-const KEY = masterKey(new Uint8Array(32).fill(7));
+export const TEST_KEY = masterKey(new Uint8Array(32).fill(7));
 
 export function testVault({ secrets: store }: Pick<Stores, "secrets">): SecretVault {
-  return new SecretVault({ store, keys: fixedKeys([KEY]), clock: systemClock });
+  return new SecretVault({ store, keys: fixedKeys([TEST_KEY]), clock: systemClock });
 }

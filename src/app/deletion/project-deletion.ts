@@ -14,6 +14,8 @@ import { deleteCacheNow } from "../content/cache-pruner.ts";
 import { deleteUploadNow } from "../content/upload-pruner.ts";
 import type { Caller } from "../identity/access.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
+import type { WithPrecondition } from "../preconditions.ts";
+import { type ProjectView, projectView } from "../project-record.ts";
 import { reachProject } from "../reaching.ts";
 import { removeRun } from "../runs/remove-run.ts";
 import { sealSuccession } from "../runs/succession.ts";
@@ -34,9 +36,14 @@ const LIVE_STATUSES = (Object.keys(RUN_STATUS_CODES) as RunStatus[]).filter((one
 export async function deleteProject(
   context: DeletionContext,
   caller: Caller,
-  { projectId, force }: { readonly projectId: ProjectId; readonly force: boolean },
+  {
+    projectId,
+    force,
+    match,
+  }: { readonly projectId: ProjectId; readonly force: boolean } & WithPrecondition<ProjectView>,
 ): Promise<void> {
   const { user, found: project } = await reachProject(context, caller, "deleteProjects", projectId);
+  match?.(projectView(project));
   if (projectId === DEFAULT_PROJECT) {
     const text = `the project ${DEFAULT_PROJECT} cannot be deleted: pipelines without a project are in it`;
     throw new MillraceError("conflict", text);
@@ -86,7 +93,7 @@ export async function emptyProject(
   projectId: ProjectId,
   by: string,
 ): Promise<"more" | "waits" | "empty"> {
-  const { caches, documents, identity, pipelines, secrets, uploads } = context.stores;
+  const { caches, deliveries, documents, identity, pipelines, secrets, uploads } = context.stores;
   await hideProject(context, projectId, by);
   await secrets.deleteOfProject(projectId);
   await documents.deleteOf(ownerOf({ projectId }));
@@ -95,8 +102,10 @@ export async function emptyProject(
   for (const { uploadId } of sent.list) await deleteUploadNow(context.stores, uploadId);
   const cached = await caches.list(projectId, "", { page: 1, pageSize: AT_ONCE });
   for (const entry of cached.list) await deleteCacheNow(context.stores, entry);
+  const owed = await deliveries.drop({ projectId }, AT_ONCE);
   const runs = await removeRuns(context, projectId);
-  if (runs === "more" || sent.list.length === AT_ONCE || cached.list.length === AT_ONCE) return "more";
+  if (runs === "more" || owed === AT_ONCE || sent.list.length === AT_ONCE || cached.list.length === AT_ONCE)
+    return "more";
   const pipelinesLeft = await pipelines.list(
     { projectId },
     { page: 1, pageSize: 1, sort: "createdAt", descending: false },

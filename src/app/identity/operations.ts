@@ -82,6 +82,9 @@ export const USER_OPERATIONS = {
   readTenantVariables: rule("tenant", "viewer"),
   writeTenantVariables: rule("tenant", "maintainer"),
   manageSecrets: rule("project", "maintainer", "admin"),
+  /** Who may choose a receiver of events may let others read them. */
+  manageWebhooks: rule("project", "maintainer"),
+  manageTenantWebhooks: rule("tenant", "admin"),
   managePlugins: rule("installation", "admin"),
   manageUsers: rule("installation", "admin"),
   manageOthersTokens: rule("installation", "admin"),

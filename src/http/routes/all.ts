@@ -23,6 +23,7 @@ import { SETTING_ROUTES } from "./setting-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
 import { VARIABLE_ROUTES } from "./variable-routes.ts";
 import { UPLOAD_ROUTES } from "./upload-routes.ts";
+import { WEBHOOK_ROUTES } from "./webhook-routes.ts";
 import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
 
 export const API_ROUTES: readonly Route<ClusterContext>[] = [
@@ -39,6 +40,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...REVISION_ROUTES,
   ...SECRET_ROUTES,
   ...VARIABLE_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...PLUGIN_ROUTES,
   ...CLUSTER_ROUTES,
   ...AUDIT_ROUTES,

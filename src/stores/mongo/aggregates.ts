@@ -81,6 +81,7 @@ export class MongoAggregateStore implements AggregateStore {
     const inserted = await insertIfAbsent<AggregateDocument>(this.#aggregates, {
       ...document,
       ...(await fitted(contents, document)),
+      ...untoldWith(events),
     });
     if (!inserted) return "exists";
     await Promise.all([this.#readModels.write(head, actors), insertEvents(this.#events, events)]);
@@ -190,13 +191,14 @@ export class MongoAggregateStore implements AggregateStore {
     await this.#ended.keep(head, expectedVersion, ended);
     const set = {
       ...fields,
+      ...untoldWith(events),
       changed: changed.map(({ id }) => id),
       ...(ended.length > 0 && { endedApart: true }),
       ...Object.fromEntries(changed.map((actor) => [`actors.${actor.id}`, actor])),
     };
     const isSaved =
       (isSmall(set, set) && (await this.#saveSmall(_id, expectedVersion, set, ended))) ||
-      (await this.#saveFitted(expectedVersion, head, changed, ended));
+      (await this.#saveFitted(expectedVersion, head, { changed, ended, events }));
     if (!isSaved) return "versionConflict";
     await Promise.all([this.#readModels.write(head, changed), insertEvents(this.#events, events)]);
     return "saved";
@@ -221,8 +223,7 @@ export class MongoAggregateStore implements AggregateStore {
   async #saveFitted(
     version: number,
     head: AggregateHead<RootId>,
-    changed: readonly StoredActor[],
-    ended: readonly StoredActor[],
+    { changed, ended, events }: Pick<Required<AggregateSave>, "changed" | "ended" | "events">,
   ): Promise<boolean> {
     const { _id, origin: _unchanged, ...fields } = toDocument(head);
     const document = await this.#aggregates.findOne({ _id, version });
@@ -243,6 +244,7 @@ export class MongoAggregateStore implements AggregateStore {
       $set: {
         ...fields,
         ...others,
+        ...untoldWith(events),
         ...(ended.length > 0 && { endedApart: true }),
         ...(isWhole ? { actors: stored.actors } : changes),
       },
@@ -379,6 +381,11 @@ export class MongoAggregateStore implements AggregateStore {
 
 function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
   return { ...head, _id: rootId, owes: head.owed.length > 0 };
+}
+
+/** What a save with events adds to the document: see deliveries.ts. */
+function untoldWith(events: AggregateSave["events"]): { readonly untold?: true } {
+  return events.length > 0 ? { untold: true } : {};
 }
 
 /** The operand of `$unset` that removes these actors from a document. */

@@ -19,15 +19,20 @@ interface StoredDocument {
 
 export function documentStore(connection: Connection): DocumentStore {
   const documents = connection.collection<StoredDocument>("documents");
+  const documentsOf = <K extends DocumentKind>(kind: K, found: readonly StoredDocument[]) =>
+    found.map(({ owner, version, body }) => ({
+      kind,
+      owner,
+      version,
+      body: JSON.parse(body) as OwnedDocument<K>["body"],
+    }));
   return {
+    // `0` is the character behind `/`.
+    all: async (kind) =>
+      documentsOf(kind, await documents.find({ _id: { $gte: `${kind}/`, $lt: `${kind}0` } }).toArray()),
     async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
       const found = await documents.find({ _id: { $in: owners.map((owner) => idOf({ kind, owner })) } }).toArray();
-      return found.map(({ owner, version, body }) => ({
-        kind,
-        owner,
-        version,
-        body: JSON.parse(body) as OwnedDocument<K>["body"],
-      }));
+      return documentsOf(kind, found);
     },
     async save({ kind, owner, version, body }) {
       const _id = idOf({ kind, owner });

@@ -8,6 +8,7 @@ import { artifactStore } from "./artifacts.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
+import { deliveryStore } from "./deliveries.ts";
 import { documentStore } from "./documents.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
@@ -56,6 +57,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     identity: translated(identityStore(connection)),
     rights: translated(rightsStore(connection)),
     documents: translated(documentStore(connection)),
+    deliveries: translated(deliveryStore(connection)),
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     statistics: translated(statisticsStore(connection)),

@@ -86,6 +86,7 @@ async function repairRuns(connection: Connection): Promise<{ runs: number; event
   const readModels = new ReadModels(connection);
   const ended = new EndedAttempts(connection);
   const events = connection.collection("events");
+  const deliveries = connection.collection("deliveries");
   const done = { runs: 0, events: 0 };
   for await (const snapshot of connection.collection<Snapshot>("aggregates").find()) {
     const { _id: rootId, shard, version, eventNumber } = snapshot;
@@ -97,7 +98,10 @@ async function repairRuns(connection: Connection): Promise<{ runs: number; event
       ...left.filter(({ id }) => actors[id] === undefined),
       ...Object.values(actors),
     ]);
-    const { deletedCount } = await events.deleteMany({ runId: rootId, number: { $gt: eventNumber } });
+    const later = { runId: rootId, number: { $gt: eventNumber } };
+    const { deletedCount } = await events.deleteMany(later);
+    // They tell of what has not happened in the restored run.
+    await deliveries.deleteMany(later);
     done.runs++;
     done.events += deletedCount;
   }

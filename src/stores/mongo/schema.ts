@@ -184,6 +184,18 @@ export const MIGRATIONS: readonly Migration[] = [
       })),
     ]);
   },
+  async (connection) => {
+    await connection
+      .collection("deliveries")
+      .createIndexes([
+        { key: { state: 1, lane: 1, dueAt: 1, runId: 1, number: 1 } },
+        { key: { lane: 1, runId: 1, state: 1, number: 1 } },
+        { key: { lane: 1, createdAt: 1, _id: 1 } },
+        { key: { projectId: 1 } },
+        { key: { state: 1, dueAt: 1 } },
+      ]);
+    await connection.collection("aggregates").createIndex({ "summary.projectId": 1, untold: 1 });
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */

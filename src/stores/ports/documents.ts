@@ -1,5 +1,5 @@
 /** The port of documents: small JSON values that the installation, a tenant or a project has, each as a whole. */
-import type { ProjectId, TenantId } from "../../domain/ids.ts";
+import type { ProjectId, TenantId, WebhookId } from "../../domain/ids.ts";
 import type { JobPermissions } from "../../domain/plan.ts";
 import type { Bound } from "../../domain/retention.ts";
 import type { Area } from "../../domain/roles.ts";
@@ -54,15 +54,56 @@ export interface TokenKeySet {
   readonly keys: readonly TokenKey[];
 }
 
+/** A receiver of events, by webhook. The seal holds its address and its secrets. */
+export interface Webhook extends Seal {
+  readonly webhookId: WebhookId;
+  readonly description: string;
+  /** The address without what may be a secret: user, password, query and fragment. */
+  readonly address: string;
+  /** Patterns of event types; an event is told when one of them matches. */
+  readonly types: readonly string[];
+  /** True: an event of a run is not sent before those with smaller numbers. */
+  readonly ordered: boolean;
+  /** Null while events are told. */
+  readonly disabled: { readonly at: number; readonly reason: string } | null;
+  /** Events from this time on are told. This time and all others are in Unix milliseconds. */
+  readonly since: number;
+  /** When the first try failed since the last one that succeeded; null when the last one succeeded. */
+  readonly failingSince: number | null;
+  /** Until when requests carry the signature of the earlier secret too; null for none. */
+  readonly earlierUntil: number | null;
+  readonly createdAt: number;
+  readonly createdBy: string;
+  readonly updatedAt: number;
+}
+
+/** What the seal of a webhook holds, as JSON. */
+export interface SealedWebhook {
+  readonly url: string;
+  readonly secret: string;
+  readonly earlier: string | null;
+}
+
+export interface WebhookSet {
+  readonly webhooks: readonly Webhook[];
+}
+
 /** The content of a document, by its kind. */
 export interface DocumentBodies {
   variables: VariableSet;
   settings: { readonly values: Partial<SettingValues> };
   /** Of the installation. */
   tokenKeys: TokenKeySet;
+  /** Of a tenant or a project. */
+  webhooks: WebhookSet;
 }
 export type DocumentKind = keyof DocumentBodies;
-export const DOCUMENT_KINDS = ["variables", "settings", "tokenKeys"] as const satisfies readonly DocumentKind[];
+export const DOCUMENT_KINDS = [
+  "variables",
+  "settings",
+  "tokenKeys",
+  "webhooks",
+] as const satisfies readonly DocumentKind[];
 
 /** Whose document it is. */
 export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
@@ -80,6 +121,8 @@ export interface OwnedDocument<K extends DocumentKind = DocumentKind> extends Do
 }
 
 export interface DocumentStore {
+  /** All documents of one kind, in no particular order. */
+  all<K extends DocumentKind>(kind: K): Promise<readonly OwnedDocument<K>[]>;
   /** The documents of one kind that these owners have, in no particular order. */
   find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]): Promise<readonly OwnedDocument<K>[]>;
   /**

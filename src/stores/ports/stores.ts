@@ -6,6 +6,7 @@ import type { AuditStore } from "./audit.ts";
 import type { BlobStore } from "./blobs.ts";
 import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
+import type { DeliveryStore } from "./deliveries.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { EventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
@@ -51,6 +52,7 @@ export interface Stores {
   readonly identity: IdentityStore;
   readonly rights: RightsStore;
   readonly documents: DocumentStore;
+  readonly deliveries: DeliveryStore;
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly statistics: StatisticsStore;

@@ -8,6 +8,7 @@ import { auditStore } from "./audit.ts";
 import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
+import { deliveryStore } from "./deliveries.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
@@ -58,6 +59,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     identity: identityStore(db),
     rights: rightsStore(db),
     documents: documentStore(db),
+    deliveries: deliveryStore(db),
     logins: loginStore(db),
     secrets: secretStore(db),
     statistics: statisticsStore(db),

@@ -257,4 +257,20 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE area_deletions (owner TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
   `,
+  // The index holds the runs with events that are not told. Runs of projects without receivers stay in it.
+  `
+  CREATE TABLE deliveries (
+    delivery_id TEXT PRIMARY KEY, lane TEXT NOT NULL, project_id TEXT NOT NULL, run_id TEXT NOT NULL,
+    number INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL, due_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, body TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX deliveries_owed ON deliveries (lane, due_at, run_id, number) WHERE state = 'owed';
+  CREATE INDEX deliveries_of_run ON deliveries (lane, run_id, number) WHERE state = 'owed';
+  CREATE INDEX deliveries_by_time ON deliveries (lane, created_at, delivery_id);
+  CREATE INDEX deliveries_by_project ON deliveries (project_id);
+  CREATE INDEX deliveries_ended ON deliveries (due_at) WHERE state <> 'owed';
+  ALTER TABLE aggregates ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX aggregates_untold ON aggregates (project_id) WHERE told < event_number;
+  CREATE INDEX documents_of_webhooks ON documents (owner) WHERE kind = 'webhooks';
+  `,
 ];

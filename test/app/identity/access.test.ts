@@ -219,6 +219,8 @@ describe("access", () => {
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
       manageSecrets: "maintainer",
+      manageWebhooks: "maintainer",
+      manageTenantWebhooks: "admin",
       managePlugins: "admin",
       manageUsers: "admin",
       manageOthersTokens: "admin",
@@ -264,11 +266,11 @@ describe("access", () => {
         "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
-      write: ["runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      write: ["manageWebhooks", "runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",
-        "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters", "writeSettings", "writeTenantSettings", "writeInstallationSettings",
+        "manageTenantWebhooks", "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters", "writeSettings", "writeTenantSettings", "writeInstallationSettings",
       ],
     };
 

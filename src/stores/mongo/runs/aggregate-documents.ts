@@ -8,8 +8,13 @@ export interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly owes: boolean;
 }
 
-/** `endedApart`: true once an actor has left the snapshot; absent before. */
-export type AggregateDocument = HeadDocument & Contents & PackedFields & { readonly endedApart?: boolean };
+/**
+ * `endedApart`: true once an actor has left the snapshot; absent before. `untold`: true while there may be events that are
+ * not told; `told`: the number of the last one that is.
+ */
+export type AggregateDocument = HeadDocument &
+  Contents &
+  PackedFields & { readonly endedApart?: boolean; readonly untold?: boolean; readonly told?: number };
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 

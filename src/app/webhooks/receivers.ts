@@ -1,0 +1,21 @@
+/** What deliveries are sent to: a lane of deliveries has one receiver. */
+import type { Delivery, DeliveryTry } from "../../stores/ports/deliveries.ts";
+
+/** `gone`: the receiver says that it wants nothing more. */
+type Outcome = "delivered" | "failed" | "gone";
+
+export interface Sent {
+  readonly outcome: Outcome;
+  readonly tried: DeliveryTry;
+}
+
+export interface Receiver {
+  /** True: a delivery of a run is not sent before those with smaller numbers. */
+  readonly ordered: boolean;
+  /** Why nothing is sent to it now; null when it is. */
+  readonly refusal: string | null;
+  /** `signal` ends it; then it counts as not sent. */
+  send(delivery: Delivery, signal: AbortSignal): Promise<Sent>;
+  /** Hears of each outcome after it is stored; `lost`: the delivery has failed for good. */
+  noted(outcome: Outcome | "lost"): Promise<void>;
+}

@@ -1,0 +1,170 @@
+/**
+ * Turns stored events of runs into owed deliveries. The store knows how far the events of each run are told. They are told
+ * from the stored events alone, so no receiver hears of a state that was not saved, and a crash at any moment loses no event.
+ */
+import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
+import { asId, type ProjectId, type TenantId } from "../../domain/ids.ts";
+import { deliveryIdOf, matchesType } from "./webhook-rules.ts";
+import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
+import type { DocumentOwner, Webhook } from "../../stores/ports/documents.ts";
+import { tenantOf } from "../../stores/ports/pipelines.ts";
+import { projectFactsOf } from "../project-facts.ts";
+import { rfc3339 } from "../times.ts";
+import type { TellingContext } from "./context.ts";
+
+const RUNS_AT_ONCE = 100;
+const EVENTS_AT_ONCE = 200;
+/** Deliveries of one transaction, about. */
+const DELIVERIES_AT_ONCE = 500;
+/** Nodes may differ in their clocks: an event that is older than its webhook by less than this is told too. */
+const SINCE_SLACK_MS = 1_000;
+
+export interface OwnedWebhook {
+  readonly owner: DocumentOwner;
+  readonly webhook: Webhook;
+}
+
+/** All webhooks of the installation. */
+export async function allWebhooks({ stores }: TellingContext): Promise<readonly OwnedWebhook[]> {
+  const documents = await stores.documents.all("webhooks");
+  return documents.flatMap(({ owner, body }) => body.webhooks.map((webhook) => ({ owner, webhook })));
+}
+
+/** The projects whose events a webhook that is not disabled may want. */
+export async function tellingProjects(
+  { stores }: TellingContext,
+  webhooks: readonly OwnedWebhook[],
+): Promise<readonly ProjectId[]> {
+  const owners = new Set(webhooks.flatMap(({ owner, webhook }) => (webhook.disabled === null ? [owner] : [])));
+  const named = (kind: string) =>
+    [...owners].flatMap((owner) => (owner.startsWith(kind) ? owner.slice(kind.length) : []));
+  const tenantIds = named("tenant/").map((id) => asId<TenantId>(id));
+  const projectIds = named("project/").map((id) => asId<ProjectId>(id));
+  if (tenantIds.length === 0) return projectIds;
+  const ofTenants = await stores.pipelines.listProjects({ projectIds: [], tenantIds });
+  // Those of the list are its tenant's; a tenant may be none of a project any more.
+  const owned = ofTenants.filter((project) => tenantIds.includes(tenantOf(project)));
+  return [...new Set([...projectIds, ...owned.map(({ projectId }) => projectId)])];
+}
+
+/**
+ * Tells some of what is not told. True when there may be more. `known`: the webhooks of a moment ago, which need nothing of
+ * runs that had ended before all of them.
+ */
+export async function tellRuns(
+  context: TellingContext,
+  projectIds: readonly ProjectId[],
+  known: readonly OwnedWebhook[],
+): Promise<boolean> {
+  const { deliveries } = context.stores;
+  const runs = await deliveries.untold(projectIds, RUNS_AT_ONCE);
+  if (runs.length === 0) return false;
+  const first = Math.min(...known.map(({ webhook: { since } }) => since)) - SINCE_SLACK_MS;
+  const found: { readonly run: UntoldRun; readonly events: readonly RunEvent[]; readonly through: number }[] = [];
+  for (const run of runs) {
+    const isOver = run.settled && run.endedAt !== null && run.endedAt < first;
+    const events = isOver ? [] : await context.stores.events.read(run.runId, run.told, EVENTS_AT_ONCE);
+    found.push({ run, ...withoutGap(run, events) });
+  }
+  // Read after the events: a webhook that was there before an event is among them.
+  const webhooks = await allWebhooks(context);
+  let owed: Delivery[] = [];
+  let told: { runId: UntoldRun["runId"]; told: number }[] = [];
+  const store = async (): Promise<void> => {
+    if (told.length > 0) await deliveries.tell(owed, told);
+    [owed, told] = [[], []];
+  };
+  for (const { run, events, through } of found) {
+    if (through === run.told) continue;
+    if (events.length > 0) owed.push(...(await deliveriesOf(context, run, events, webhooks)));
+    told.push({ runId: run.runId, told: through });
+    if (owed.length >= DELIVERIES_AT_ONCE) await store();
+  }
+  await store();
+  return found.some(({ run, through }) => through > run.told);
+}
+
+/**
+ * The events that follow without a gap, and how far they go. The events of a save may be stored after the save: then there is a
+ * gap, or nothing, until they are. Of a settled run all events were stored, and those that are missing are removed.
+ */
+function withoutGap(
+  { told, eventNumber, settled }: UntoldRun,
+  events: readonly RunEvent[],
+): { readonly events: readonly RunEvent[]; readonly through: number } {
+  if (settled) return { events, through: events.length < EVENTS_AT_ONCE ? eventNumber : events.at(-1)!.number };
+  const following = events.filter(({ number }, at) => number === told + 1 + at);
+  return { events: following, through: told + following.length };
+}
+
+async function deliveriesOf(
+  context: TellingContext,
+  { projectId }: UntoldRun,
+  events: readonly RunEvent[],
+  webhooks: readonly OwnedWebhook[],
+): Promise<readonly Delivery[]> {
+  const { tenantId } = await projectFactsOf(context, projectId);
+  if (tenantId === null) return [];
+  const owners = [`tenant/${tenantId}`, `project/${projectId}`];
+  const here = webhooks.filter(({ owner, webhook }) => owners.includes(owner) && webhook.disabled === null);
+  const now = context.clock.now();
+  return events.flatMap((event) => {
+    const type = eventType(context.eventNamespace, event);
+    const wanted = here.filter(
+      ({ webhook: { types, since } }) =>
+        event.timeMs >= since - SINCE_SLACK_MS && types.some((pattern) => matchesType(pattern, type)),
+    );
+    if (wanted.length === 0) return [];
+    const body = JSON.stringify(webhookEvent(context, event, { tenantId, projectId }));
+    return wanted.map(({ webhook: { webhookId } }): Delivery => {
+      const { runId, number } = event;
+      return {
+        deliveryId: deliveryIdOf(webhookId, runId, String(number)),
+        lane: webhookId,
+        tenantId,
+        projectId,
+        runId,
+        number,
+        type,
+        body,
+        state: "owed",
+        createdAt: now,
+        owedAt: now,
+        dueAt: now,
+        attempts: 0,
+        failures: 0,
+        tries: [],
+      };
+    });
+  });
+}
+
+/** Source: CloudEvents 1.0, its JSON format. */
+function webhookEvent(
+  { eventNamespace, publicUrl }: TellingContext,
+  event: RunEvent,
+  place: { readonly tenantId: TenantId; readonly projectId: ProjectId },
+): object {
+  const { runId, pipelineId, number, status, timeMs, data, jobId, stepRunId } = event;
+  const time = rfc3339(timeMs);
+  return {
+    specversion: "1.0",
+    id: `${runId}/${number}`,
+    source: publicUrl ?? "millrace",
+    type: eventType(eventNamespace, event),
+    subject: eventSubject(event),
+    time,
+    datacontenttype: "application/json",
+    data: {
+      ...data,
+      ...place,
+      pipelineId,
+      runId,
+      number,
+      status,
+      time,
+      ...(jobId !== null && { jobId }),
+      ...(stepRunId !== null && { stepRunId }),
+    },
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * Requests to receivers that users choose. The name of the receiver is resolved for each request, every address is checked,
+ * and the connection goes to a checked address: so neither a changed name nor a redirect, which is not followed, leads to a
+ * place that the rule refuses.
+ */
+import { type LookupAddress, lookup } from "node:dns";
+import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { AddressRule } from "./addresses.ts";
+
+/** From the start of a request to the end of its answer. */
+const TIMEOUT_MS = 15_000;
+/** What is read of an answer; the rest is not waited for. */
+const MAX_ANSWER_BYTES = 16_384;
+
+export interface OutgoingRequest {
+  /** An http or https address. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ReceivedAnswer {
+  readonly status: number;
+  /** The beginning of the body. */
+  readonly text: string;
+}
+
+/** No answer came. The message is for those who see the delivery; it holds nothing of the request. */
+export class NoAnswerError extends Error {}
+
+/** `signal` ends the wait for an answer. */
+export type SendRequest = (request: OutgoingRequest, signal: AbortSignal) => Promise<ReceivedAnswer>;
+
+/** The signature of `dns.lookup` for all addresses of a name. */
+export type LookUpAll = (
+  name: string,
+  options: { readonly all: true },
+  answer: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Sends by POST. Rejects with a {@link NoAnswerError}. */
+export function requestSender(
+  mayReach: AddressRule,
+  { timeoutMs = TIMEOUT_MS, lookUp = lookup }: { readonly timeoutMs?: number; readonly lookUp?: LookUpAll } = {},
+): SendRequest {
+  const checked = checkedLookup(mayReach, lookUp);
+  return ({ url, headers, body }, signal) => {
+    const target = URL.canParse(url) ? new URL(url) : undefined;
+    if (target === undefined || !/^https?:$/.test(target.protocol)) {
+      return Promise.reject(new NoAnswerError("this is not an http or https address"));
+    }
+    // A literal address is connected to without a look-up.
+    const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
+    if (isIP(host) !== 0 && !mayReach(host)) return Promise.reject(new NoAnswerError(refusalOf(host)));
+    return new Promise((resolve, reject) => {
+      const options: RequestOptions = {
+        method: "POST",
+        agent: false,
+        signal,
+        lookup: checked,
+        headers: { ...headers, "content-length": Buffer.byteLength(body) },
+        ...authOf(target),
+      };
+      const send = target.protocol === "https:" ? httpsRequest : httpRequest;
+      let sent: ClientRequest;
+      try {
+        sent = send(withoutUser(target), options);
+      } catch (error) {
+        reject(new NoAnswerError(`the request cannot be sent: ${wordsOf(error)}`));
+        return;
+      }
+      const timer = setTimeout(
+        () => sent.destroy(new NoAnswerError(`no answer within ${timeoutMs / 1_000} s`)),
+        timeoutMs,
+      );
+      sent.once("close", () => clearTimeout(timer));
+      sent.once("error", (error) => reject(error instanceof NoAnswerError ? error : new NoAnswerError(wordsOf(error))));
+      sent.once("response", (answer) => {
+        beginningOf(answer).then(
+          (text) => {
+            resolve({ status: answer.statusCode!, text });
+            sent.destroy();
+          },
+          (error: unknown) => reject(new NoAnswerError(wordsOf(error))),
+        );
+      });
+      sent.end(body);
+    });
+  };
+}
+
+/** The address without what may be a secret: user, password, query and fragment. */
+export function shownAddress(address: string): string {
+  if (!URL.canParse(address)) return "";
+  const { protocol, host, pathname, search } = new URL(address);
+  return `${protocol}//${host}${pathname}${search === "" ? "" : "?..."}`;
+}
+
+function checkedLookup(mayReach: AddressRule, lookUp: LookUpAll): LookupFunction {
+  return (name, options, answer) => {
+    lookUp(name, { all: true }, (error, found) => {
+      if (error !== null) return answer(error, [], 0);
+      const reachable = found.filter(({ address }) => mayReach(address));
+      const [first] = reachable;
+      if (first === undefined) return answer(new NoAnswerError(refusalOf(name)), [], 0);
+      if (options.all === true) return answer(null, reachable);
+      answer(null, first.address, first.family);
+    });
+  };
+}
+
+function refusalOf(host: string): string {
+  return `${host} is not on the public internet: an operator can allow its network with MILLRACE_OUTGOING_NETWORKS`;
+}
+
+async function beginningOf(answer: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(pieces).subarray(0, MAX_ANSWER_BYTES).toString("utf8");
+}
+
+function authOf({ username, password }: URL): { readonly auth?: string } {
+  return username === "" && password === ""
+    ? {}
+    : { auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}` };
+}
+
+function withoutUser(url: URL): URL {
+  const plain = new URL(url);
+  plain.username = plain.password = "";
+  return plain;
+}
+
+/** Errors of the network name at most the host and its port. */
+function wordsOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof AggregateError) return wordsOf(error.errors[0]);
+  return code === undefined ? message : `${code}: ${message}`;
+}

@@ -1,0 +1,151 @@
+/** The store of deliveries in SQLite. */
+import type { DeliveryId, ProjectId, RunId } from "../../domain/ids.ts";
+import type { Delivery, DeliveryState, DeliveryStore, UntoldRun } from "../ports/deliveries.ts";
+import type { Database, Row } from "./database.ts";
+import { insertRows, type RowInsert } from "./insert-rows.ts";
+
+const INSERT: RowInsert = { insert: "INSERT INTO deliveries", conflict: "ON CONFLICT DO NOTHING" };
+
+/** Each step of the recursion finds the next lane in the index, however many deliveries the lane before it owes. */
+const LANES = `
+  WITH RECURSIVE lanes (lane) AS (
+    SELECT min(lane) FROM deliveries WHERE state = 'owed'
+    UNION ALL
+    SELECT (SELECT min(lane) FROM deliveries WHERE state = 'owed' AND lane > lanes.lane) FROM lanes WHERE lane IS NOT NULL
+  ) SELECT lane FROM lanes WHERE lane IS NOT NULL`;
+
+export function deliveryStore(db: Database): DeliveryStore {
+  return {
+    async untold(projectIds, limit) {
+      const rows = await db.all(
+        `SELECT root_id, project_id, told, event_number, settled, ended_at FROM aggregates
+         WHERE told < event_number AND project_id IN (SELECT value FROM json_each(?)) LIMIT ?`,
+        JSON.stringify(projectIds),
+        limit,
+      );
+      return rows.map((row): UntoldRun => ({
+        runId: row["root_id"] as RunId,
+        projectId: row["project_id"] as ProjectId,
+        told: row["told"] as number,
+        eventNumber: row["event_number"] as number,
+        settled: row["settled"] === 1,
+        endedAt: row["ended_at"] as number | null,
+      }));
+    },
+    async tell(deliveries, runs) {
+      await db.transaction(() => {
+        insertRows(db, INSERT, deliveries.map(toValues));
+        for (const { runId, told } of runs) {
+          db.runNow("UPDATE aggregates SET told = max(told, ?) WHERE root_id = ?", told, runId);
+        }
+      });
+    },
+    lanes: async () => (await db.all(LANES)).map((row) => row["lane"] as string),
+    async due(lane, now, limit) {
+      const rows = await db.all(
+        "SELECT * FROM deliveries WHERE state = 'owed' AND lane = ? AND due_at <= ? ORDER BY due_at, run_id, number LIMIT ?",
+        lane,
+        now,
+        limit,
+      );
+      return rows.map(toDelivery);
+    },
+    async firstOwed(lane, runId) {
+      const sql = "SELECT * FROM deliveries WHERE state = 'owed' AND lane = ? AND run_id = ? ORDER BY number LIMIT 1";
+      const row = await db.get(sql, lane, runId);
+      return row && toDelivery(row);
+    },
+    async reschedule(lane, runId, dueAt) {
+      await db.run(
+        "UPDATE deliveries SET due_at = ? WHERE state = 'owed' AND lane = ? AND run_id = ?",
+        dueAt,
+        lane,
+        runId,
+      );
+    },
+    async record({ deliveryId, attempts }, { state, dueAt, ...outcome }) {
+      const changed = await db.run(
+        `UPDATE deliveries SET state = ?, due_at = ?, attempts = ?, body = json_patch(body, ?)
+         WHERE delivery_id = ? AND state = 'owed' AND attempts = ?`,
+        state,
+        dueAt,
+        outcome.attempts,
+        JSON.stringify({ failures: outcome.failures, tries: outcome.tries.map((one) => JSON.stringify(one)) }),
+        deliveryId,
+        attempts,
+      );
+      return changed > 0;
+    },
+    async owe(deliveryId, now) {
+      const changed = await db.run(
+        `UPDATE deliveries SET state = 'owed', due_at = ?, body = json_patch(body, ?)
+         WHERE delivery_id = ? AND state <> 'owed'`,
+        now,
+        JSON.stringify({ owedAt: now, failures: 0 }),
+        deliveryId,
+      );
+      return changed > 0;
+    },
+    async find(deliveryId) {
+      const row = await db.get("SELECT * FROM deliveries WHERE delivery_id = ?", deliveryId);
+      return row && toDelivery(row);
+    },
+    async list(lane, { state, runId }, limit, after) {
+      const rows = await db.all(
+        `SELECT * FROM deliveries WHERE lane = ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR run_id = ?3)
+           ${after === undefined ? "AND ?5 IS ?6" : "AND (created_at, delivery_id) < (?5, ?6)"}
+         ORDER BY created_at DESC, delivery_id DESC LIMIT ?4`,
+        lane,
+        state ?? null,
+        runId ?? null,
+        limit,
+        after?.at ?? null,
+        after?.id ?? null,
+      );
+      return rows.map(toDelivery);
+    },
+    prune: (now, limit) =>
+      db.freeing(() =>
+        db.runNow(
+          `DELETE FROM deliveries WHERE delivery_id IN (
+             SELECT delivery_id FROM deliveries WHERE state <> 'owed' AND due_at <= ? LIMIT ?)`,
+          now,
+          limit,
+        ),
+      ),
+    drop: (of, limit) =>
+      db.freeing(() => {
+        const [column, value] = "lane" in of ? ["lane", of.lane] : ["project_id", of.projectId];
+        const some = `SELECT delivery_id FROM deliveries WHERE ${column} = ? LIMIT ?`;
+        return db.runNow(`DELETE FROM deliveries WHERE delivery_id IN (${some})`, value, limit);
+      }),
+  };
+}
+
+type Body = Pick<Delivery, "tenantId" | "type" | "body" | "owedAt" | "failures"> & {
+  /** Each as JSON of its own: a patch would remove a field that is null. */
+  readonly tries: readonly string[];
+};
+
+function toValues(delivery: Delivery): readonly (string | number)[] {
+  const { deliveryId, lane, projectId, runId, number, state, createdAt, dueAt, attempts, ...rest } = delivery;
+  const body: Body = { ...rest, tries: rest.tries.map((one) => JSON.stringify(one)) };
+  return [deliveryId, lane, projectId, runId, number, state, createdAt, dueAt, attempts, JSON.stringify(body)];
+}
+
+function toDelivery(row: Row): Delivery {
+  const { tries, ...body } = JSON.parse(row["body"] as string) as Body;
+  return {
+    ...body,
+    tries: tries.map((one) => JSON.parse(one) as Delivery["tries"][number]),
+    deliveryId: row["delivery_id"] as DeliveryId,
+    lane: row["lane"] as string,
+    projectId: row["project_id"] as ProjectId,
+    runId: row["run_id"] as RunId,
+    number: row["number"] as number,
+    state: row["state"] as DeliveryState,
+    createdAt: row["created_at"] as number,
+    dueAt: row["due_at"] as number,
+    attempts: row["attempts"] as number,
+  };
+}
