@@ -1127,7 +1127,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** Reads a secret of a project, without its value. */
+        readonly get: operations["getProjectSecret"];
         /** Gives a secret of a project a new value. */
         readonly put: operations["replaceProjectSecret"];
         readonly post?: never;
@@ -1163,7 +1164,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** Reads a secret of a pipeline, without its value. */
+        readonly get: operations["getPipelineSecret"];
         /** Gives a secret of a pipeline a new value. */
         readonly put: operations["replacePipelineSecret"];
         readonly post?: never;
@@ -1747,7 +1749,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** Reads the role of a user, named by id or name, or of a team in exactly this place. */
+        readonly get: operations["getTenantMember"];
         /** Gives a role to a user, named by id or name, or to a team, or replaces the role. */
         readonly put: operations["putTenantMember"];
         readonly post?: never;
@@ -1782,7 +1785,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** Reads the role of a user, named by id or name, or of a team in exactly this place. */
+        readonly get: operations["getProjectMember"];
         /** Gives a role to a user, named by id or name, or to a team, or replaces the role. */
         readonly put: operations["putProjectMember"];
         readonly post?: never;
@@ -3493,6 +3497,15 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `already_exists`: the name is taken. `request_id_reused`: the `requestId` or the `Idempotency-Key` was used with another body. `conflict`: the state of the object does not allow it. */
+        readonly "already_exists-or-request_id_reused-or-conflict": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `conflict`: the state of the object does not allow it. */
         readonly conflict: {
             headers: {
@@ -3904,7 +3917,10 @@ export interface operations {
     readonly createUser: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -3939,7 +3955,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -4228,7 +4244,10 @@ export interface operations {
     readonly createToken: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly userId: string;
             };
@@ -4266,6 +4285,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -4390,7 +4410,10 @@ export interface operations {
     readonly createRegistrationToken: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -4432,6 +4455,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -4477,7 +4501,10 @@ export interface operations {
     readonly setTrustedLabels: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly agentId: string;
             };
@@ -4513,6 +4540,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -4558,7 +4586,10 @@ export interface operations {
     readonly getAgent: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
             readonly path: {
                 readonly agentId: string;
             };
@@ -4580,6 +4611,13 @@ export interface operations {
                         readonly timestamp: number;
                     };
                 };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -6731,6 +6769,8 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
                 /** @description Makes the call safe to repeat, as `requestId` does. */
                 readonly "Idempotency-Key"?: string;
             };
@@ -6780,6 +6820,7 @@ export interface operations {
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["head_moved-or-request_id_reused"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -7131,7 +7172,10 @@ export interface operations {
     readonly createProjectSecret: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly projectId: string;
             };
@@ -7166,9 +7210,56 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getProjectSecret: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly projectId: string;
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Secret"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -7177,7 +7268,10 @@ export interface operations {
     readonly replaceProjectSecret: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly projectId: string;
                 readonly name: string;
@@ -7212,6 +7306,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -7302,7 +7397,10 @@ export interface operations {
     readonly createPipelineSecret: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly pipelineId: string;
             };
@@ -7337,9 +7435,56 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getPipelineSecret: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly pipelineId: string;
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Secret"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -7348,7 +7493,10 @@ export interface operations {
     readonly replacePipelineSecret: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly pipelineId: string;
                 readonly name: string;
@@ -7383,6 +7531,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -9232,7 +9381,10 @@ export interface operations {
     readonly createTenant: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -9263,7 +9415,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -9274,7 +9426,10 @@ export interface operations {
     readonly getTenant: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
             };
@@ -9296,6 +9451,13 @@ export interface operations {
                         readonly timestamp: number;
                     };
                 };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -9348,7 +9510,10 @@ export interface operations {
     readonly changeTenant: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
             };
@@ -9384,6 +9549,7 @@ export interface operations {
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["already_exists-or-conflict"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -9433,7 +9599,10 @@ export interface operations {
     readonly createTeam: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
             };
@@ -9467,7 +9636,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -9478,7 +9647,10 @@ export interface operations {
     readonly getTeam: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
                 readonly teamId: string;
@@ -9501,6 +9673,13 @@ export interface operations {
                         readonly timestamp: number;
                     };
                 };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -9551,7 +9730,10 @@ export interface operations {
     readonly renameTeam: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
                 readonly teamId: string;
@@ -9587,6 +9769,7 @@ export interface operations {
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["already_exists"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -9708,10 +9891,60 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly getTenantMember: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly tenantId: string;
+                readonly member: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Member"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly putTenantMember: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
                 readonly member: string;
@@ -9747,6 +9980,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -9829,10 +10063,60 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly getProjectMember: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly projectId: string;
+                readonly member: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Member"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly putProjectMember: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly projectId: string;
                 readonly member: string;
@@ -9868,6 +10152,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -9953,7 +10238,10 @@ export interface operations {
     readonly createTenantServiceAccount: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
             };
@@ -9987,7 +10275,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -10074,7 +10362,10 @@ export interface operations {
     readonly createTenantServiceToken: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly tenantId: string;
                 readonly userId: string;
@@ -10113,6 +10404,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -10199,7 +10491,10 @@ export interface operations {
     readonly createProjectServiceAccount: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly projectId: string;
             };
@@ -10233,7 +10528,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -10320,7 +10615,10 @@ export interface operations {
     readonly createProjectServiceToken: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly projectId: string;
                 readonly userId: string;
@@ -10359,6 +10657,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -11406,7 +11705,10 @@ export interface operations {
     readonly invite: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -11443,7 +11745,7 @@ export interface operations {
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
             readonly 406: components["responses"]["not_acceptable"];
-            readonly 409: components["responses"]["already_exists"];
+            readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
