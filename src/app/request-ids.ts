@@ -1,5 +1,5 @@
 /** Calls with a `requestId` are idempotent: a repeat finds what the first call created. */
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { MillraceError } from "../domain/errors.ts";
 import type { UserCaller } from "./identity/access.ts";
 import type { AppContext, WithStores } from "./context.ts";
@@ -23,7 +23,7 @@ export interface IdentifiedRequest<Id extends string> {
 export async function claimRequest<Id extends string>(
   context: Pick<AppContext, "clock"> & WithStores<"idempotency">,
   { caller, scope, requestId, body, freshId }: IdentifiedRequest<Id>,
-): Promise<{ readonly id: Id; readonly repeated: boolean }> {
+): Promise<{ readonly id: Id; readonly repeated: boolean; readonly key?: string }> {
   const id = freshId();
   if (requestId === undefined || requestId === "") return { id, repeated: false };
   const bodyHash = sha256(canonicalJson(body));
@@ -35,7 +35,7 @@ export async function claimRequest<Id extends string>(
       `requestId ${JSON.stringify(requestId)} was used with another body: choose a new one for a new request`,
     );
   }
-  return { id: stored.createdId as Id, repeated: stored.createdId !== id };
+  return { id: stored.createdId as Id, repeated: stored.createdId !== id, key };
 }
 
 /** Of a call that creates: absent for a call that is no repeat of another call. */
@@ -49,17 +49,37 @@ interface CreatedOnce<Id extends string, T> extends IdentifiedRequest<Id> {
   readonly create: (id: Id) => Promise<T>;
 }
 
+interface ShownOnce<Id extends string, T> extends IdentifiedRequest<Id> {
+  /** Whether what an earlier call created is there. */
+  readonly exists: (id: Id) => Promise<boolean>;
+  readonly create: (id: Id) => Promise<T>;
+  /** For example `/tokenId`. */
+  readonly pointer: string;
+  /** What a caller who has lost the answer can do: a clause in the imperative. */
+  readonly remedy: string;
+}
+
 /**
  * Creates an object once: a repeat is answered the object as it is now. Throws what `create` throws, `request_id_reused`,
  * and `conflict` for a repeat when the object is gone, or was never created because the first call was refused or cut off:
- * the store cannot tell these apart, and an object that was deleted must not come back.
+ * the store cannot tell these apart, and an object that was deleted must not come back. A call that is refused because the
+ * name is taken leaves its key unused.
  */
 export async function createOnce<Id extends string, T>(
   context: Parameters<typeof claimRequest>[0],
   { find, create, ...request }: CreatedOnce<Id, T>,
 ): Promise<T> {
-  const { id, repeated } = await claimRequest(context, request);
-  if (!repeated) return create(id);
+  const { id, repeated, key } = await claimRequest(context, request);
+  if (!repeated) {
+    try {
+      return await create(id);
+    } catch (error) {
+      // Nothing was created, so that a repeat is refused as this call is.
+      const isTaken = error instanceof MillraceError && error.reason === "already_exists";
+      if (isTaken && key !== undefined) await context.stores.idempotency.remove(key);
+      throw error;
+    }
+  }
   const found = await find(id);
   if (found !== undefined) {
     request.caller.trail?.changedNothing();
@@ -69,6 +89,36 @@ export async function createOnce<Id extends string, T>(
     "conflict",
     "the first call with this key created nothing, or what it created is gone: use a new key to create it",
   );
+}
+
+/**
+ * Creates once what is shown once, such as a token: a repeat is refused with `already_exists`, and the refusal names the
+ * object that the first call made. Nothing of the secret is kept for a repeat: a caller who has lost the answer deletes the
+ * object, and makes another one with a new key. `pointer` names the field of an answer that has the id.
+ */
+export function createShownOnce<Id extends string, T>(
+  context: Parameters<typeof claimRequest>[0],
+  { exists, pointer, remedy, ...request }: ShownOnce<Id, T>,
+): Promise<T> {
+  return createOnce(context, {
+    ...request,
+    find: async (id) => {
+      if (!(await exists(id))) return undefined;
+      throw new MillraceError(
+        "already_exists",
+        `the first call with this key made ${id}, and only the answer to that call shows its secret: if the answer is lost, ${remedy}`,
+        { problems: [{ code: "created", pointer, message: id }] },
+      );
+    },
+  });
+}
+
+/**
+ * What stands for a secret in the body of an identified request. A plain digest of a password in the store would serve
+ * to guess the password.
+ */
+export function standInFor({ signingKey }: Pick<AppContext, "signingKey">, secret: string): string {
+  return createHmac("sha256", signingKey).update("millrace request body 1\0").update(secret).digest("hex");
 }
 
 function canonicalJson(value: unknown): string {

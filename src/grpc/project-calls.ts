@@ -7,10 +7,10 @@ import {
   createProjectBody,
   getProject,
   listProjects,
-  type ProjectView,
 } from "../app/catalogue/projects.ts";
 import { deleteProject } from "../app/deletion/project-deletion.ts";
 import type { AppContext } from "../app/context.ts";
+import type { ProjectView } from "../app/project-record.ts";
 import { asId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
 import { nonEmpty, unixMs, withoutUndefined } from "./messages/fields.ts";

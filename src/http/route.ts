@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Caller } from "../app/identity/access.ts";
 import { successEnvelope } from "../app/envelope.ts";
-import { Turns } from "../app/turns.ts";
+import type { Precondition } from "../app/preconditions.ts";
 import type { Clock } from "../domain/clock.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type {
@@ -32,9 +32,6 @@ const JSON_TYPE = "application/json";
 const MAX_KEY_CHARS = 200;
 /** A longer answer has no tag: its digest would hold the event loop for milliseconds. */
 const MAX_TAGGED_BYTES = 1_024 * 1_024;
-/** Conditional changes of one object on one edge that may wait for each other. */
-const MAX_WAITING_CHANGES = 100;
-const conditional = new Turns<string>(MAX_WAITING_CHANGES);
 
 /** Parameters of paths whose values are ids; every other one is a text. */
 interface ParamTypes {
@@ -76,13 +73,15 @@ type Parsed<S extends Shape> = S extends z.ZodType ? z.output<S> : undefined;
 type Detail<A extends Shape> = A extends z.ZodType ? z.output<A> : void;
 
 /** A request as the handler of a route sees it. */
-export interface Call<P extends string, Q extends Shape, B extends Shape> {
+export interface Call<P extends string, Q extends Shape, B extends Shape, D = never> {
   readonly caller: Caller;
   readonly params: Params<P>;
   readonly query: Parsed<Q>;
   readonly body: Parsed<B>;
   /** The header `Idempotency-Key` of a route that accepts one. */
   readonly requestId: string | undefined;
+  /** What the header `If-Match` of a route that changes something demands of the object before the change. */
+  readonly match: Precondition<D> | undefined;
   readonly ctx: RouteContext;
 }
 
@@ -156,12 +155,9 @@ interface Declared<P extends string, Q extends Shape, B extends Shape, A extends
 }
 
 /** A route that changes or removes the object that another route reads. */
-interface Changing<C, K, D> {
-  /** The object before the change, for `If-Match`, and the part of it that callers can change. */
-  readonly changes?: {
-    readonly read: (context: C, call: K) => Promise<D>;
-    readonly tagged: (detail: D) => unknown;
-  };
+interface Changing<D> {
+  /** `tagged` as that of the route that reads. The handler heeds `match`: its use case compares as it changes the object. */
+  readonly changes?: { readonly tagged: (detail: D) => unknown };
 }
 
 type Handling<C, K, A extends Shape> =
@@ -183,7 +179,7 @@ interface WithClock {
 /** A function that declares routes which work with the context `C`. `tag` is what the routes are about. */
 export function routesFor<C extends WithClock>(tag: string) {
   return <P extends string, A extends Shape, Q extends Shape = null, B extends Shape = null, D = unknown>(
-    declared: Declared<P, Q, B, A> & Handling<C, Call<P, Q, B>, A> & Changing<C, Call<P, Q, B>, D>,
+    declared: Declared<P, Q, B, A> & Handling<C, Call<P, Q, B, D>, A> & Changing<D>,
   ): Route<C> => {
     const { query = null, body = null, readBody = parseBody } = declared as Declared<P, Shape, Shape, A>;
     const { method, path, name, about, bodyType = null, answer, errors = [], isOpen = false } = declared;
@@ -200,8 +196,9 @@ export function routesFor<C extends WithClock>(tag: string) {
         query: parsed,
         body: hasRequestId && requestId !== undefined ? withKey(sent as object, requestId) : sent,
         requestId,
+        match: changes !== undefined && hasCondition(ctx) ? demandOf(ctx, changes.tagged) : undefined,
         ctx,
-      } as unknown as Call<P, Q, B>;
+      } as unknown as Call<P, Q, B, D>;
     };
     return {
       method,
@@ -226,22 +223,10 @@ export function routesFor<C extends WithClock>(tag: string) {
       serve(context) {
         if ("handle" in declared) {
           const { handle } = declared;
-          const respond = async (ctx: RouteContext, call: Call<P, Q, B>) => {
-            const detail = await handle(context, call);
+          return async (ctx) => {
+            const detail = await handle(context, await callOf(ctx));
             ctx.body = successEnvelope(detail, context.clock.now());
             if (tagged !== undefined) sendTag(ctx, tagOf(detail, tagged(detail)));
-          };
-          if (changes === undefined) return async (ctx) => respond(ctx, await callOf(ctx));
-          const { read, tagged: changeable } = changes;
-          return async (ctx) => {
-            const call = await callOf(ctx);
-            if (!hasCondition(ctx)) return respond(ctx, call);
-            // Conditional changes of one object take turns: else two of them could both see the state before both.
-            await conditional.take(ctx.path, async () => {
-              const before = await read(context, call);
-              requireMatch(ctx, tagOf(before, changeable(before)));
-              await respond(ctx, call);
-            });
           };
         }
         if ("encode" in declared) {
@@ -285,6 +270,10 @@ export function addRoutes<C>(
       return handler(ctx);
     });
   }
+}
+
+function demandOf<D>(ctx: RouteContext, changeable: (detail: D) => unknown): Precondition<D> {
+  return (before) => requireMatch(ctx, tagOf(before, changeable(before)));
 }
 
 /** Throws `malformed_request` for a key that no request id may be. */

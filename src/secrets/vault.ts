@@ -12,6 +12,7 @@ export interface VaultOptions {
 }
 
 type Around<T> = (write: () => Promise<T>) => Promise<T>;
+const orFalse = async <T>(write: () => Promise<T | undefined>): Promise<T | false> => (await write()) ?? false;
 const direct = <T>(write: () => Promise<T>): Promise<T> => write();
 
 export class SecretVault {
@@ -58,16 +59,20 @@ export class SecretVault {
     return unseal(this.#options.keys, { ...ownKey(name), ...sealed });
   }
 
-  /** Stores a new value; undefined when there is no secret of that key. `around` is as for {@link create}. */
+  /**
+   * Stores a new value. `around` is as for {@link create}; it answers false, as this does, when there is no secret of that
+   * key, or not with the version `expected`.
+   */
   async replace(
     key: SecretKey,
     value: string,
     by: string,
-    around: Around<SealedSecret | undefined> = direct,
-  ): Promise<SealedSecret | undefined> {
+    around: (write: () => Promise<SealedSecret | undefined>) => Promise<SealedSecret | false> = orFalse,
+    expected?: number,
+  ): Promise<SealedSecret | false> {
     const { store, keys, clock } = this.#options;
     const sealed = seal(await keys.newest(), key, value);
-    return around(() => store.replace(key, { ...sealed, updatedAt: clock.now(), updatedBy: by }));
+    return around(() => store.replace(key, { ...sealed, updatedAt: clock.now(), updatedBy: by }, expected));
   }
 
   /**

@@ -17,6 +17,7 @@ import { MailboxProbe } from "./faults/mailbox-probe.ts";
 import { Client } from "./load/client.ts";
 import { Attackers } from "./load/attackers.ts";
 import { Load } from "./load/load.ts";
+import { WebhookFollower } from "./load/webhook-follower.ts";
 import { CONTROL } from "./load/secrets.ts";
 import { step } from "./load/step.ts";
 import { ScenarioRecord, type Recovery } from "./scenario-record.ts";
@@ -70,6 +71,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
   const installation = await Installation.start(scenario.shape);
   const { redisTarget } = installation;
   const probe = redisTarget === null ? null : new MailboxProbe(redisTarget);
+  let follower: WebhookFollower | undefined;
   try {
     const search = new SecretSearch();
     const client = new Client(installation.urls, ADMIN_TOKEN, random.fork("client"), (answer, question) =>
@@ -84,6 +86,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       scenario.shape.logBuffer !== undefined,
     );
     await load.prepare();
+    if (!scenario.isQuiet) follower = await WebhookFollower.start(client);
     const probeJob = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
     await load.addPipeline(PROBE_PIPELINE, { jobs: [probeJob] });
 
@@ -113,6 +116,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     });
 
     const evidence = await collect(context, others, scenario.isQuiet ? [] : await searchAll(context, search));
+    if (follower !== undefined) await checkWebhook(follower, evidence, record);
     addViolations(context, evidence, scenario);
     for (const text of await verifying) record.addViolation("wrong", `millrace verify: ${text}`);
     for (const text of client.improper) record.addViolation("wrong", text);
@@ -134,7 +138,16 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
   } finally {
     await probe?.close();
     await installation.end();
+    await follower?.close();
   }
+}
+
+async function checkWebhook(follower: WebhookFollower, { runs }: Evidence, record: ScenarioRecord): Promise<void> {
+  const since = performance.now();
+  await follower.caughtUp(runs, SETTLE_MS);
+  const tookMs = Math.round(performance.now() - since);
+  record.addFigure(`a webhook got ${follower.requests} requests; the last ones came ${tookMs} ms after the look`, true);
+  for (const { kind, text } of follower.violations(runs)) record.addViolation(kind, text);
 }
 
 /**

@@ -335,7 +335,7 @@ export function retentionStoreContract(open: () => Stores): void {
       }));
       for (const project of [one!, two!, one!]) expect(await pipelines.createProject(project)).to.equal("created");
       expect(await pipelines.createProject({ ...one!, projectId: newId("prj") })).to.equal("nameTaken");
-      await pipelines.setLogLimit(one!.projectId, { lines: 7 });
+      await pipelines.changeProject(one!.projectId, { logLimit: { lines: 7 } });
       const change = { name: newId("prj"), description: "d", archivedAt: 5 };
       expect(await pipelines.changeProject(one!.projectId, change)).to.equal("changed");
       expect(await pipelines.changeProject(one!.projectId, { archivedAt: null })).to.equal("changed");
@@ -350,11 +350,13 @@ export function retentionStoreContract(open: () => Stores): void {
     it("are stored with the project and answered with it", async () => {
       const { pipelines } = open();
       const project = { projectId: newId("prj"), name: newId("prj"), createdAt: 1 };
-      expect(await pipelines.setRetention(project.projectId, {})).to.equal(false);
+      expect(await pipelines.changeProject(project.projectId, { retention: {} })).to.equal("missing");
       await pipelines.createProject(project);
       const retention = { runs: { ...UNBOUNDED, perPipeline: 3 } };
-      expect(await pipelines.setRetention(project.projectId, { ...retention, logs: UNBOUNDED })).to.equal(true);
-      expect(await pipelines.setRetention(project.projectId, retention)).to.equal(true);
+      expect(
+        await pipelines.changeProject(project.projectId, { retention: { ...retention, logs: UNBOUNDED } }),
+      ).to.equal("changed");
+      expect(await pipelines.changeProject(project.projectId, { retention })).to.equal("changed");
       expect(await pipelines.findProject(project.projectId)).to.deep.equal({ ...project, retention });
       expect(await pipelines.listProjects()).to.deep.include({ ...project, retention });
     });
@@ -362,15 +364,17 @@ export function retentionStoreContract(open: () => Stores): void {
     it("stay when its log limit and its trust demand are set, and the other way round", async () => {
       const { pipelines } = open();
       const project = { projectId: newId("prj"), name: newId("prj"), createdAt: 1 };
-      expect(await pipelines.setLogLimit(project.projectId, {})).to.equal(false);
+      expect(await pipelines.changeProject(project.projectId, { logLimit: {} })).to.equal("missing");
       await pipelines.createProject(project);
       const retention = { runs: { ...UNBOUNDED, perPipeline: 3 } };
-      expect(await pipelines.setRetention(project.projectId, retention)).to.equal(true);
-      expect(await pipelines.setLogLimit(project.projectId, { lines: 5, bytes: 1e6 })).to.equal(true);
-      expect(await pipelines.setLogLimit(project.projectId, { lines: 7 })).to.equal(true);
+      expect(await pipelines.changeProject(project.projectId, { retention })).to.equal("changed");
+      expect(await pipelines.changeProject(project.projectId, { logLimit: { lines: 5, bytes: 1e6 } })).to.equal(
+        "changed",
+      );
+      expect(await pipelines.changeProject(project.projectId, { logLimit: { lines: 7 } })).to.equal("changed");
       const trustDemand = { secrets: true, protectedTargets: false };
-      expect(await pipelines.setTrustDemand(project.projectId, trustDemand)).to.equal(true);
-      expect(await pipelines.setTrustDemand(newId("prj"), trustDemand)).to.equal(false);
+      expect(await pipelines.changeProject(project.projectId, { trustDemand })).to.equal("changed");
+      expect(await pipelines.changeProject(newId("prj"), { trustDemand })).to.equal("missing");
       const stored = { ...project, retention, logLimit: { lines: 7 }, trustDemand };
       expect(await pipelines.findProject(project.projectId)).to.deep.equal(stored);
     });

@@ -23,6 +23,7 @@ import { artifactStoreContract } from "./artifact-store.ts";
 import { auditStoreContract } from "./audit-store.ts";
 import { blobStoreContract } from "./blob-store.ts";
 import { cacheStoreContract } from "./cache-store.ts";
+import { conditionalChangesContract } from "./conditional-changes.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { statisticsContract } from "./statistics.ts";
 import { runSearchContract } from "./run-search.ts";
@@ -58,6 +59,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
+  conditionalChangesContract(() => opened.stores);
   documentStoreContract(() => opened.stores);
   deliveryStoreContract(() => opened.stores);
   loginStoreContract(() => opened.stores);
@@ -154,6 +156,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
+  conditionalChangesContract(() => stores);
   documentStoreContract(() => stores);
   deliveryStoreContract(() => stores);
   loginStoreContract(() => stores);

@@ -23,7 +23,7 @@ describe("log lines that agents send", () => {
     gateway = await Gateway.start();
     const projectId = asId<ProjectId>("default");
     await gateway.stores.pipelines.createProject({ projectId, name: "default", createdAt: 0 });
-    await gateway.stores.pipelines.setLogLimit(projectId, { lines: 2_000 });
+    await gateway.stores.pipelines.changeProject(projectId, { logLimit: { lines: 2_000 } });
   });
   beforeEach(async () => {
     agent = await gateway.register(`logger-${++agents}`);

@@ -1,7 +1,11 @@
 /** What every call over HTTP may rely on: entity tags, compression, origins, limits, keys and refusals. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { readNodeConfig } from "../../src/config.ts";
 import { CallCounter } from "../../src/http/manners/rate-limits.ts";
+import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
+import { API_ROUTES } from "../../src/http/routes/all.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
 const PAGE = "https://ci.example.com";
@@ -148,6 +152,86 @@ describe("calls over HTTP", () => {
       expect((await trigger({ variables: { a: "b" } })).body.reason).to.equal("request_id_reused");
       expect((await trigger({ requestId: "twice" })).body.errors[0].pointer).to.equal("/requestId");
       expect((await trigger({}, { "Idempotency-Key": "k".repeat(201) })).status).to.equal(400);
+    });
+
+    it("create users, tenants, teams, accounts and secrets once", async () => {
+      const password = "correct horse battery";
+      for (const [target, body, other, idOf] of [
+        ["/users", { name: "keyed", role: "viewer", password }, { password: `${password}!` }, "userId"],
+        ["/tenants", { name: "keyed" }, { name: "other" }, "tenantId"],
+        ["/tenants/default/teams", { name: "keyed" }, { name: "other" }, "teamId"],
+        ["/tenants/default/service-accounts", { name: "keyed-one" }, { name: "other" }, "userId"],
+        ["/projects/default/service-accounts", { name: "keyed-two" }, { name: "other" }, "userId"],
+        ["/projects/default/secrets", { name: "KEYED", value: "one value" }, { value: "two value" }, "name"],
+      ] as const) {
+        const key = { "Idempotency-Key": `once ${target}` };
+        const first = await call("POST", target, body, key);
+        const again = await call("POST", target, body, key);
+        expect([first.status, again.status], target).to.deep.equal([200, 200]);
+        expect(again.body.detail[idOf], target).to.equal(first.body.detail[idOf]);
+        const changed = await call("POST", target, { ...body, ...other }, key);
+        expect([changed.status, changed.body.reason], target).to.deep.equal([409, "request_id_reused"]);
+        for (const withKey of [{}, { "Idempotency-Key": `twice ${target}` }]) {
+          for (let tries = 0; tries < 2; tries++) {
+            const taken = await call("POST", target, body, withKey);
+            expect([taken.status, taken.body.reason], target).to.deep.equal([409, "already_exists"]);
+          }
+        }
+      }
+    });
+
+    it("make what is shown once one time: a repeat names it, and nothing that is stored shows it", async () => {
+      const { userId } = (await call("POST", "/tenants/default/service-accounts", { name: "robot" })).body.detail;
+      const shown: string[] = [];
+      for (const [target, body, pointer, list] of [
+        ["/users/me/tokens", { name: "t" }, ["tokenId"], "/users/me/tokens"],
+        [`/tenants/default/service-accounts/${userId}/tokens`, { name: "t" }, ["tokenId"], undefined],
+        ["/agents/registration-tokens", { name: "t" }, ["tokenId"], undefined],
+        ["/invitations", { name: "guest", role: "viewer" }, ["user", "userId"], undefined],
+      ] as const) {
+        const key = { "Idempotency-Key": `shown ${target}` };
+        const { detail } = (await call("POST", target, body, key)).body;
+        shown.push(detail.token ?? new URL(detail.link as string).searchParams.get("token"));
+        const again = await call("POST", target, body, key);
+        expect([again.status, again.body.reason], target).to.deep.equal([409, "already_exists"]);
+        const id = pointer.reduce((at, field) => at[field], detail);
+        expect(again.body.errors, target).to.deep.equal([
+          { code: "created", pointer: `/${pointer.join("/")}`, message: id },
+        ]);
+        expect(JSON.stringify(again.body)).to.not.include(shown.at(-1)!.slice(-32));
+        if (list === undefined) continue;
+        const ids = (await call("GET", list)).body.detail.list.map((one: { tokenId: string }) => one.tokenId);
+        expect(ids.filter((one: string) => one === id)).to.have.lengthOf(1);
+        expect((await call("POST", target, { name: "u" }, key)).body.reason).to.equal("request_id_reused");
+      }
+      const password = "a quite long password";
+      const key = { "Idempotency-Key": "a password" };
+      await call("POST", "/users", { name: "hidden", role: "viewer", password }, key);
+      const digest = createHash("sha256").update(password).digest("hex");
+      const stored = ["", "-wal"].map((end) => readFileSync(`${edge.storePath}${end}`, "latin1")).join("");
+      expect(stored.includes("hidden")).to.equal(true);
+      for (const secret of [...shown.map((text) => text.slice(-64)), password, digest]) {
+        expect(stored.includes(secret)).to.equal(false);
+      }
+    });
+
+    it("are heeded by every POST that creates", () => {
+      const safe = {
+        "/id-token": "a signed statement, of which nothing is stored",
+        "/auth/tickets": "good for 60 s",
+        "/auth/logout": "creates nothing",
+        "/users/:userId/reset-link": "a further link makes the earlier ones void",
+        "/agents/:agentId/drain": "creates nothing",
+        "/agents/:agentId/undrain": "creates nothing",
+        "/pipelines/:pipelineId/spec/validate": "changes nothing",
+        "/pipelines/:pipelineId/plan": "changes nothing",
+        "/plugins": "a repeat of the same package changes nothing",
+        "/cluster/dead-letters/:id/redrive": "creates nothing",
+      };
+      const without = [...API_ROUTES, ...SESSION_ROUTES].filter(
+        ({ method, acceptsKey }) => method === "POST" && !acceptsKey,
+      );
+      expect(without.map(({ path }) => path)).to.have.members(Object.keys(safe));
     });
 
     it("do not bring back what was deleted meanwhile", async () => {

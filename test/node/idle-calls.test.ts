@@ -24,8 +24,8 @@ const LIMITS = {
   "other Redis calls": 2.7,
   /** Five for each canary, of which a worker with eight shards sends one in 2.5 s; and the waits that time out. */
   "mailbox calls": 2.4,
-  /** The probe, the question for shards with work (two), and the upkeep of the application. */
-  "calls of the store": 8,
+  /** The probe, the question for shards with work (two), the upkeep of the application, and every 2 s a look for webhooks. */
+  "calls of the store": 8.5,
 };
 
 type Kind = keyof typeof LIMITS;

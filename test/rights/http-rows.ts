@@ -54,6 +54,12 @@ const secrets = (path: string, at: HttpRow["at"] & {}): readonly HttpRow[] => [
   },
   { route: `GET ${path}`, operation: "manageSecrets", at },
   {
+    route: `GET ${path}/:name`,
+    operation: "manageSecrets",
+    at: (world) => ({ ...at(world), name: "KEPT" }),
+    prepare: (world) => world.keepSecrets(),
+  },
+  {
     route: `PUT ${path}/:name`,
     operation: "manageSecrets",
     at: (world) => ({ ...at(world), name: "KEPT" }),
@@ -76,6 +82,12 @@ const areas = (path: keyof typeof AREAS, read: UserOperation, at: HttpRow["at"] 
   const onAccount = (world: World) => ({ ...at(world), userId: path === "tenants" ? world.tenantBot : world.bot });
   return [
     { route: `GET ${prefix}/members`, operation: read, at },
+    {
+      route: `GET ${prefix}/members/:member`,
+      operation: read,
+      at: (world) => ({ ...at(world), member: world.victim }),
+      prepare: (world) => world.keepMembers(),
+    },
     {
       route: `PUT ${prefix}/members/:member`,
       operation,

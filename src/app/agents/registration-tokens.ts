@@ -3,15 +3,17 @@ import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { highestRole, NO_RIGHTS } from "../../domain/roles.ts";
-import type { TenantId, TokenId } from "../../domain/ids.ts";
+import { newId, type TenantId, type TokenId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
+import type { AgentReach } from "../../domain/labels.ts";
 import { agentLabels } from "../agent-labels.ts";
-import { authoriseAs, type Caller } from "../identity/access.ts";
+import { authoriseAs, type Caller, type UserCaller } from "../identity/access.ts";
 import { type RightsContext, tenantIdsFor } from "../reaching.ts";
 import { givenReach, authoriseManaging, reachBody, reachShape } from "./reaching-agents.ts";
 import type { IdentityContext } from "../identity/context.ts";
 import { lifetime, tokenName } from "../identity/personal-tokens.ts";
 import { id, mapOf, shape, time, wholeNumber } from "../shapes.ts";
+import { createShownOnce, type WithRequestId } from "../request-ids.ts";
 import { rfc3339 } from "../times.ts";
 import { newToken, storeNewToken } from "../identity/tokens.ts";
 
@@ -50,16 +52,39 @@ export const RegistrationTokenShape = shape("RegistrationToken", registrationFie
 /** The answer that shows `token`; no later answer does. */
 export const NewRegistrationTokenShape = shape("NewRegistrationToken", { ...registrationFields, token: z.string() });
 
+/** `reach`: as the store has it. */
+type NewRegistration = Omit<z.output<typeof createRegistrationTokenBody>, "reach"> & {
+  readonly reach: AgentReach | undefined;
+  readonly tokenId: TokenId;
+};
 type RegistrationTokenView = z.infer<typeof RegistrationTokenShape>;
 type NewRegistrationTokenView = z.infer<typeof NewRegistrationTokenShape>;
 
 export async function createRegistrationToken(
   context: IdentityContext & RightsContext,
   caller: Caller,
-  { name, expiresIn, maxUses, labels, reach: given }: z.output<typeof createRegistrationTokenBody>,
+  { requestId, ...body }: z.output<typeof createRegistrationTokenBody> & WithRequestId,
 ): Promise<NewRegistrationTokenView> {
-  const { user, reach } = await givenReach(context, caller, given);
-  const made = newToken();
+  const { user, reach } = await givenReach(context, caller, body.reach);
+  return createShownOnce(context, {
+    caller: user,
+    scope: "createRegistrationToken",
+    requestId,
+    body,
+    freshId: () => newId("tok"),
+    pointer: "/tokenId",
+    remedy: "delete the token, and make another one with a new key",
+    exists: async (tokenId) => (await context.stores.identity.findToken(tokenId)) !== undefined,
+    create: (tokenId) => makeRegistrationToken(context, user, { ...body, reach, tokenId }),
+  });
+}
+
+async function makeRegistrationToken(
+  context: IdentityContext,
+  user: UserCaller,
+  { tokenId, name, expiresIn, maxUses, labels, reach }: NewRegistration,
+): Promise<NewRegistrationTokenView> {
+  const made = newToken(tokenId);
   const expiresAt = expiresIn === undefined ? null : rfc3339(context.clock.now() + expiresIn);
   const after = { name, expiresAt, maxUses: maxUses ?? null, labels: labels ?? {} };
   await recorded(user, { kind: "registrationToken", id: made.tokenId, name, after }, () =>

@@ -1,13 +1,14 @@
 /** Which jobs of a project need an agent with trusted labels, which administrators read and set. */
 import { z } from "zod";
-import { recorded } from "../../audit/trail.ts";
 import type { ProjectId } from "../../domain/ids.ts";
+import type { Project } from "../../stores/ports/pipelines.ts";
 import { NO_TRUST_DEMAND, type TrustDemand } from "../../domain/labels.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
 import { id, shape } from "../shapes.ts";
-import { noProject } from "../lookups.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { changeRecord } from "../project-record.ts";
 import { reachProject } from "../reaching.ts";
 
 /** What is absent is not demanded. */
@@ -35,7 +36,7 @@ export async function getTrustDemand(
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<TrustDemandView> {
   const { found: project } = await reachProject(context, caller, "readTrustDemand", projectId);
-  return { projectId, ...NO_TRUST_DEMAND, ...project.trustDemand };
+  return view(project);
 }
 
 /**
@@ -45,14 +46,29 @@ export async function getTrustDemand(
 export async function setTrustDemand(
   context: DemandContext,
   caller: Caller,
-  { projectId, demand }: { readonly projectId: ProjectId; readonly demand: TrustDemand },
+  {
+    projectId,
+    demand,
+    match,
+  }: { readonly projectId: ProjectId; readonly demand: TrustDemand } & WithPrecondition<TrustDemandView>,
 ): Promise<TrustDemandView> {
-  const { user, found } = await reachProject(context, caller, "writeTrustDemand", projectId);
-  const sides = { before: { ...NO_TRUST_DEMAND, ...found.trustDemand }, after: { ...demand } };
-  const change = { kind: "trustDemand", id: projectId, name: found.name, ...sides } as const;
-  const isSet = await recorded(user, change, () => context.stores.pipelines.setTrustDemand(projectId, demand));
-  if (!isSet) throw noProject(projectId);
-  forgetProjectFacts(context, projectId);
-  context.log.info({ projectId, by: user.name, userId: user.userId, demand }, "the trust demand of a project was set");
-  return getTrustDemand(context, caller, { projectId });
+  return changeUnmoved(async () => {
+    const { user, found } = await reachProject(context, caller, "writeTrustDemand", projectId);
+    match?.(view(found));
+    const sides = { before: { ...NO_TRUST_DEMAND, ...found.trustDemand }, after: { ...demand } };
+    const change = { kind: "trustDemand", id: projectId, name: found.name, ...sides } as const;
+    const expected = match && { trustDemand: found.trustDemand };
+    const outcome = await changeRecord(context, user, change, { trustDemand: demand }, expected);
+    if (outcome === MOVED) return MOVED;
+    forgetProjectFacts(context, projectId);
+    context.log.info(
+      { projectId, by: user.name, userId: user.userId, demand },
+      "the trust demand of a project was set",
+    );
+    return getTrustDemand(context, caller, { projectId });
+  });
+}
+
+function view({ projectId, trustDemand }: Project): TrustDemandView {
+  return { projectId, ...NO_TRUST_DEMAND, ...trustDemand };
 }

@@ -7,6 +7,7 @@ import { labelledAgent } from "../../domain/labels.ts";
 import type { Caller } from "../identity/access.ts";
 import { agentLabels } from "../agent-labels.ts";
 import type { AgentsContext } from "./context.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { type AgentView, viewAgent } from "./inventory.ts";
 import { manageAgent, unknownAgent } from "./reaching-agents.ts";
 
@@ -19,19 +20,30 @@ export const trustedLabelsBody = z.strictObject({ labels: agentLabels });
 export async function setTrustedLabels(
   context: AgentsContext,
   caller: Caller,
-  { agentId, labels }: z.output<typeof trustedLabelsBody> & { readonly agentId: AgentId },
+  input: z.output<typeof trustedLabelsBody> & { readonly agentId: AgentId } & WithPrecondition<AgentView>,
 ): Promise<AgentView> {
+  return changeUnmoved(() => tryToSet(context, caller, input));
+}
+
+async function tryToSet(
+  context: AgentsContext,
+  caller: Caller,
+  { agentId, labels, match }: Parameters<typeof setTrustedLabels>[2],
+): Promise<AgentView | typeof MOVED> {
   const { user } = await manageAgent(context, caller, agentId);
   const { identity } = context.stores;
   const labelledBy = { kind: "user", name: user.name, at: context.clock.now() } as const;
   const known = await identity.findAgent(agentId);
   const sides = { before: { labels: known?.trustedLabels ?? {} }, after: { labels } };
   const change = { kind: "agent", id: agentId, ...(known && { name: known.name }), ...sides } as const;
-  const isKnown = await recorded(user, change, () =>
-    identity.changeAgent(agentId, { trustedLabels: labels, labelledBy }),
+  if (known !== undefined) match?.(await viewAgent(context, known));
+  const expected = match && { trustedLabels: known?.trustedLabels };
+  const isSet = await recorded(user, change, () =>
+    identity.changeAgent(agentId, { trustedLabels: labels, labelledBy }, expected),
   );
-  const agent = isKnown ? await identity.findAgent(agentId) : undefined;
+  const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw unknownAgent(agentId);
+  if (!isSet) return MOVED;
   context.log.info({ agentId, labels, by: user.name, userId: user.userId }, "the trusted labels of an agent were set");
   await announceLabels(context, agentId, labelledAgent(agent)).catch((error: unknown) =>
     context.log.warn(

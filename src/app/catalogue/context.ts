@@ -2,7 +2,10 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of pipelines, definitions, plugins and secrets work with. */
-export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards" | "secrets" | "definitions"> &
+export type CatalogueContext = Pick<
+  AppContext,
+  "mailboxes" | "clock" | "log" | "shards" | "secrets" | "signingKey" | "definitions"
+> &
   WithStores<
     | "aggregates"
     | "inbox"

@@ -8,7 +8,7 @@ import type { KnownDefinition } from "../../definition-work/definition-work.ts";
 import { isSameValue } from "../../definition/edit/same-value.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
-import type { Revision } from "../../stores/ports/pipelines.ts";
+import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn, type DraftSource } from "./draft.ts";
@@ -16,6 +16,7 @@ import { findPipeline, noPipeline } from "../lookups.ts";
 import { DiagnosticShape } from "./diagnostic-shape.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
+import type { Precondition, WithPrecondition } from "../preconditions.ts";
 import { reachPipeline } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { requireKnown } from "./required-definition.ts";
@@ -86,14 +87,20 @@ export async function getSpec(
   input: { readonly pipelineId: PipelineId },
 ): Promise<SpecView> {
   const { user, found } = await reachPipeline(context, caller, "readPipelines", input.pipelineId);
-  const { headRevisionId } = found;
+  return viewOf(context, askingFor(context, user.userId), found);
+}
+
+async function viewOf(
+  context: CatalogueContext,
+  asking: Asking,
+  { pipelineId, headRevisionId }: Pipeline,
+): Promise<SpecView> {
   const revision = headRevisionId === null ? undefined : await context.stores.pipelines.findRevision(headRevisionId);
   if (revision === undefined) {
     throw new MillraceError("not_found", "the pipeline has no definition yet: save one with POST .../spec/save");
   }
-  const asking = askingFor(context, user.userId);
   return {
-    pipelineId: input.pipelineId,
+    pipelineId,
     spec: await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
     text: revision.text,
     format: revision.format,
@@ -132,7 +139,7 @@ export async function validateSpec(
 export async function saveSpec(
   context: CatalogueContext,
   caller: Caller,
-  input: z.output<typeof saveBody> & { readonly pipelineId: PipelineId },
+  { match, ...input }: z.output<typeof saveBody> & { readonly pipelineId: PipelineId } & WithPrecondition<SpecView>,
 ): Promise<SaveView> {
   const { pipelineId } = input;
   const { user, found: pipeline } = await reachPipeline(context, caller, "writeDefinitions", pipelineId);
@@ -152,10 +159,14 @@ export async function saveSpec(
     freshId: () => unchangedHead ?? newId("rev"),
   });
   const answer: SaveView = { pipelineId, headCommitSha: revisionId, format: input.format };
-  if (revisionId === unchangedHead || (repeated && (await wasHead(context, pipelineId, revisionId)))) {
+  const unchanged = (): SaveView => {
     user.trail?.changedNothing();
     return answer;
-  }
+  };
+  // A repeat is answered whatever it demands: the first call has made the state that follows the demanded one.
+  if (revisionId !== unchangedHead && repeated && (await wasHead(context, pipelineId, revisionId))) return unchanged();
+  const demanded = match === undefined ? "" : await headAsDemanded(context, asking, pipeline, match);
+  if (revisionId === unchangedHead) return unchanged();
   const save = () =>
     moveHead(
       context,
@@ -168,10 +179,27 @@ export async function saveSpec(
         actor: user.name,
         createdAt: context.clock.now(),
       },
-      { user, asking, source: input, expected, draft, definition },
+      { user, asking, source: input, expected: expected === "" ? demanded : expected, draft, definition },
     );
-  await saves.take(pipelineId, save);
+  await saves.take(pipelineId, save).catch((error: unknown) => {
+    const hasMoved = error instanceof MillraceError && error.reason === "head_moved";
+    throw hasMoved && demanded !== "" ? new MillraceError("precondition_failed", error.message) : error;
+  });
   return answer;
+}
+
+/** The head, whose definition is as the caller demands it. Throws `precondition_failed`. */
+async function headAsDemanded(
+  context: CatalogueContext,
+  asking: Asking,
+  pipeline: Pipeline,
+  match: Precondition<SpecView>,
+): Promise<string> {
+  if (pipeline.headRevisionId === null) {
+    throw new MillraceError("precondition_failed", "the pipeline has no definition yet: save without If-Match");
+  }
+  match(await viewOf(context, asking, pipeline));
+  return pipeline.headRevisionId;
 }
 
 /** Throws `malformed_request` unless the valid text holds just `spec`. */

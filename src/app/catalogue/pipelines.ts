@@ -15,6 +15,7 @@ import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { cursorPageOf, fields, id, keyOf, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
@@ -167,10 +168,21 @@ async function createAs(
 export async function updatePipeline(
   context: CatalogueContext,
   caller: Caller,
-  input: { readonly pipelineId: PipelineId; readonly body: z.output<typeof updatePipelineBody> },
+  input: {
+    readonly pipelineId: PipelineId;
+    readonly body: z.output<typeof updatePipelineBody>;
+  } & WithPrecondition<PipelineView>,
 ): Promise<PipelineView> {
-  const { pipelineId, body } = input;
+  return changeUnmoved(() => tryToUpdate(context, caller, input));
+}
+
+async function tryToUpdate(
+  context: CatalogueContext,
+  caller: Caller,
+  { pipelineId, body, match }: Parameters<typeof updatePipeline>[2],
+): Promise<PipelineView | typeof MOVED> {
   const { user, found: stored } = await reachPipeline(context, caller, "writePipelines", pipelineId);
+  match?.(await viewWithNewestRun(context, stored));
   for (const field of ["projectId", "createdBy"] as const) {
     if ((body[field] ?? "") !== "" && body[field] !== stored[field]) {
       throw malformed(`/${field}`, `${field} cannot change: it is ${JSON.stringify(stored[field])}`);
@@ -186,15 +198,21 @@ export async function updatePipeline(
     saveMode: body.saveMode ?? stored.saveMode,
     prTargetBranch: body.prTargetBranch ?? stored.prTargetBranch,
     metadata: body.metadata === undefined ? stored.metadata : Object.entries(body.metadata),
-    updatedAt: context.clock.now(),
+    // Always another time: the store tells by it whether the pipeline has been changed.
+    updatedAt: Math.max(context.clock.now(), stored.updatedAt + 1),
   };
   refuseGit(pipeline);
+  const { updatedAt, headRevisionId } = stored;
+  const expected = match === undefined ? { updatedAt } : { updatedAt, headRevisionId };
   const sides = { before: { ...stored }, after: { ...pipeline } };
-  await recorded(user, { kind: "pipeline", id: pipelineId, name: stored.name, ...sides }, async () => {
-    const outcome = await context.stores.pipelines.update(pipeline);
+  const change = { kind: "pipeline", id: pipelineId, name: stored.name, ...sides } as const;
+  const isUpdated = await recorded(user, change, async () => {
+    const outcome = await context.stores.pipelines.update(pipeline, expected);
     if (outcome === "missing") throw noPipeline(pipelineId);
     if (outcome === "nameTaken") throw nameTaken(pipeline);
+    return outcome === "updated";
   });
+  if (!isUpdated) return MOVED;
   return viewWithNewestRun(context, pipeline);
 }
 
@@ -281,13 +299,14 @@ function behind(rows: readonly PipelineRow[], { at, id }: ListPlace, sort: strin
  * finish what this call leaves undone.
  */
 export async function deletePipeline(
-  context: DeletionContext & RightsContext,
+  context: CatalogueContext & DeletionContext & RightsContext,
   caller: Caller,
-  input: { readonly pipelineId: PipelineId; readonly force: boolean },
+  input: { readonly pipelineId: PipelineId; readonly force: boolean } & WithPrecondition<PipelineView>,
 ): Promise<void> {
-  const { pipelineId, force } = input;
+  const { pipelineId, force, match } = input;
   const { aggregates, pipelineDeletions } = context.stores;
   const { user, found: pipeline } = await reachPipeline(context, caller, "writePipelines", pipelineId);
+  match?.(await viewWithNewestRun(context, pipeline));
   // Before the live runs are read: a run that is stored after that read finds the note.
   const note = () => pipelineDeletions.note({ pipelineId, at: context.clock.now(), by: user.name, decided: force });
   const change = { kind: "pipeline", id: pipelineId, name: pipeline.name, before: { ...pipeline } } as const;

@@ -3,16 +3,15 @@ import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, DEFAULT_PROJECT, DEFAULT_TENANT, newId, type ProjectId, type TenantId } from "../../domain/ids.ts";
-import { isArchived, type Project, type ProjectChange, tenantOf } from "../../stores/ports/pipelines.ts";
+import { isArchived, type Project, type ProjectChange } from "../../stores/ports/pipelines.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import type { Caller } from "../identity/access.ts";
-import { noProject } from "../lookups.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { changeRecord, type ProjectView, projectView } from "../project-record.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
-import { id, shape, time } from "../shapes.ts";
 import { projectsFor, reachProject, reachTenant } from "../reaching.ts";
 import { givenName } from "../given-names.ts";
-import { rfc3339 } from "../times.ts";
 
 const projectName = givenName(100);
 const description = z.string().max(10_000);
@@ -29,18 +28,6 @@ export const changeProjectBody = z
 
 type ProjectContext = Pick<AppContext, "clock" | "log"> &
   WithStores<"pipelines" | "rights" | "documents" | "idempotency">;
-
-export const ProjectShape = shape("Project", {
-  projectId: id<ProjectId>(),
-  /** The owner. */
-  tenantId: id<TenantId>(),
-  name: z.string(),
-  description: z.string(),
-  archived: z.boolean(),
-  createdAt: time,
-});
-
-export type ProjectView = z.infer<typeof ProjectShape>;
 
 /**
  * Throws `already_exists` for a name that is taken in the tenant, `malformed_request` for an unknown tenant, and
@@ -105,9 +92,21 @@ export async function getProject(
 export async function changeProject(
   context: ProjectContext,
   caller: Caller,
-  { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof changeProjectBody> },
+  input: {
+    readonly projectId: ProjectId;
+    readonly body: z.output<typeof changeProjectBody>;
+  } & WithPrecondition<ProjectView>,
 ): Promise<ProjectView> {
+  return changeUnmoved(() => tryToChange(context, caller, input));
+}
+
+async function tryToChange(
+  context: ProjectContext,
+  caller: Caller,
+  { projectId, body, match }: Parameters<typeof changeProject>[2],
+): Promise<ProjectView | typeof MOVED> {
   const { user, found: stored } = await reachProject(context, caller, "manageProjects", projectId);
+  match?.(projectView(stored));
   const { archived = isArchived(stored), ...fields } = body;
   if (archived && projectId === DEFAULT_PROJECT) {
     throw new MillraceError(
@@ -119,11 +118,10 @@ export async function changeProject(
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const change: ProjectChange = { ...given, archivedAt };
   const [before, after] = [projectView(stored), projectView({ ...stored, ...change })];
-  await recorded(user, { kind: "project", id: projectId, name: stored.name, before, after }, async () => {
-    const outcome = await context.stores.pipelines.changeProject(projectId, change);
-    if (outcome === "missing") throw noProject(projectId);
-    if (outcome === "nameTaken") throw nameTaken(change.name!);
-  });
+  const { name, description: about, archivedAt: since } = stored;
+  const expected = match && { name, description: about, archivedAt: since };
+  const recordable = { kind: "project", id: projectId, name, before, after } as const;
+  if ((await changeRecord(context, user, recordable, change, expected)) === MOVED) return MOVED;
   forgetProjectFacts(context, projectId);
   context.log.info({ projectId, by: user.name, userId: user.userId, archived }, "a project was changed");
   return after;
@@ -149,18 +147,6 @@ function unknownTenant(tenantId: TenantId): MillraceError {
   const message = `there is no tenant ${JSON.stringify(tenantId)}`;
   const problems = [{ code: "invalid", pointer: "/tenantId", message }];
   return new MillraceError("malformed_request", message, { problems });
-}
-
-function projectView(project: Project): ProjectView {
-  const { projectId, name, description: text = "", createdAt } = project;
-  return {
-    projectId,
-    tenantId: tenantOf(project),
-    name,
-    description: text,
-    archived: isArchived(project),
-    createdAt: rfc3339(createdAt),
-  };
 }
 
 function nameTaken(name: string): MillraceError {

@@ -6,11 +6,12 @@ import { asId, isAdHocRevision, type PipelineId, type RevisionId } from "../../d
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import type { Caller } from "../identity/access.ts";
 import { listFields } from "../lists.ts";
+import type { WithPrecondition } from "../preconditions.ts";
 import { reachPipeline } from "../reaching.ts";
 import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import type { CatalogueContext } from "./context.ts";
-import { saveBody, SavedSpecShape, saveSpec } from "./definitions.ts";
+import { saveBody, SavedSpecShape, saveSpec, type SpecView } from "./definitions.ts";
 import { askingFor, type Asking } from "./plugin-lookup.ts";
 
 /** Lines that may be removed and added in a comparison; the work grows with the square of it. */
@@ -128,7 +129,7 @@ export async function diffRevisions(
 export async function restoreRevision(
   context: CatalogueContext,
   caller: Caller,
-  { pipelineId, revisionId, ...input }: RevisionInput & z.output<typeof restoreBody>,
+  { pipelineId, revisionId, ...input }: RevisionInput & z.output<typeof restoreBody> & WithPrecondition<SpecView>,
 ): Promise<z.infer<typeof SavedSpecShape>> {
   const { user } = await reachPipeline(context, caller, "writeDefinitions", pipelineId);
   const { text, format } = await requireRevision(context, pipelineId, revisionId);

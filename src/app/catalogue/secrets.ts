@@ -1,10 +1,13 @@
 /** Secrets of projects and pipelines: created, replaced, listed and deleted. No answer holds the value of a secret. */
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import { type RecordedChange, recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
-import type { SealedSecret, SecretKey, SecretScope } from "../../stores/ports/secrets.ts";
+import { type SealedSecret, type SecretKey, secretIdOf, type SecretScope } from "../../stores/ports/secrets.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { createOnce, standInFor, type WithRequestId } from "../request-ids.ts";
 import type { Caller, UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
@@ -53,18 +56,44 @@ export const SecretShape = shape("Secret", {
   updatedBy: z.string(),
 });
 
+interface NamedSecret {
+  readonly owner: SecretOwner;
+  readonly name: string;
+}
+
 type SecretView = z.infer<typeof SecretShape>;
 
 /** Throws `not_found` for an unknown owner, and `already_exists` when the owner has a secret of that name. */
 export async function createSecret(
   context: CatalogueContext,
   caller: Caller,
-  input: z.output<typeof createSecretBody> & { readonly owner: SecretOwner },
+  { requestId, ...input }: z.output<typeof createSecretBody> & WithRequestId & { readonly owner: SecretOwner },
 ): Promise<SecretView> {
   const { user, key } = await reachSecret(context, caller, input);
+  return createOnce(context, {
+    caller: user,
+    scope: `createSecret/${secretIdOf(key)}`,
+    requestId,
+    body: { value: standInFor(context, input.value) },
+    // A secret has no id of its own: a fresh one tells a repeat from the first call.
+    freshId: () => randomUUID(),
+    find: async () => {
+      const found = await context.stores.secrets.get(key);
+      return found?.createdBy === user.name ? secretView(found) : undefined;
+    },
+    create: () => makeSecret(context, user, key, input.value),
+  });
+}
+
+async function makeSecret(
+  context: CatalogueContext,
+  user: UserCaller,
+  key: SecretKey,
+  text: string,
+): Promise<SecretView> {
   const isThere = () =>
     new MillraceError("already_exists", `there is a secret ${key.name} already: PUT gives it a new value`);
-  const created = await context.secrets.create(key, input.value, user.name, (write) =>
+  const created = await context.secrets.create(key, text, user.name, (write) =>
     recorded(user, { ...objectOf(key), after: { version: 1 } }, async () => {
       const outcome = await write();
       if (outcome === "exists") throw isThere();
@@ -79,15 +108,31 @@ export async function createSecret(
 export async function replaceSecret(
   context: CatalogueContext,
   caller: Caller,
-  input: z.output<typeof replaceSecretBody> & { readonly owner: SecretOwner; readonly name: string },
+  input: z.output<typeof replaceSecretBody> & NamedSecret & WithPrecondition<SecretView>,
 ): Promise<SecretView> {
+  return changeUnmoved(() => tryToReplace(context, caller, input));
+}
+
+async function tryToReplace(
+  context: CatalogueContext,
+  caller: Caller,
+  { match, ...input }: Parameters<typeof replaceSecret>[2],
+): Promise<SecretView | typeof MOVED> {
   const { user, key } = await reachSecret(context, caller, input);
+  const seen = match && ((await context.stores.secrets.get(key)) ?? missing(key));
+  if (seen !== undefined) match?.(secretView(seen));
   // The version is known when it is stored: the entry names the object only.
-  const replaced = await context.secrets.replace(key, input.value, user.name, (write) =>
-    recorded(user, objectOf(key), async () => (await write()) ?? missing(key)),
-  );
-  if (replaced === undefined) return missing(key);
+  const around = (write: () => Promise<SealedSecret | undefined>) =>
+    recorded(user, objectOf(key), async () => (await write()) ?? false);
+  const replaced = await context.secrets.replace(key, input.value, user.name, around, seen?.version);
+  if (replaced === false) return seen === undefined ? missing(key) : MOVED;
   return logChange(context, user, replaced, "a secret was given a new value");
+}
+
+/** A secret without its value. Throws `not_found`. */
+export async function getSecret(context: CatalogueContext, caller: Caller, input: NamedSecret): Promise<SecretView> {
+  const { key } = await reachSecret(context, caller, input);
+  return secretView((await context.stores.secrets.get(key)) ?? missing(key));
 }
 
 /** Secrets in the order of their names. The list of a pipeline leaves out the secrets of its project. */
@@ -101,11 +146,7 @@ export async function listSecrets(
 }
 
 /** Steps that run keep the value; a step that is dispatched later and reads the secret fails. Throws `not_found`. */
-export async function deleteSecret(
-  context: CatalogueContext,
-  caller: Caller,
-  input: { readonly owner: SecretOwner; readonly name: string },
-): Promise<void> {
+export async function deleteSecret(context: CatalogueContext, caller: Caller, input: NamedSecret): Promise<void> {
   const { user, key } = await reachSecret(context, caller, input);
   if (!(await recorded(user, objectOf(key), () => context.stores.secrets.delete(key)))) throw noSecret(key);
   context.log.info({ ...key, by: user.name }, "a secret was deleted");

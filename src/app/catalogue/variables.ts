@@ -1,5 +1,6 @@
 /** Variables of tenants and projects: listed, set and deleted. Everybody who may see the owner may see the values. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Area } from "../../domain/roles.ts";
 import { VARIABLE_NAME } from "../../domain/secrets.ts";
@@ -7,6 +8,7 @@ import { type OwnedDocument, ownerOf, type Variable } from "../../stores/ports/d
 import type { AppContext, WithStores } from "../context.ts";
 import type { ActingUser, Caller } from "../identity/access.ts";
 import type { OperationOf } from "../identity/operations.ts";
+import type { Precondition, WithPrecondition } from "../preconditions.ts";
 import { reachProject, reachTenant } from "../reaching.ts";
 import { shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
@@ -71,12 +73,13 @@ export async function getVariable(
 export async function putVariable(
   context: VariableContext,
   caller: Caller,
-  { area, name, value }: Named & z.output<typeof variableBody>,
+  { area, name, value, match }: Named & z.output<typeof variableBody> & WithPrecondition<VariableView>,
 ): Promise<VariableView> {
   const user = await reachOwner(context, caller, area, "write");
   requireName(name);
   const variable: Variable = { name, value, updatedAt: context.clock.now(), updatedBy: user.name };
-  await change(context, area, (variables) => {
+  await change(context, user, { area, name }, (variables) => {
+    requireAsWanted(variables, name, match);
     const others = variables.filter((one) => one.name !== name);
     const next = { variables: [...others, variable].toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
     const problem = variableSetProblem(next);
@@ -88,10 +91,15 @@ export async function putVariable(
 }
 
 /** Throws `not_found`. */
-export async function deleteVariable(context: VariableContext, caller: Caller, { area, name }: Named): Promise<void> {
+export async function deleteVariable(
+  context: VariableContext,
+  caller: Caller,
+  { area, name, match }: Named & WithPrecondition<VariableView>,
+): Promise<void> {
   const user = await reachOwner(context, caller, area, "write");
-  await change(context, area, (variables) => {
+  await change(context, user, { area, name }, (variables) => {
     if (!variables.some((one) => one.name === name)) throw noVariable(name);
+    requireAsWanted(variables, name, match);
     return variables.filter((one) => one.name !== name);
   });
   context.log.info({ ...area, name, by: user.name, userId: user.userId }, "a variable was deleted");
@@ -125,17 +133,35 @@ async function load({ stores }: VariableContext, area: Area): Promise<OwnedDocum
 /** Throws `unavailable` when others change the set all the time. */
 async function change(
   context: VariableContext,
-  area: Area,
+  user: ActingUser,
+  { area, name }: Named,
   by: (variables: readonly Variable[]) => readonly Variable[],
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const before = await load(context, area);
     const after = { ...before, version: before.version + 1, body: { variables: by(before.body.variables) } };
-    if (!(await context.stores.documents.save(after))) continue;
+    const object = { kind: "variable", id: `${before.owner}/${name}`, name } as const;
+    const [old, fresh] = [before, after].map(({ body }) => recordable(body.variables, name));
+    const sides = { ...(old && { before: old }), ...(fresh && { after: fresh }) };
+    if (!(await recorded(user, { ...object, ...sides }, () => context.stores.documents.save(after)))) continue;
     forgetInheritedVariables(context);
     return;
   }
   throw new MillraceError("unavailable", "others change these variables all the time: try again");
+}
+
+/** Throws `precondition_failed`, and `not_found` for a variable that is to be as the caller has read it and is not there. */
+function requireAsWanted(variables: readonly Variable[], name: string, match: Precondition<VariableView> | undefined) {
+  if (match === undefined) return;
+  const found = variables.find((one) => one.name === name);
+  if (found === undefined) throw noVariable(name);
+  match(variableView(found));
+}
+
+/** The value stays out of the audit log: people put into variables what is to be a secret. */
+function recordable(variables: readonly Variable[], name: string): { readonly bytes: number } | undefined {
+  const found = variables.find((one) => one.name === name);
+  return found && { bytes: Buffer.byteLength(found.value) };
 }
 
 function requireName(name: string): void {

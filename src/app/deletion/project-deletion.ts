@@ -14,6 +14,8 @@ import { deleteCacheNow } from "../content/cache-pruner.ts";
 import { deleteUploadNow } from "../content/upload-pruner.ts";
 import type { Caller } from "../identity/access.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
+import type { WithPrecondition } from "../preconditions.ts";
+import { type ProjectView, projectView } from "../project-record.ts";
 import { reachProject } from "../reaching.ts";
 import { removeRun } from "../runs/remove-run.ts";
 import { sealSuccession } from "../runs/succession.ts";
@@ -34,9 +36,14 @@ const LIVE_STATUSES = (Object.keys(RUN_STATUS_CODES) as RunStatus[]).filter((one
 export async function deleteProject(
   context: DeletionContext,
   caller: Caller,
-  { projectId, force }: { readonly projectId: ProjectId; readonly force: boolean },
+  {
+    projectId,
+    force,
+    match,
+  }: { readonly projectId: ProjectId; readonly force: boolean } & WithPrecondition<ProjectView>,
 ): Promise<void> {
   const { user, found: project } = await reachProject(context, caller, "deleteProjects", projectId);
+  match?.(projectView(project));
   if (projectId === DEFAULT_PROJECT) {
     const text = `the project ${DEFAULT_PROJECT} cannot be deleted: pipelines without a project are in it`;
     throw new MillraceError("conflict", text);

@@ -3,4 +3,4 @@ import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of users and tokens work with. */
 export type IdentityContext = Pick<AppContext, "clock" | "signingKey"> &
-  WithStores<"identity" | "logins" | "aggregates">;
+  WithStores<"identity" | "logins" | "aggregates" | "idempotency">;

@@ -6,19 +6,20 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { recorded, type Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { asId, type UserId } from "../../domain/ids.ts";
+import { asId, newId, type UserId } from "../../domain/ids.ts";
 import { type Role, roleReaches, ROLES } from "../../domain/roles.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
 import { shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
-import type { Caller } from "./access.ts";
+import { createShownOnce, type WithRequestId } from "../request-ids.ts";
+import { authoriseUser, type Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashOf } from "./one-time.ts";
 import { hashPassword } from "./passwords.ts";
-import { highestRoleOf, reachUser, requirePerson } from "./reaching-users.ts";
+import { highestRoleOf, reachUser, requirePerson, requireRole } from "./reaching-users.ts";
 import {
-  createUser,
+  makeUser,
   password as passwordShape,
   userEmail,
   userName,
@@ -53,11 +54,25 @@ type LinkView = z.infer<typeof LinkShape>;
 export async function invite(
   context: IdentityContext,
   caller: Caller,
-  { days, ...user }: z.output<typeof inviteBody>,
+  { days, requestId, ...invited }: z.output<typeof inviteBody> & WithRequestId,
   publicUrl: string,
 ): Promise<LinkView> {
-  const view = await createUser(context, caller, user);
-  return makeLink(context, { kind: "invitation", user: view, highest: view.role, days, publicUrl });
+  const maker = authoriseUser(caller, "manageUsers");
+  requireRole(maker, invited.role);
+  return createShownOnce(context, {
+    caller: maker,
+    scope: "invite",
+    requestId,
+    body: { days, ...invited },
+    freshId: () => newId("usr"),
+    pointer: "/user/userId",
+    remedy: "make a new link with POST /users/:userId/reset-link",
+    exists: async (userId) => (await context.stores.identity.findUser(userId)) !== undefined,
+    create: async (userId) => {
+      const user = await makeUser(context, maker, userId, invited);
+      return makeLink(context, { kind: "invitation", user, highest: user.role, days, publicUrl });
+    },
+  });
 }
 
 /**

@@ -4,13 +4,14 @@ import { recorded } from "../../audit/trail.ts";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { roleReaches } from "../../domain/roles.ts";
-import type { TokenId, UserId } from "../../domain/ids.ts";
+import { newId, type TokenId, type UserId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token, User } from "../../stores/ports/identity.ts";
 import type { WithStores } from "../context.ts";
 import { ACT_AS, type Caller, SCOPES, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { id, listOf, shape, time } from "../shapes.ts";
+import { createShownOnce, type WithRequestId } from "../request-ids.ts";
 import { rfc3339 } from "../times.ts";
 import { newToken, storeNewToken } from "./tokens.ts";
 import { reachUser } from "./reaching-users.ts";
@@ -68,7 +69,7 @@ export interface TokenList {
 export async function createPersonalToken(
   context: IdentityContext,
   caller: Caller,
-  input: z.output<typeof createTokenBody> & { readonly userId: string },
+  input: z.output<typeof createTokenBody> & WithRequestId & { readonly userId: string },
 ): Promise<NewTokenView> {
   const { user, caller: maker } = await reachUser(context, caller, input.userId, TOKENS);
   if (input.scopes.includes(ACT_AS) && !roleReaches(maker.role, "admin")) {
@@ -79,14 +80,34 @@ export async function createPersonalToken(
 
 /** Makes a token for a caller who was authorised already. */
 export async function issuePersonalToken(
+  context: Pick<IdentityContext, "clock"> & WithStores<"identity" | "idempotency">,
+  maker: UserCaller,
+  subject: Pick<User, "userId" | "name">,
+  { name, scopes, expiresIn, requestId }: z.output<typeof createTokenBody> & WithRequestId,
+): Promise<NewTokenView> {
+  const wanted = { name, scopes, ...(expiresIn !== undefined && { expiresIn }) };
+  return createShownOnce(context, {
+    caller: maker,
+    scope: `createToken/${subject.userId}`,
+    requestId,
+    body: wanted,
+    freshId: () => newId("tok"),
+    pointer: "/tokenId",
+    remedy: "delete the token, and make another one with a new key",
+    exists: async (tokenId) => (await context.stores.identity.findToken(tokenId)) !== undefined,
+    create: (tokenId) => makePersonalToken(context, maker, subject, { ...wanted, tokenId }),
+  });
+}
+
+async function makePersonalToken(
   context: Pick<IdentityContext, "clock"> & WithStores<"identity">,
   maker: UserCaller,
   { userId: subject, name: subjectName }: Pick<User, "userId" | "name">,
-  { name, scopes, expiresIn }: z.output<typeof createTokenBody>,
+  { tokenId, name, scopes, expiresIn }: z.output<typeof createTokenBody> & { readonly tokenId: TokenId },
 ): Promise<NewTokenView> {
   const expiry = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
   const expiresAt = expiresIn === undefined ? null : rfc3339(context.clock.now() + expiresIn);
-  const made = newToken();
+  const made = newToken(tokenId);
   const after = { name, scopes, expiresAt, subject: `${subjectName} (${subject})` };
   await recorded(maker, { kind: "token", id: made.tokenId, name, after }, () =>
     storeNewToken(context, made, { kind: "personal", subject, name, scopes, ...expiry }),

@@ -39,8 +39,7 @@ export interface NewToken {
   readonly text: string;
 }
 
-export function newToken(): NewToken {
-  const tokenId = newId("tok");
+export function newToken(tokenId: TokenId = newId("tok")): NewToken {
   return { tokenId, text: `mrt_${tokenId}_${randomBytes(32).toString("hex")}` };
 }
 

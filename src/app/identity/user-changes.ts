@@ -4,7 +4,9 @@ import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import { NO_RIGHTS, ROLES } from "../../domain/roles.ts";
+import type { Expected } from "../../stores/ports/expected.ts";
 import type { User, UserChange } from "../../stores/ports/identity.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { AreaShape, fields, listOf, shape } from "../shapes.ts";
 import { authoriseUser, type Caller, OPERATIONS, operationsOf, type UserCaller } from "./access.ts";
 import { operationsIn } from "./operations.ts";
@@ -88,10 +90,19 @@ export async function getUser(
 export async function changeUser(
   context: IdentityContext,
   caller: Caller,
-  input: { readonly userId: string; readonly body: z.output<typeof changeUserBody> },
+  input: { readonly userId: string; readonly body: z.output<typeof changeUserBody> } & WithPrecondition<UserView>,
 ): Promise<UserView> {
-  const { user, caller: maker } = await reachUser(context, caller, input.userId, MANAGED);
-  const { name, role, disabled, email } = input.body;
+  return changeUnmoved(() => tryToChange(context, caller, input));
+}
+
+async function tryToChange(
+  context: IdentityContext,
+  caller: Caller,
+  { userId, body, match }: Parameters<typeof changeUser>[2],
+): Promise<UserView | typeof MOVED> {
+  const { user, caller: maker } = await reachUser(context, caller, userId, MANAGED);
+  match?.(userView(user));
+  const { name, role, disabled, email } = body;
   if (role !== undefined) requireRole(maker, role);
   // A provider that proves the address would log in as the user.
   if (email) requirePerson(user);
@@ -101,7 +112,9 @@ export async function changeUser(
     ...(disabled !== undefined && { disabled }),
     ...(email && { email }),
   };
-  const view = await applyChange(context, maker, user, change);
+  const seen = { name: user.name, role: user.role, disabled: user.disabled, email: user.email };
+  const view = await applyChange(context, maker, user, change, match && seen);
+  if (view === MOVED) return MOVED;
   // A link of before the change was made for a user whom its maker reached then.
   if (role !== undefined) await dropLinks(context, user.userId);
   return view;
@@ -183,21 +196,25 @@ async function applyChange(
   changer: UserCaller,
   user: User,
   change: UserChange,
-): Promise<UserView> {
+  expected?: Expected<User>,
+): Promise<UserView | typeof MOVED> {
   const { userId, name } = user;
   const [before, after] = [userView(user), userView({ ...user, ...change })];
-  return recorded(changer, { kind: "user", id: userId, name, before, after }, async () => {
-    switch (await context.stores.identity.changeUser(userId, change)) {
+  const isChanged = await recorded(changer, { kind: "user", id: userId, name, before, after }, async () => {
+    switch (await context.stores.identity.changeUser(userId, change, expected)) {
       case "missing":
         throw noUser(userId);
       case "nameTaken":
         throw new MillraceError("already_exists", `there is a user named ${change.name} already`);
       case "lastOwner":
         throw lastOwner(user);
+      case "moved":
+        return false;
       case "changed":
-        return after;
+        return true;
     }
   });
+  return isChanged ? after : MOVED;
 }
 
 function lastOwner({ name }: User): MillraceError {

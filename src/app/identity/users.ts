@@ -5,13 +5,14 @@ import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import { ROLES } from "../../domain/roles.ts";
-import { authoriseUser, type Caller } from "./access.ts";
+import { authoriseUser, type Caller, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { accessOf, beginSession, type LoginPlace } from "./login-sessions.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { requireRole } from "./reaching-users.ts";
 import { refreshTokenOf } from "./session-secrets.ts";
+import { createOnce, standInFor, type WithRequestId } from "../request-ids.ts";
 import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -67,12 +68,34 @@ type LoginView = z.infer<typeof LoginShape>;
 export async function createUser(
   context: IdentityContext,
   caller: Caller,
-  input: z.output<typeof createUserBody>,
+  { requestId, ...input }: z.output<typeof createUserBody> & WithRequestId,
 ): Promise<UserView> {
   const maker = authoriseUser(caller, "manageUsers");
   requireRole(maker, input.role);
+  const secret = input.password === undefined ? {} : { password: standInFor(context, input.password) };
+  return createOnce(context, {
+    caller: maker,
+    scope: "createUser",
+    requestId,
+    body: { ...input, ...secret },
+    freshId: () => newId("usr"),
+    find: async (userId) => {
+      const found = await context.stores.identity.findUser(userId);
+      return found && userView(found);
+    },
+    create: (userId) => makeUser(context, maker, userId, input),
+  });
+}
+
+/** Makes a user for a caller who was authorised already. Throws `already_exists` for a name that is taken. */
+export async function makeUser(
+  context: IdentityContext,
+  maker: UserCaller,
+  userId: UserId,
+  input: z.output<typeof createUserBody>,
+): Promise<UserView> {
   const user: User = {
-    userId: newId("usr"),
+    userId,
     name: input.name,
     role: input.role,
     passwordHash: input.password === undefined ? "" : await hashPassword(input.password),

@@ -3,4 +3,4 @@ import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of tenants, members, teams and service accounts work with. */
 export type RightsUseContext = Pick<AppContext, "clock" | "log"> &
-  WithStores<"pipelines" | "identity" | "logins" | "rights" | "documents">;
+  WithStores<"pipelines" | "identity" | "logins" | "rights" | "documents" | "idempotency">;

@@ -7,6 +7,7 @@ import { type Area, ROLES } from "../../domain/roles.ts";
 import type { Binding, SubjectId } from "../../stores/ports/rights.ts";
 import type { Caller } from "../identity/access.ts";
 import { requireUserNamed } from "../identity/reaching-users.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { id, shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { reachArea, requireRoleInArea } from "./areas.ts";
@@ -55,20 +56,40 @@ export async function listMembers(
 export async function putMember(
   context: RightsUseContext,
   caller: Caller,
-  { area, member, role }: AtMember & z.output<typeof memberBody>,
+  input: AtMember & z.output<typeof memberBody> & WithPrecondition<MemberView>,
 ): Promise<MemberView> {
+  return changeUnmoved(() => tryToPut(context, caller, input));
+}
+
+async function tryToPut(
+  context: RightsUseContext,
+  caller: Caller,
+  { area, member, role, match }: Parameters<typeof putMember>[2],
+): Promise<MemberView | typeof MOVED> {
   const { user, tenantId } = await reachArea(context, caller, area, MANAGE);
   requireRoleInArea(user, role);
   const subjectId = await findMember(context, tenantId, member);
   const before = await findBinding(context, subjectId, area);
   if (before !== undefined) requireRoleInArea(user, before.role);
+  match?.((before && (await memberView(context, before))) ?? missing(member));
   const binding: Binding = { subjectId, area, role, createdAt: context.clock.now(), createdBy: user.name };
   const change = { kind: "member", id: subjectId, name: member, area, after: { role } } as const;
-  await recorded(user, before === undefined ? change : { ...change, before: { role: before.role } }, () =>
-    context.stores.rights.bind(binding),
-  );
+  const recordable = before === undefined ? change : { ...change, before: { role: before.role } };
+  const expected = match && before?.role;
+  if (!(await recorded(user, recordable, () => context.stores.rights.bind(binding, expected)))) return MOVED;
   context.log.info({ subjectId, ...area, role, by: user.name, userId: user.userId }, "a member was given a role");
   return (await memberView(context, binding)) ?? missing(member);
+}
+
+/** The role of one member in an area. Throws `not_found`. */
+export async function getMember(
+  context: RightsUseContext,
+  caller: Caller,
+  { area, member }: AtMember,
+): Promise<MemberView> {
+  const { tenantId } = await reachArea(context, caller, area, READ);
+  const binding = await findBinding(context, await findMember(context, tenantId, member), area);
+  return (binding && (await memberView(context, binding))) ?? missing(member);
 }
 
 /**

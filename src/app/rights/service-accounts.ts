@@ -7,6 +7,7 @@ import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type TokenId, type UserId } from "../../domain/ids.ts";
 import { type Area, isSameArea } from "../../domain/roles.ts";
+import { ownerOf } from "../../stores/ports/documents.ts";
 import type { FoundUser, User } from "../../stores/ports/identity.ts";
 import { ACT_AS, type ActingUser, type Caller } from "../identity/access.ts";
 import {
@@ -20,6 +21,7 @@ import {
 import { noUser } from "../identity/reaching-users.ts";
 import { userName, type UserView, userView } from "../identity/users.ts";
 import { reachArea, requireRoles } from "./areas.ts";
+import { createOnce, type WithRequestId } from "../request-ids.ts";
 import type { RightsUseContext } from "./context.ts";
 
 export const serviceAccountBody = z.strictObject({ name: userName });
@@ -36,11 +38,30 @@ interface AtAccount {
 export async function createServiceAccount(
   context: RightsUseContext,
   caller: Caller,
-  { area, name }: z.output<typeof serviceAccountBody> & { readonly area: Area },
+  { area, name, requestId }: z.output<typeof serviceAccountBody> & WithRequestId & { readonly area: Area },
 ): Promise<UserView> {
   const { user } = await reachArea(context, caller, area, MANAGE);
+  return createOnce(context, {
+    caller: user,
+    scope: `createServiceAccount/${ownerOf(area)}`,
+    requestId,
+    body: { name },
+    freshId: () => newId("usr"),
+    find: async (userId) => {
+      const found = await context.stores.identity.findUser(userId);
+      return found && userView(found);
+    },
+    create: (userId) => makeServiceAccount(context, user, { area, name, userId }),
+  });
+}
+
+async function makeServiceAccount(
+  context: RightsUseContext,
+  user: ActingUser,
+  { area, name, userId }: AtAccount & { readonly name: string },
+): Promise<UserView> {
   const account: User = {
-    userId: newId("usr"),
+    userId,
     name,
     role: null,
     passwordHash: "",
@@ -88,7 +109,7 @@ export async function deleteServiceAccount(context: RightsUseContext, caller: Ca
 export async function createServiceToken(
   context: RightsUseContext,
   caller: Caller,
-  { body, ...at }: AtAccount & { readonly body: z.output<typeof serviceTokenBody> },
+  { body, ...at }: AtAccount & { readonly body: z.output<typeof serviceTokenBody> & WithRequestId },
 ): Promise<NewTokenView> {
   const { user, account } = await reachAccount(context, caller, at);
   if (body.scopes.includes(ACT_AS)) {

@@ -10,6 +10,8 @@ import { reachTenant } from "../reaching.ts";
 import { fields, id, listOf, shape, time } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { requireRoles } from "./areas.ts";
 import type { RightsUseContext } from "./context.ts";
 
@@ -36,15 +38,29 @@ interface AtTeam {
 export async function createTeam(
   context: RightsUseContext,
   caller: Caller,
-  { tenantId, name }: z.output<typeof teamBody> & { readonly tenantId: TenantId },
+  { tenantId, name, requestId }: z.output<typeof teamBody> & WithRequestId & { readonly tenantId: TenantId },
 ): Promise<TeamView> {
   const { user } = await reachTenant(context, caller, "manageTeams", tenantId);
-  const team: Team = { teamId: newId("team"), tenantId, name, createdAt: context.clock.now() };
-  await recorded(user, { kind: "team", id: team.teamId, name, after: { name } }, async () => {
-    if ((await context.stores.rights.createTeam(team)) === "nameTaken") throw nameTaken(name);
+  const { rights } = context.stores;
+  return createOnce(context, {
+    caller: user,
+    scope: `createTeam/${tenantId}`,
+    requestId,
+    body: { name },
+    freshId: () => newId("team"),
+    find: async (teamId) => {
+      const found = await rights.findTeam(teamId);
+      return found && teamView(found);
+    },
+    create: async (teamId) => {
+      const team: Team = { teamId, tenantId, name, createdAt: context.clock.now() };
+      await recorded(user, { kind: "team", id: teamId, name, after: { name } }, async () => {
+        if ((await rights.createTeam(team)) === "nameTaken") throw nameTaken(name);
+      });
+      context.log.info({ teamId, tenantId, by: user.name, userId: user.userId }, "a team was created");
+      return teamView(team);
+    },
   });
-  context.log.info({ teamId: team.teamId, tenantId, by: user.name, userId: user.userId }, "a team was created");
-  return teamView(team);
 }
 
 /** The teams of a tenant, by their names. Throws `not_found`. */
@@ -68,9 +84,18 @@ export async function getTeam(context: RightsUseContext, caller: Caller, at: AtT
 export async function renameTeam(
   context: RightsUseContext,
   caller: Caller,
-  { name, ...at }: AtTeam & z.output<typeof teamBody>,
+  input: AtTeam & z.output<typeof teamBody> & WithPrecondition<TeamView>,
 ): Promise<TeamView> {
+  return changeUnmoved(() => tryToRename(context, caller, input));
+}
+
+async function tryToRename(
+  context: RightsUseContext,
+  caller: Caller,
+  { name, match, ...at }: Parameters<typeof renameTeam>[2],
+): Promise<TeamView | typeof MOVED> {
   const { user, team } = await reachTeam(context, caller, at);
+  match?.(teamView(team));
   const change = {
     kind: "team",
     id: team.teamId,
@@ -78,11 +103,13 @@ export async function renameTeam(
     before: { name: team.name },
     after: { name },
   } as const;
-  await recorded(user, change, async () => {
-    const outcome = await context.stores.rights.renameTeam(team.teamId, name);
+  const isRenamed = await recorded(user, change, async () => {
+    const outcome = await context.stores.rights.renameTeam(team.teamId, name, match && { name: team.name });
     if (outcome === "missing") throw noTeam(at.teamId);
     if (outcome === "nameTaken") throw nameTaken(name);
+    return outcome === "changed";
   });
+  if (!isRenamed) return MOVED;
   return teamView({ ...team, name });
 }
 

@@ -6,13 +6,15 @@ import { DEFAULT_TENANT, newId, type TenantId } from "../../domain/ids.ts";
 import { ownerOf } from "../../stores/ports/documents.ts";
 import type { Tenant } from "../../stores/ports/rights.ts";
 import { areasBeingDeleted } from "../areas-being-deleted.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import { noTenant } from "../lookups.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
 import { reachTenant, tenantIdsFor } from "../reaching.ts";
 import { id, shape, time } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { createOnce, type WithRequestId } from "../request-ids.ts";
 import type { RightsUseContext } from "./context.ts";
 
 const tenantName = givenName(100);
@@ -35,16 +37,34 @@ type TenantView = z.infer<typeof TenantShape>;
 export async function createTenant(
   context: RightsUseContext,
   caller: Caller,
-  { name }: z.output<typeof createTenantBody>,
+  { name, requestId }: z.output<typeof createTenantBody> & WithRequestId,
 ): Promise<TenantView> {
   const user = authoriseUser(caller, "createTenants");
-  const tenant: Tenant = { tenantId: newId("tnt"), name, createdAt: context.clock.now(), archivedAt: null };
-  const { tenantId } = tenant;
+  return createOnce(context, {
+    caller: user,
+    scope: "createTenant",
+    requestId,
+    body: { name },
+    freshId: () => newId("tnt"),
+    find: async (tenantId) => {
+      const found = await context.stores.rights.findTenant(tenantId);
+      return found && tenantView(found);
+    },
+    create: (tenantId) => makeTenant(context, user, { tenantId, name }),
+  });
+}
+
+async function makeTenant(
+  context: RightsUseContext,
+  user: UserCaller,
+  { tenantId, name }: Pick<Tenant, "tenantId" | "name">,
+): Promise<TenantView> {
+  const tenant: Tenant = { tenantId, name, createdAt: context.clock.now(), archivedAt: null };
   const change = { kind: "tenant", id: tenantId, name, area: { tenantId }, after: tenantView(tenant) } as const;
   await recorded(user, change, async () => {
     if ((await context.stores.rights.createTenant(tenant)) === "nameTaken") throw nameTaken(name);
   });
-  context.log.info({ tenantId: tenant.tenantId, by: user.name, userId: user.userId }, "a tenant was created");
+  context.log.info({ tenantId, by: user.name, userId: user.userId }, "a tenant was created");
   return tenantView(tenant);
 }
 
@@ -76,9 +96,21 @@ export async function getTenant(
 export async function changeTenant(
   context: RightsUseContext,
   caller: Caller,
-  { tenantId, body }: { readonly tenantId: TenantId; readonly body: z.output<typeof changeTenantBody> },
+  input: {
+    readonly tenantId: TenantId;
+    readonly body: z.output<typeof changeTenantBody>;
+  } & WithPrecondition<TenantView>,
 ): Promise<TenantView> {
+  return changeUnmoved(() => tryToChange(context, caller, input));
+}
+
+async function tryToChange(
+  context: RightsUseContext,
+  caller: Caller,
+  { tenantId, body, match }: Parameters<typeof changeTenant>[2],
+): Promise<TenantView | typeof MOVED> {
   const { user, found: stored } = await reachTenant(context, caller, "manageTenants", tenantId);
+  match?.(tenantView(stored));
   const { name = stored.name, archived = stored.archivedAt !== null } = body;
   if (archived && tenantId === DEFAULT_TENANT) {
     const text = `the tenant ${DEFAULT_TENANT} cannot be archived: projects without a tenant are in it`;
@@ -86,11 +118,15 @@ export async function changeTenant(
   }
   const change = { name, archivedAt: archived ? (stored.archivedAt ?? context.clock.now()) : null };
   const [before, after] = [tenantView(stored), tenantView({ ...stored, ...change })];
-  await recorded(user, { kind: "tenant", id: tenantId, name: stored.name, before, after }, async () => {
-    const outcome = await context.stores.rights.changeTenant(tenantId, change);
+  const expected = match && { name: stored.name, archivedAt: stored.archivedAt };
+  const recordable = { kind: "tenant", id: tenantId, name: stored.name, before, after } as const;
+  const isChanged = await recorded(user, recordable, async () => {
+    const outcome = await context.stores.rights.changeTenant(tenantId, change, expected);
     if (outcome === "missing") throw noTenant(tenantId);
     if (outcome === "nameTaken") throw nameTaken(name);
+    return outcome === "changed";
   });
+  if (!isChanged) return MOVED;
   forgetTenantFacts(context);
   context.log.info({ tenantId, by: user.name, userId: user.userId, archived }, "a tenant was changed");
   return after;

@@ -1,13 +1,13 @@
 /** How much of a step's log a project keeps, which administrators read and set. */
 import { z } from "zod";
-import { recorded } from "../../audit/trail.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { id, listOf, shape, wholeNumber } from "../shapes.ts";
 import type { Caller } from "../identity/access.ts";
-import { noProject } from "../lookups.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { changeRecord } from "../project-record.ts";
 import { reachProject } from "../reaching.ts";
-import { tenantOf } from "../../stores/ports/pipelines.ts";
+import { type Project, tenantOf } from "../../stores/ports/pipelines.ts";
 import { effectiveLogLimit, readLayers } from "../effective-settings.ts";
 import { logBytesBody, logLinesBody } from "../setting-table.ts";
 
@@ -40,11 +40,15 @@ export async function getLogLimit(
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<LogLimitView> {
   const { found: project } = await reachProject(context, caller, "readLogLimit", projectId);
+  return view(context, project);
+}
+
+async function view(context: LimitContext, project: Project): Promise<LogLimitView> {
   const own = project.logLimit ?? {};
   const layers = await readLayers(context, { project, tenantId: tenantOf(project) });
   const { logLimit, givenVariables: given = [] } = context;
   return {
-    projectId,
+    projectId: project.projectId,
     ...effectiveLogLimit(layers, { logLimit, given }),
     own: BOUNDS.filter((bound) => own[bound] !== undefined),
   };
@@ -54,15 +58,22 @@ export async function getLogLimit(
 export async function setLogLimit(
   context: LimitContext,
   caller: Caller,
-  { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof logLimitBody> },
+  {
+    projectId,
+    body,
+    match,
+  }: { readonly projectId: ProjectId; readonly body: z.output<typeof logLimitBody> } & WithPrecondition<LogLimitView>,
 ): Promise<LogLimitView> {
-  const { user, found } = await reachProject(context, caller, "writeLogLimit", projectId);
   const own = Object.fromEntries(BOUNDS.flatMap((bound) => (body[bound] === undefined ? [] : [[bound, body[bound]]])));
-  const inherited = { lines: null, bytes: null };
-  const sides = { before: { ...inherited, ...found.logLimit }, after: { ...inherited, ...own } };
-  const change = { kind: "logLimit", id: projectId, name: found.name, ...sides } as const;
-  const isSet = await recorded(user, change, () => context.stores.pipelines.setLogLimit(projectId, own));
-  if (!isSet) throw noProject(projectId);
-  context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the log limit of a project was set");
-  return getLogLimit(context, caller, { projectId });
+  return changeUnmoved(async () => {
+    const { user, found } = await reachProject(context, caller, "writeLogLimit", projectId);
+    match?.(await view(context, found));
+    const inherited = { lines: null, bytes: null };
+    const sides = { before: { ...inherited, ...found.logLimit }, after: { ...inherited, ...own } };
+    const change = { kind: "logLimit", id: projectId, name: found.name, ...sides } as const;
+    const expected = match && { logLimit: found.logLimit };
+    if ((await changeRecord(context, user, change, { logLimit: own }, expected)) === MOVED) return MOVED;
+    context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the log limit of a project was set");
+    return getLogLimit(context, caller, { projectId });
+  });
 }

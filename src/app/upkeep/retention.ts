@@ -1,6 +1,5 @@
 /** The retention rules of a project, which administrators read and set. */
 import { z } from "zod";
-import { recorded } from "../../audit/trail.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import { KEPT_PARTS, type KeptPart, type RetentionRules } from "../../domain/retention.ts";
 import { formatAge } from "../../domain/retention-text.ts";
@@ -9,7 +8,8 @@ import type { Caller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import type { ClusterContext } from "./cluster.ts";
 import { id, listOf, shape, wholeNumber } from "../shapes.ts";
-import { noProject } from "../lookups.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { changeRecord } from "../project-record.ts";
 import { reachProject } from "../reaching.ts";
 import { effectiveRetention, readLayers } from "../effective-settings.ts";
 import { boundBody } from "../setting-table.ts";
@@ -53,6 +53,10 @@ export async function getRetention(
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<RetentionView> {
   const { found: project } = await reachProject(context, caller, "readRetention", projectId);
+  return effectiveView(context, project);
+}
+
+async function effectiveView(context: RulesContext, project: Project): Promise<RetentionView> {
   const layers = await readLayers(context, { project, tenantId: tenantOf(project) });
   const { retention, givenVariables: given = [] } = context;
   return view(project, effectiveRetention(layers, { retention: retention.rules, given }));
@@ -62,17 +66,24 @@ export async function getRetention(
 export async function setRetention(
   context: RulesContext,
   caller: Caller,
-  { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof retentionBody> },
+  {
+    projectId,
+    body,
+    match,
+  }: { readonly projectId: ProjectId; readonly body: z.output<typeof retentionBody> } & WithPrecondition<RetentionView>,
 ): Promise<RetentionView> {
-  const { user, found } = await reachProject(context, caller, "writeRetention", projectId);
   const own = Object.fromEntries(KEPT_PARTS.flatMap((part) => (body[part] === undefined ? [] : [[part, body[part]]])));
-  const inherited = { runs: null, logs: null, artifacts: null, events: null };
-  const sides = { before: { ...inherited, ...found.retention }, after: { ...inherited, ...own } };
-  const change = { kind: "retention", id: projectId, name: found.name, ...sides } as const;
-  const isSet = await recorded(user, change, () => context.stores.pipelines.setRetention(projectId, own));
-  if (!isSet) throw noProject(projectId);
-  context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the retention of a project was set");
-  return getRetention(context, caller, { projectId });
+  return changeUnmoved(async () => {
+    const { user, found } = await reachProject(context, caller, "writeRetention", projectId);
+    match?.(await effectiveView(context, found));
+    const inherited = { runs: null, logs: null, artifacts: null, events: null };
+    const sides = { before: { ...inherited, ...found.retention }, after: { ...inherited, ...own } };
+    const change = { kind: "retention", id: projectId, name: found.name, ...sides } as const;
+    const expected = match && { retention: found.retention };
+    if ((await changeRecord(context, user, change, { retention: own }, expected)) === MOVED) return MOVED;
+    context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the retention of a project was set");
+    return getRetention(context, caller, { projectId });
+  });
 }
 
 /** The rules of the project, with those of the installation for each part that the project leaves out. */

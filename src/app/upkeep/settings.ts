@@ -1,20 +1,21 @@
 /** Settings that change while the installation runs, of the installation, a tenant or a project: read and replaced. */
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId, TenantId } from "../../domain/ids.ts";
-import { KEPT_PARTS } from "../../domain/retention.ts";
+import { KEPT_PARTS, type LogLimit, type RetentionRules } from "../../domain/retention.ts";
 import { type DocumentOwner, ownerOf, type SettingValues } from "../../stores/ports/documents.ts";
 import { type Project, tenantOf } from "../../stores/ports/pipelines.ts";
 import type { WithStores } from "../context.ts";
 import { effectiveSetting, readLayers, type SettingLayers, type SettingSource } from "../effective-settings.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
+import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
+import { changeRecord } from "../project-record.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
 import { reachProject, reachTenant } from "../reaching.ts";
 import { RUNTIME_SETTINGS, SETTING_KEYS, type SettingKey, shownValue } from "../setting-table.ts";
 import { fields, listOf, shape } from "../shapes.ts";
 import type { ClusterContext } from "./cluster.ts";
-
-const TRIES = 20;
 
 type SettingsContext = Pick<ClusterContext, "clock" | "log" | "retention" | "logLimit" | "givenVariables"> &
   WithStores<"pipelines" | "rights" | "documents">;
@@ -70,7 +71,10 @@ export async function getSettings(
   { owner }: { readonly owner: SettingsOwner },
 ): Promise<SettingsView> {
   const { area, own } = await reachOwner(context, caller, owner, "read");
-  const layers = await readLayers(context, area);
+  return viewOf(context, await readLayers(context, area), own);
+}
+
+function viewOf(context: SettingsContext, layers: SettingLayers, own: keyof SettingLayers): SettingsView {
   const { retention, logLimit, givenVariables: given = [] } = context;
   const environment = { retention: retention.rules, logLimit, given };
   return {
@@ -95,17 +99,49 @@ export async function getSettings(
 export async function setSettings(
   context: SettingsContext,
   caller: Caller,
-  { owner, values }: { readonly owner: SettingsOwner } & z.output<typeof settingsBody>,
+  input: SettingsChange,
 ): Promise<SettingsView> {
+  return changeUnmoved(() => tryToSet(context, caller, input));
+}
+
+type SettingsChange = { readonly owner: SettingsOwner } & z.output<typeof settingsBody> &
+  WithPrecondition<SettingsView>;
+
+async function tryToSet(
+  context: SettingsContext,
+  caller: Caller,
+  { owner, values, match }: SettingsChange,
+): Promise<SettingsView | typeof MOVED> {
   const { area, user, own } = await reachOwner(context, caller, owner, "write");
-  const next = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  const next: Partial<SettingValues> = Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined),
+  );
   if (own === "installation") refuseGiven(context, next);
   const { project } = area;
-  const documented = project === undefined ? next : await storeInRecord(context, project, next);
-  await storeDocument(context, documentOwner(owner), documented);
+  const inDocument = documentOwner(owner);
+  // Before the values are compared: a call that changes them later makes the document another one.
+  const [stored] = await context.stores.documents.find("settings", [inDocument]);
+  const layers = await readLayers(context, area);
+  match?.(viewOf(context, layers, own));
+  const version = (stored?.version ?? 0) + 1;
+  const document = {
+    kind: "settings",
+    owner: inDocument,
+    version,
+    body: { values: project === undefined ? next : documentPart(next) },
+  } as const;
+  const id = owner === "installation" ? owner : Object.values(owner)[0]!;
+  const change = { kind: "settings", id, before: recordable(layers[own]), after: recordable(next) } as const;
+  if (!(await recorded(user, change, () => context.stores.documents.save(document)))) return MOVED;
+  if (project !== undefined) await storeInRecord(context, user, project, next, match !== undefined);
   forgetTenantFacts(context);
   context.log.info({ owner, by: user.name, userId: user.userId, values: next }, "settings were set");
   return getSettings(context, caller, { owner });
+}
+
+/** All settings, so that an entry of the audit log shows also those that a change takes away. */
+function recordable(own: Partial<SettingValues>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(SETTING_KEYS.map((key) => [key, own[key] === undefined ? null : shownValue(own[key])]));
 }
 
 interface ReachedOwner {
@@ -130,38 +166,42 @@ async function reachOwner(
   return { user, own: "project", area: { project, tenantId: tenantOf(project) } };
 }
 
-/** Stores the values that the record of the project has, and answers the others. */
+/** The values that the record of a project does not have. */
+function documentPart(values: Partial<SettingValues>): Partial<SettingValues> {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !isInRecord(key)));
+}
+
+function isInRecord(key: string): boolean {
+  return ["retention.", "log.", "trust."].some((start) => key.startsWith(start));
+}
+
+/** Stores the values that the record of the project has. Throws `precondition_failed` when these have been changed since. */
 async function storeInRecord(
-  { stores }: SettingsContext,
-  { projectId }: Project,
+  context: SettingsContext,
+  user: UserCaller,
+  { projectId, name, retention, logLimit, trustDemand }: Project,
   values: Partial<SettingValues>,
-): Promise<Partial<SettingValues>> {
-  const { pipelines } = stores;
+  isConditional: boolean,
+): Promise<void> {
   const defined = <T extends object>(entries: T): T =>
     Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as T;
   const parts = KEPT_PARTS.map((part) => [part, values[`retention.${part}`]]);
-  await pipelines.setRetention(projectId, defined(Object.fromEntries(parts) as object));
   const limit = { lines: values["log.lines"], bytes: values["log.bytes"] };
-  await pipelines.setLogLimit(projectId, defined(limit) as object);
-  await pipelines.setTrustDemand(projectId, {
-    secrets: values["trust.secrets"] ?? false,
-    protectedTargets: values["trust.protectedTargets"] ?? false,
-  });
-  return Object.fromEntries(Object.entries(values).filter(([key]) => key.startsWith("jobs.")));
-}
-
-/** Throws `unavailable` when others change the settings all the time. */
-async function storeDocument(
-  { stores }: SettingsContext,
-  owner: DocumentOwner,
-  values: Partial<SettingValues>,
-): Promise<void> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const [stored] = await stores.documents.find("settings", [owner]);
-    const version = (stored?.version ?? 0) + 1;
-    if (await stores.documents.save({ kind: "settings", owner, version, body: { values } })) return;
-  }
-  throw new MillraceError("unavailable", "others change these settings all the time: try again");
+  const change = {
+    retention: defined(Object.fromEntries(parts) as Partial<RetentionRules>),
+    logLimit: defined(limit) as Partial<LogLimit>,
+    trustDemand: {
+      secrets: values["trust.secrets"] ?? false,
+      protectedTargets: values["trust.protectedTargets"] ?? false,
+    },
+  };
+  const expected = isConditional ? { retention, logLimit, trustDemand } : {};
+  const outcome = await changeRecord(context, user, { kind: "project", id: projectId, name }, change, expected);
+  if (outcome !== MOVED) return;
+  throw new MillraceError(
+    "precondition_failed",
+    "another call changed the rules of the project at the same moment, and the settings besides these rules are set: read the settings and set them again",
+  );
 }
 
 /** What the environment gives is changed there: a value that is stored besides it would have no effect. */

@@ -75,10 +75,13 @@ export class Dispatcher {
     const webhooks = await allWebhooks(this.#context);
     const projectIds = (await tellingProjects(this.#context, webhooks)).filter(isOwned);
     if (projectIds.length > 0) while (await tellRuns(this.#context, projectIds, webhooks));
-    const lanes = (await stores.deliveries.lanes()).filter(isOwned);
+    const isPruneDue = clock.monotonic() - this.#prunedAt >= PRUNE_MS;
+    // Without webhooks only those of deleted ones can be left.
+    const isLaneLeft = webhooks.length > 0 || isPruneDue;
+    const lanes = isLaneLeft ? (await stores.deliveries.lanes()).filter(isOwned) : [];
     for (const lane of lanes) await this.#sendDue(lane, this.#receiverOf(lane, webhooks));
     this.#isIdle = webhooks.length === 0 && lanes.length === 0;
-    if (clock.monotonic() - this.#prunedAt < PRUNE_MS) return;
+    if (!isPruneDue) return;
     while ((await stores.deliveries.prune(clock.now(), PRUNED_AT_ONCE)) >= PRUNED_AT_ONCE);
     this.#prunedAt = clock.monotonic();
   }
@@ -204,7 +207,9 @@ export class Dispatcher {
       failures: outcome === "delivered" ? 0 : failures + 1,
       tries: [...tries, tried].slice(-KEPT_TRIES),
     });
-    await receiver.noted(outcome === "failed" && !isRetried ? "lost" : outcome);
+    const ended = outcome === "failed" && !isRetried ? "lost" : outcome;
+    this.#context.meters?.deliveries.add(ended);
+    await receiver.noted(ended);
     return isRetried ? next : null;
   }
 }

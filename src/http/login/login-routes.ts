@@ -147,7 +147,9 @@ export const SESSION_ROUTES = [
     about: "Creates a user without a password, and a link with which the user sets one; only this answer shows it.",
     body: inviteBody,
     answer: LinkShape,
-    errors: ["already_exists"],
-    handle: ({ context, publicUrl }, { caller, body }) => invite(context, caller, body, publicUrl()),
+    errors: ["already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: ({ context, publicUrl }, { caller, body, requestId }) =>
+      invite(context, caller, { ...body, requestId }, publicUrl()),
   }),
 ];

@@ -18,6 +18,15 @@ import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Agents");
 
+/** Of an agent, callers change the trusted labels. */
+const labelsTag = ({
+  agentId,
+  trusted,
+  labels,
+}: Pick<z.infer<typeof AgentShape>, "agentId" | "trusted" | "labels">) => {
+  return { agentId, trusted: trusted.map((key) => [key, labels[key]]) };
+};
+
 export const AGENT_ROUTES = [
   route({
     method: "POST",
@@ -26,7 +35,9 @@ export const AGENT_ROUTES = [
     about: "Makes a registration token, which only this answer shows.",
     body: createRegistrationTokenBody,
     answer: NewRegistrationTokenShape,
-    handle: (context, { caller, body }) => createRegistrationToken(context, caller, body),
+    errors: ["already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, body, requestId }) => createRegistrationToken(context, caller, { ...body, requestId }),
   }),
   route({
     method: "GET",
@@ -53,7 +64,10 @@ export const AGENT_ROUTES = [
     body: trustedLabelsBody,
     answer: AgentShape,
     errors: ["not_found"],
-    handle: (context, { caller, params, body }) => setTrustedLabels(context, caller, { ...body, ...params }),
+    tagged: labelsTag,
+    changes: { tagged: labelsTag },
+    handle: (context, { caller, params, body, match }) =>
+      setTrustedLabels(context, caller, { ...body, ...params, match }),
   }),
   route({
     method: "DELETE",
@@ -100,6 +114,7 @@ export const AGENT_ROUTES = [
     about: "Reads an agent, with who has set its labels and the jobs that it holds.",
     answer: AgentDetailShape,
     errors: ["not_found"],
+    tagged: labelsTag,
     handle: (context, { caller, params }) => getAgent(context, caller, params),
   }),
   route({

@@ -36,8 +36,9 @@ export const IDENTITY_ROUTES = [
     about: "Creates a user.",
     body: createUserBody,
     answer: UserShape,
-    errors: ["already_exists"],
-    handle: (context, { caller, body }) => createUser(context, caller, body),
+    errors: ["already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, body, requestId }) => createUser(context, caller, { ...body, requestId }),
   }),
   route({
     method: "GET",
@@ -66,8 +67,8 @@ export const IDENTITY_ROUTES = [
     answer: UserShape,
     errors: ["not_found", "already_exists", "conflict"],
     tagged,
-    changes: { read: (context, { caller, params }) => getUser(context, caller, params), tagged },
-    handle: (context, { caller, params, body }) => changeUser(context, caller, { ...params, body }),
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => changeUser(context, caller, { ...params, body, match }),
   }),
   route({
     method: "DELETE",
@@ -110,8 +111,10 @@ export const IDENTITY_ROUTES = [
     about: "Makes a personal token, which only this answer shows.",
     body: createTokenBody,
     answer: NewTokenShape,
-    errors: ["not_found"],
-    handle: (context, { caller, params, body }) => createPersonalToken(context, caller, { ...body, ...params }),
+    errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, params, body, requestId }) =>
+      createPersonalToken(context, caller, { ...body, ...params, requestId }),
   }),
   route({
     method: "GET",

@@ -28,7 +28,7 @@ export const LOG_LIMIT_ROUTES = [
     answer: LogLimitShape,
     errors: ["not_found"],
     tagged,
-    changes: { read: (context, { caller, params }) => getLogLimit(context, caller, params), tagged },
-    handle: (context, { caller, params, body }) => setLogLimit(context, caller, { ...params, body }),
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => setLogLimit(context, caller, { ...params, body, match }),
   }),
 ];

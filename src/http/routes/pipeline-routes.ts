@@ -5,6 +5,7 @@ import {
   SavedSpecShape,
   saveSpec,
   SpecShape,
+  type SpecView,
   validateBody,
   validateSpec,
   ValidationShape,
@@ -86,7 +87,7 @@ export const PIPELINE_ROUTES = [
     errors: ["not_found", "already_exists"],
     tagged,
     changes,
-    handle: (context, { caller, params, body }) => updatePipeline(context, caller, { ...params, body }),
+    handle: (context, { caller, params, body, match }) => updatePipeline(context, caller, { ...params, body, match }),
   }),
   route({
     method: "DELETE",
@@ -97,7 +98,8 @@ export const PIPELINE_ROUTES = [
     answer: null,
     errors: ["not_found", "conflict"],
     changes,
-    handle: (context, { caller, params, query }) => deletePipeline(context, caller, { ...params, ...query }),
+    handle: (context, { caller, params, query, match }) =>
+      deletePipeline(context, caller, { ...params, ...query, match }),
   }),
   route({
     method: "GET",
@@ -130,7 +132,8 @@ export const PIPELINE_ROUTES = [
     readBody: parseDefinitionBody,
     answer: SavedSpecShape,
     errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused"],
-    handle: (context, { caller, params, body }) => saveSpec(context, caller, { ...body, ...params }),
+    changes: { tagged: (spec: SpecView) => spec },
+    handle: (context, { caller, params, body, match }) => saveSpec(context, caller, { ...body, ...params, match }),
   }),
   route({
     method: "POST",

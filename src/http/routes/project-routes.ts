@@ -6,10 +6,10 @@ import {
   createProjectBody,
   getProject,
   listProjects,
-  ProjectShape,
 } from "../../app/catalogue/projects.ts";
 import type { AppContext } from "../../app/context.ts";
 import { deleteProject } from "../../app/deletion/project-deletion.ts";
+import { ProjectShape } from "../../app/project-record.ts";
 import { wholeListOf } from "../../app/shapes.ts";
 import { forceQuery } from "../request/force-query.ts";
 import { routesFor } from "../route.ts";
@@ -57,8 +57,8 @@ export const PROJECT_ROUTES = [
     answer: ProjectShape,
     errors: ["not_found", "already_exists", "conflict"],
     tagged,
-    changes: { read: (context, { caller, params }) => getProject(context, caller, params), tagged },
-    handle: (context, { caller, params, body }) => changeProject(context, caller, { ...params, body }),
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => changeProject(context, caller, { ...params, body, match }),
   }),
   route({
     method: "DELETE",
@@ -68,7 +68,8 @@ export const PROJECT_ROUTES = [
     query: forceQuery,
     answer: null,
     errors: ["not_found", "conflict"],
-    changes: { read: (context, { caller, params }) => getProject(context, caller, params), tagged },
-    handle: (context, { caller, params, query }) => deleteProject(context, caller, { ...params, ...query }),
+    changes: { tagged },
+    handle: (context, { caller, params, query, match }) =>
+      deleteProject(context, caller, { ...params, ...query, match }),
   }),
 ];

@@ -28,7 +28,7 @@ export const RETENTION_ROUTES = [
     answer: RetentionShape,
     errors: ["not_found"],
     tagged,
-    changes: { read: (context, { caller, params }) => getRetention(context, caller, params), tagged },
-    handle: (context, { caller, params, body }) => setRetention(context, caller, { ...params, body }),
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => setRetention(context, caller, { ...params, body, match }),
   }),
 ];

@@ -12,7 +12,6 @@ import {
   RevisionsShape,
   SavedSpecShape,
 } from "../../app/catalogue/revisions.ts";
-import { getSpec } from "../../app/catalogue/definitions.ts";
 import type { AppContext } from "../../app/context.ts";
 import { routesFor } from "../route.ts";
 
@@ -56,7 +55,8 @@ export const REVISION_ROUTES = [
     body: restoreBody,
     answer: SavedSpecShape,
     errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused"],
-    changes: { read: (context, { caller, params }) => getSpec(context, caller, params), tagged: (spec) => spec },
-    handle: (context, { caller, params, body }) => restoreRevision(context, caller, { ...body, ...params }),
+    changes: { tagged: (spec) => spec },
+    handle: (context, { caller, params, body, match }) =>
+      restoreRevision(context, caller, { ...body, ...params, match }),
   }),
 ];

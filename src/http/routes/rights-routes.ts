@@ -2,7 +2,7 @@
 import type { AppContext } from "../../app/context.ts";
 import { NewTokenShape, TokenShape } from "../../app/identity/personal-tokens.ts";
 import { UserShape } from "../../app/identity/users.ts";
-import { deleteMember, listMembers, memberBody, MemberShape, putMember } from "../../app/rights/members.ts";
+import { deleteMember, getMember, listMembers, memberBody, MemberShape, putMember } from "../../app/rights/members.ts";
 import {
   createServiceAccount,
   createServiceToken,
@@ -36,7 +36,8 @@ import {
 } from "../../app/rights/tenants.ts";
 import { deleteTenant } from "../../app/deletion/tenant-deletion.ts";
 import { wholeListOf } from "../../app/shapes.ts";
-import { asId, type ProjectId, type TenantId, type UserId } from "../../domain/ids.ts";
+import type { z } from "zod";
+import { asId, type ProjectId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
 import { forceQuery } from "../request/force-query.ts";
 import { routesFor } from "../route.ts";
@@ -46,6 +47,12 @@ const teamRoute = routesFor<AppContext>("Teams");
 const memberRoute = routesFor<AppContext>("Members");
 const accountRoute = routesFor<AppContext>("Service accounts");
 
+/** All of it can be changed. */
+const tagged = (shown: unknown) => shown;
+/** The members of a team are no part of its name. */
+const teamTag = ({ teamId, name }: { readonly teamId: TeamId; readonly name: string }) => ({ teamId, name });
+const memberTag = ({ memberId, role }: z.infer<typeof MemberShape>) => ({ memberId, role });
+
 const TENANTS = [
   tenantRoute({
     method: "POST",
@@ -54,8 +61,9 @@ const TENANTS = [
     about: "Creates a tenant.",
     body: createTenantBody,
     answer: TenantShape,
-    errors: ["already_exists"],
-    handle: (context, { caller, body }) => createTenant(context, caller, body),
+    errors: ["already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, body, requestId }) => createTenant(context, caller, { ...body, requestId }),
   }),
   tenantRoute({
     method: "GET",
@@ -72,6 +80,7 @@ const TENANTS = [
     about: "Reads a tenant.",
     answer: TenantShape,
     errors: ["not_found"],
+    tagged,
     handle: (context, { caller, params }) => getTenant(context, caller, params),
   }),
   tenantRoute({
@@ -82,7 +91,9 @@ const TENANTS = [
     body: changeTenantBody,
     answer: TenantShape,
     errors: ["not_found", "already_exists", "conflict"],
-    handle: (context, { caller, params, body }) => changeTenant(context, caller, { ...params, body }),
+    tagged,
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) => changeTenant(context, caller, { ...params, body, match }),
   }),
   tenantRoute({
     method: "DELETE",
@@ -104,8 +115,10 @@ const TEAMS = [
     about: "Creates a team.",
     body: teamBody,
     answer: TeamShape,
-    errors: ["not_found", "already_exists"],
-    handle: (context, { caller, params, body }) => createTeam(context, caller, { ...params, ...body }),
+    errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+    creates: true,
+    handle: (context, { caller, params, body, requestId }) =>
+      createTeam(context, caller, { ...params, ...body, requestId }),
   }),
   teamRoute({
     method: "GET",
@@ -123,6 +136,7 @@ const TEAMS = [
     about: "Reads a team with its members.",
     answer: TeamDetailsShape,
     errors: ["not_found"],
+    tagged: teamTag,
     handle: (context, { caller, params }) => getTeam(context, caller, params),
   }),
   teamRoute({
@@ -133,7 +147,9 @@ const TEAMS = [
     body: teamBody,
     answer: TeamShape,
     errors: ["not_found", "already_exists"],
-    handle: (context, { caller, params, body }) => renameTeam(context, caller, { ...params, ...body }),
+    tagged: teamTag,
+    changes: { tagged: teamTag },
+    handle: (context, { caller, params, body, match }) => renameTeam(context, caller, { ...params, ...body, match }),
   }),
   teamRoute({
     method: "DELETE",
@@ -199,6 +215,17 @@ function membersOf({ prefix, word, area }: Kind) {
       handle: (context, { caller, params }) => listMembers(context, caller, { area: area(params) }),
     }),
     memberRoute({
+      method: "GET",
+      path: `${prefix}/members/:member`,
+      name: `get${word}Member`,
+      about: "Reads the role of a user, named by id or name, or of a team in exactly this place.",
+      answer: MemberShape,
+      errors: ["not_found"],
+      tagged: memberTag,
+      handle: (context, { caller, params }) =>
+        getMember(context, caller, { area: area(params), member: params.member }),
+    }),
+    memberRoute({
       method: "PUT",
       path: `${prefix}/members/:member`,
       name: `put${word}Member`,
@@ -206,8 +233,10 @@ function membersOf({ prefix, word, area }: Kind) {
       body: memberBody,
       answer: MemberShape,
       errors: ["not_found"],
-      handle: (context, { caller, params, body }) =>
-        putMember(context, caller, { area: area(params), member: params.member, ...body }),
+      tagged: memberTag,
+      changes: { tagged: memberTag },
+      handle: (context, { caller, params, body, match }) =>
+        putMember(context, caller, { area: area(params), member: params.member, ...body, match }),
     }),
     memberRoute({
       method: "DELETE",
@@ -235,9 +264,10 @@ function accountsOf({ prefix, word, area }: Kind) {
       about: "Makes a service account, which has no role yet.",
       body: serviceAccountBody,
       answer: UserShape,
-      errors: ["not_found", "already_exists"],
-      handle: (context, { caller, params, body }) =>
-        createServiceAccount(context, caller, { ...body, area: area(params) }),
+      errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+      creates: true,
+      handle: (context, { caller, params, body, requestId }) =>
+        createServiceAccount(context, caller, { ...body, requestId, area: area(params) }),
     }),
     accountRoute({
       method: "GET",
@@ -264,8 +294,10 @@ function accountsOf({ prefix, word, area }: Kind) {
       about: "Makes a token of a service account, which only this answer shows.",
       body: serviceTokenBody,
       answer: NewTokenShape,
-      errors: ["not_found"],
-      handle: (context, { caller, params, body }) => createServiceToken(context, caller, { ...account(params), body }),
+      errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+      creates: true,
+      handle: (context, { caller, params, body, requestId }) =>
+        createServiceToken(context, caller, { ...account(params), body: { ...body, requestId } }),
     }),
     accountRoute({
       method: "GET",

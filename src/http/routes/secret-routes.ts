@@ -3,6 +3,7 @@ import {
   createSecret,
   createSecretBody,
   deleteSecret,
+  getSecret,
   listSecrets,
   listSecretsQuery,
   replaceSecret,
@@ -10,6 +11,7 @@ import {
   type SecretOwner,
   SecretShape,
 } from "../../app/catalogue/secrets.ts";
+import type { z } from "zod";
 import type { AppContext } from "../../app/context.ts";
 import { pageOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
@@ -26,6 +28,8 @@ function routesOf(
   what: string,
   whose: string,
 ) {
+  /** Each value has another version. */
+  const tagged = ({ version, createdAt }: z.infer<typeof SecretShape>) => ({ version, createdAt });
   return [
     route({
       method: "POST",
@@ -34,8 +38,10 @@ function routesOf(
       about: `Creates a secret of ${whose}. No answer holds its value.`,
       body: createSecretBody,
       answer: SecretShape,
-      errors: ["not_found", "already_exists"],
-      handle: (context, { caller, params, body }) => createSecret(context, caller, { ...body, owner: params }),
+      errors: ["not_found", "already_exists", "request_id_reused", "conflict"],
+      creates: true,
+      handle: (context, { caller, params, body, requestId }) =>
+        createSecret(context, caller, { ...body, requestId, owner: params }),
     }),
     route({
       method: "GET",
@@ -48,6 +54,16 @@ function routesOf(
       handle: (context, { caller, params, query }) => listSecrets(context, caller, { ...query, owner: params }),
     }),
     route({
+      method: "GET",
+      path: `${path}/:name`,
+      name: `get${what}`,
+      about: `Reads a secret of ${whose}, without its value.`,
+      answer: SecretShape,
+      errors: ["not_found"],
+      tagged,
+      handle: (context, { caller, params }) => getSecret(context, caller, named(params)),
+    }),
+    route({
       method: "PUT",
       path: `${path}/:name`,
       name: `replace${what}`,
@@ -55,7 +71,10 @@ function routesOf(
       body: replaceSecretBody,
       answer: SecretShape,
       errors: ["not_found"],
-      handle: (context, { caller, params, body }) => replaceSecret(context, caller, { ...body, ...named(params) }),
+      tagged,
+      changes: { tagged },
+      handle: (context, { caller, params, body, match }) =>
+        replaceSecret(context, caller, { ...body, ...named(params), match }),
     }),
     route({
       method: "DELETE",

@@ -50,9 +50,9 @@ function routesOf(path: string, word: string, whose: string, ownerOf: (params: P
       answer: SettingsShape,
       errors: ["not_found", "conflict"],
       tagged,
-      changes: { read, tagged },
-      handle: (context, { caller, params, body }) =>
-        setSettings(context, caller, { ...body, owner: ownerOf(params as Params) }),
+      changes: { tagged },
+      handle: (context, { caller, params, body, match }) =>
+        setSettings(context, caller, { ...body, owner: ownerOf(params as Params), match }),
     }),
   ];
 }

@@ -28,7 +28,8 @@ export const TRUST_DEMAND_ROUTES = [
     answer: TrustDemandShape,
     errors: ["not_found"],
     tagged,
-    changes: { read: (context, { caller, params }) => getTrustDemand(context, caller, params), tagged },
-    handle: (context, { caller, params, body }) => setTrustDemand(context, caller, { ...params, demand: body }),
+    changes: { tagged },
+    handle: (context, { caller, params, body, match }) =>
+      setTrustDemand(context, caller, { ...params, demand: body, match }),
   }),
 ];

@@ -34,11 +34,6 @@ function routesOf(
   });
   /** The value alone can be changed. */
   const tagged = ({ value }: { readonly value: string }) => value;
-  const changes = {
-    read: (context: AppContext, { caller, params }: { caller: Parameters<typeof getVariable>[1]; params: object }) =>
-      getVariable(context, caller, named(params as Readonly<Record<string, string>>)),
-    tagged,
-  };
   return [
     route({
       method: "GET",
@@ -68,8 +63,9 @@ function routesOf(
       answer: VariableShape,
       errors: ["not_found", "too_large"],
       tagged,
-      changes,
-      handle: (context, { caller, params, body }) => putVariable(context, caller, { ...named(params), ...body }),
+      changes: { tagged },
+      handle: (context, { caller, params, body, match }) =>
+        putVariable(context, caller, { ...named(params), ...body, match }),
     }),
     route({
       method: "DELETE",
@@ -78,8 +74,8 @@ function routesOf(
       about: `Deletes a variable of ${whose}.`,
       answer: null,
       errors: ["not_found"],
-      changes,
-      handle: (context, { caller, params }) => deleteVariable(context, caller, named(params)),
+      changes: { tagged },
+      handle: (context, { caller, params, match }) => deleteVariable(context, caller, { ...named(params), match }),
     }),
   ];
 }

@@ -8,9 +8,9 @@ import {
   type RevisionId,
   type UserId,
 } from "../../domain/ids.ts";
-import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
-import type { Labels, TrustDemand } from "../../domain/labels.ts";
+import type { Labels } from "../../domain/labels.ts";
 import type { Page } from "../ports/aggregates.ts";
+import type { Expected } from "../ports/expected.ts";
 import {
   type Agent,
   agentNameTaken,
@@ -33,7 +33,7 @@ import {
 } from "../ports/pipelines.ts";
 import type { PipelineDeletionStore } from "../ports/deletions.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
-import { bodiesOf, bodyOf } from "./bodies.ts";
+import { bodiesOf, bodyAsExpected, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 import { userStore } from "./users.ts";
 
@@ -77,13 +77,17 @@ export class MongoPipelineStore implements PipelineStore {
     return inserted || (await this.findProject(project.projectId)) !== undefined ? "created" : "nameTaken";
   }
 
-  async changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken"> {
+  async changeProject(projectId: ProjectId, change: ProjectChange, expected: Expected<Project> = {}) {
     const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
     try {
-      const { matchedCount } = await this.#projects.updateOne({ _id: projectId }, { $set: set });
-      return matchedCount === 0 ? "missing" : "changed";
+      const { matchedCount } = await this.#projects.updateOne(
+        { _id: projectId, ...bodyAsExpected(expected) },
+        { $set: set },
+      );
+      if (matchedCount > 0) return "changed" as const;
+      return (await this.findProject(projectId)) === undefined ? ("missing" as const) : ("moved" as const);
     } catch (error) {
-      if (isDuplicateKey(error)) return "nameTaken";
+      if (isDuplicateKey(error)) return "nameTaken" as const;
       throw error;
     }
   }
@@ -108,21 +112,6 @@ export class MongoPipelineStore implements PipelineStore {
     return (await this.#projects.deleteOne({ _id: projectId })).deletedCount > 0;
   }
 
-  async setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
-    const update = { $set: { "body.retention": retention } };
-    return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
-  }
-
-  async setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean> {
-    const update = { $set: { "body.logLimit": limit } };
-    return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
-  }
-
-  async setTrustDemand(projectId: ProjectId, demand: TrustDemand): Promise<boolean> {
-    const update = { $set: { "body.trustDemand": demand } };
-    return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
-  }
-
   async create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
     const { pipelineId, projectId, name, createdAt } = pipeline;
     const inserted = await insertIfAbsent<PipelineDocument>(this.#pipelines, {
@@ -138,18 +127,24 @@ export class MongoPipelineStore implements PipelineStore {
     return inserted || (await this.find(pipelineId)) !== undefined ? "created" : "nameTaken";
   }
 
-  async update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken"> {
+  async update(pipeline: Pipeline, { headRevisionId: head, ...expected }: Expected<Pipeline> = {}) {
     const { pipelineId, projectId, name } = pipeline;
     const stored = await this.find(pipelineId);
-    if (stored === undefined) return "missing";
+    if (stored === undefined) return "missing" as const;
     const { createdBy, actor, createdAt } = stored;
     const body = { ...pipeline, createdBy, actor, createdAt };
     const set = { projectId, name, searchName: name.toLowerCase(), body };
     try {
-      const { matchedCount } = await this.#pipelines.updateOne({ _id: pipelineId }, { $set: set });
-      return matchedCount === 0 ? "missing" : "updated";
+      const filter = {
+        _id: pipelineId,
+        ...(head !== undefined && { headRevisionId: head }),
+        ...bodyAsExpected(expected),
+      };
+      const { matchedCount } = await this.#pipelines.updateOne(filter, { $set: set });
+      if (matchedCount > 0) return "updated" as const;
+      return (await this.find(pipelineId)) === undefined ? ("missing" as const) : ("moved" as const);
     } catch (error) {
-      if (isDuplicateKey(error)) return "nameTaken";
+      if (isDuplicateKey(error)) return "nameTaken" as const;
       throw error;
     }
   }
@@ -295,8 +290,12 @@ export function identityStore(connection: Connection): IdentityStore {
         throw agentNameTaken(name);
       }
     },
-    changeAgent: async (agentId, change) =>
-      (await agents.updateOne({ _id: agentId }, { $set: givenFields(change) })).matchedCount > 0,
+    async changeAgent(agentId, change, expected) {
+      const { trustedLabels: labels } = expected ?? {};
+      const trustedText = labels === undefined ? null : JSON.stringify(labels);
+      const filter = { _id: agentId, ...(expected !== undefined && { trustedText }) };
+      return (await agents.updateOne(filter, { $set: givenFields(change) })).matchedCount > 0;
+    },
     findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),
     findAgentByName: async (name) => toAgent(await agents.findOne({ name })),
     listAgents: async () => (await agents.find().sort({ name: 1 }).toArray()).map((document) => toAgent(document)!),

@@ -2,7 +2,7 @@
 import type { UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
 import { type Binding, type RightsStore, storedArea, type SubjectId, type Team, type Tenant } from "../ports/rights.ts";
-import { bodiesOf, bodyOf } from "./bodies.ts";
+import { bodiesOf, bodyAsExpected, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, translated } from "./connection.ts";
 import { areaDeletionStore } from "./deletions.ts";
 
@@ -26,9 +26,13 @@ export function rightsStore(connection: Connection): RightsStore {
     const { kind, id } = storedArea(area);
     return { area: kind, areaId: id };
   };
-  const renamed = async (change: Promise<{ readonly matchedCount: number }>) => {
+  const renamed = async (
+    change: Promise<{ readonly matchedCount: number }>,
+    isThere: () => Promise<unknown>,
+  ): Promise<"changed" | "missing" | "nameTaken" | "moved"> => {
     try {
-      return (await change).matchedCount === 0 ? "missing" : "changed";
+      if ((await change).matchedCount > 0) return "changed";
+      return (await isThere()) === null ? "missing" : "moved";
     } catch (error) {
       if (isDuplicateKey(error)) return "nameTaken";
       throw error;
@@ -47,9 +51,10 @@ export function rightsStore(connection: Connection): RightsStore {
       const inserted = await insertIfAbsent(tenants, { _id: tenantId, body: tenant });
       return inserted || (await tenants.findOne({ _id: tenantId })) !== null ? "created" : "nameTaken";
     },
-    changeTenant(tenantId, change) {
+    changeTenant(tenantId, change, expected = {}) {
       const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
-      return renamed(tenants.updateOne({ _id: tenantId }, { $set: set }));
+      const filter = { _id: tenantId, ...bodyAsExpected(expected) };
+      return renamed(tenants.updateOne(filter, { $set: set }), () => tenants.findOne({ _id: tenantId }));
     },
     findTenant: async (tenantId) => bodyOf<Tenant>(await tenants.findOne({ _id: tenantId })),
     listTenants: async (only) =>
@@ -72,7 +77,11 @@ export function rightsStore(connection: Connection): RightsStore {
       const inserted = await insertIfAbsent(teams, { _id: teamId, tenantId, name, body: team });
       return inserted || (await teams.findOne({ _id: teamId })) !== null ? "created" : "nameTaken";
     },
-    renameTeam: (teamId, name) => renamed(teams.updateOne({ _id: teamId }, { $set: { name, "body.name": name } })),
+    renameTeam(teamId, name, expected = {}) {
+      const filter = { _id: teamId, ...bodyAsExpected(expected) };
+      const set = { name, "body.name": name };
+      return renamed(teams.updateOne(filter, { $set: set }), () => teams.findOne({ _id: teamId }));
+    },
     findTeam: async (teamId) => bodyOf<Team>(await teams.findOne({ _id: teamId })),
     listTeams: async (tenantId) => bodiesOf<Team>(await teams.find({ tenantId }).sort({ name: 1 }).toArray()),
     deleteTeam,
@@ -85,10 +94,13 @@ export function rightsStore(connection: Connection): RightsStore {
     membersOf: async (teamId) =>
       (await members.find({ teamId }).sort({ userId: 1 }).toArray()).map(({ userId }) => userId),
 
-    async bind(binding) {
+    async bind(binding, expected) {
       const { subjectId, area } = binding;
       const fields = { subjectId, ...inArea(area), body: binding };
-      await bindings.updateOne({ _id: idOf(subjectId, area) }, { $set: fields }, { upsert: true });
+      const filter = { _id: idOf(subjectId, area), ...(expected !== undefined && { "body.role": expected }) };
+      const upsert = expected === undefined;
+      const { matchedCount, upsertedCount } = await bindings.updateOne(filter, { $set: fields }, { upsert });
+      return matchedCount + upsertedCount > 0;
     },
     unbind: async (subjectId, area) => (await bindings.deleteOne({ _id: idOf(subjectId, area) })).deletedCount > 0,
     boundIn: async (area) => bodiesOf<Binding>(await bindings.find(inArea(area)).sort({ subjectId: 1 }).toArray()),

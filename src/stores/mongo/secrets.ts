@@ -13,14 +13,15 @@ export function secretStore(connection: Connection): SecretStore {
   return {
     create: async (secret) =>
       (await insertIfAbsent(collection, { _id: secretIdOf(secret), ...secret })) ? "created" : "exists",
-    async replace(key, { keyId, sealed, updatedAt, updatedBy }) {
+    async replace(key, { keyId, sealed, updatedAt, updatedBy }, version) {
       const replaced = await collection.findOneAndUpdate(
-        { _id: secretIdOf(key) },
+        { _id: secretIdOf(key), ...(version !== undefined && { version }) },
         { $set: { keyId, sealed, updatedAt, updatedBy }, $inc: { version: 1 } },
         { returnDocument: "after", projection: WITHOUT_ID },
       );
       return replaced ?? undefined;
     },
+    get: async (key) => (await collection.findOne({ _id: secretIdOf(key) }, { projection: WITHOUT_ID })) ?? undefined,
     find: ({ projectId, pipelineId }, names) => {
       const scopes = [
         { projectId, pipelineId: null },

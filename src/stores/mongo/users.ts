@@ -16,7 +16,8 @@ import {
   type User,
   userOf,
 } from "../ports/identity.ts";
-import { bodiesOf, bodyOf } from "./bodies.ts";
+import { isAsExpected } from "../ports/expected.ts";
+import { bodiesOf, bodyAsExpected, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 
 export type UserStore = Pick<
@@ -75,17 +76,20 @@ export function userStore(connection: Connection): UserStore {
     listUsers,
     listOwnedBy: (area) => list({ "body.ownedBy": area }),
 
-    async changeUser(userId, change) {
+    async changeUser(userId, change, expected = {}) {
       for (;;) {
         const stored = await find(userId);
         if (stored === undefined) return "missing";
+        if (!isAsExpected(stored, expected)) return "moved";
         const user = { ...stored, ...change };
         const ceases = isActiveOwner(stored) && !isActiveOwner(user);
         if (ceases && !(await owners.remove(userId))) return "lastOwner";
         // Another call may have made the user an owner, or no owner, since the user was read.
         const { role, disabled, withoutRole = null } = storedUser(stored);
+        const { role: _r, disabled: _d, ...others } = expected;
         const unchanged = {
           _id: userId,
+          ...bodyAsExpected(others),
           "body.role": role,
           "body.disabled": disabled,
           "body.withoutRole": withoutRole,

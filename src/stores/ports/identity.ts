@@ -6,6 +6,7 @@ import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
 import { type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { Area, Role, RoleInArea } from "../../domain/roles.ts";
+import type { Expected } from "./expected.ts";
 
 export interface User {
   readonly userId: UserId;
@@ -171,9 +172,13 @@ export interface IdentityStore {
   listOwnedBy(area: Area): Promise<readonly User[]>;
   /**
    * Replaces the fields that are given. `lastOwner` when no active owner would be left; of concurrent calls that take the
-   * last two owners away, one gets this answer.
+   * last two owners away, one gets this answer. `moved`, and nothing changes, when the user is not as `expected`.
    */
-  changeUser(userId: UserId, change: UserChange): Promise<"changed" | "missing" | "nameTaken" | "lastOwner">;
+  changeUser(
+    userId: UserId,
+    change: UserChange,
+    expected?: Expected<User>,
+  ): Promise<"changed" | "missing" | "nameTaken" | "lastOwner" | "moved">;
   /**
    * Removes a user with personal tokens, sessions, vouchers, linked identities, memberships and bindings. `lastOwner` as for
    * {@link changeUser}.
@@ -203,8 +208,15 @@ export interface IdentityStore {
    * `already_exists` when another agent has the name.
    */
   putAgent(agent: Agent): Promise<void>;
-  /** Replaces what operators say of an agent, as far as it is given. False when the agent is missing. */
-  changeAgent(agentId: AgentId, change: OperatorFields): Promise<boolean>;
+  /**
+   * Replaces what operators say of an agent, as far as it is given. False, and nothing changes, when the agent is missing,
+   * or has other trusted labels than `expected`.
+   */
+  changeAgent(
+    agentId: AgentId,
+    change: OperatorFields,
+    expected?: Expected<Pick<Agent, "trustedLabels">>,
+  ): Promise<boolean>;
   findAgent(agentId: AgentId): Promise<Agent | undefined>;
   findAgentByName(name: string): Promise<Agent | undefined>;
   listAgents(): Promise<readonly Agent[]>;

@@ -3,6 +3,7 @@ import { DEFAULT_TENANT, type PipelineId, type ProjectId, type RevisionId, type 
 import type { Pairs } from "../../domain/plan.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
+import type { Expected } from "./expected.ts";
 import type { ListPlace, Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {
@@ -28,7 +29,9 @@ export interface Project {
 }
 
 /** New values of some fields of a project. */
-export type ProjectChange = Partial<Pick<Project, "name" | "description" | "archivedAt">>;
+export type ProjectChange = Partial<
+  Pick<Project, "name" | "description" | "archivedAt" | "retention" | "logLimit" | "trustDemand">
+>;
 
 export function tenantOf({ tenantId = DEFAULT_TENANT }: Pick<Project, "tenantId">): TenantId {
   return tenantId;
@@ -106,27 +109,28 @@ export interface PipelineToRun {
 export interface PipelineStore {
   /** `nameTaken` when another project of the tenant has the name. A repeat of the id answers `created` and changes nothing. */
   createProject(project: Project): Promise<"created" | "nameTaken">;
-  /** Replaces the fields that are given. */
-  changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken">;
+  /** Replaces the fields that are given. `moved`, and nothing changes, when the project is not as `expected`. */
+  changeProject(
+    projectId: ProjectId,
+    change: ProjectChange,
+    expected?: Expected<Project>,
+  ): Promise<"changed" | "missing" | "nameTaken" | "moved">;
   findProject(projectId: ProjectId): Promise<Project | undefined>;
   /** By their ids; all of them, or those that `only` names. */
   listProjects(only?: ProjectFilter): Promise<readonly Project[]>;
   /** Removes the record of a project, and nothing that it owns. False when there was no such project. */
   deleteProject(projectId: ProjectId): Promise<boolean>;
-  /** Replaces the retention bounds of a project. False when there is no such project. */
-  setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
-  /** Replaces the project's own bounds on the log of a step. False when there is no such project. */
-  setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean>;
-  /** Replaces what the project demands of agents. False when there is no such project. */
-  setTrustDemand(projectId: ProjectId, demand: TrustDemand): Promise<boolean>;
 
   /**
    * `nameTaken` when the project has another pipeline of that name. A repeat of the id answers `created` and changes
    * nothing.
    */
   create(pipeline: Pipeline): Promise<"created" | "nameTaken">;
-  /** Replaces all fields except `headRevisionId`, `createdBy`, `actor` and `createdAt`. */
-  update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken">;
+  /**
+   * Replaces all fields except `headRevisionId`, `createdBy`, `actor` and `createdAt`. `moved`, and nothing changes, when
+   * the pipeline is not as `expected`.
+   */
+  update(pipeline: Pipeline, expected?: Expected<Pipeline>): Promise<"updated" | "missing" | "nameTaken" | "moved">;
   find(pipelineId: PipelineId): Promise<Pipeline | undefined>;
   /** The pipeline, and whether its deletion is decided (deletions.ts). */
   findToRun(pipelineId: PipelineId): Promise<PipelineToRun | undefined>;

@@ -1,6 +1,7 @@
 /** The port of tenants, teams and bound rights, and of the deletion of tenants and projects. Times are Unix milliseconds. */
 import type { ProjectId, TeamId, TenantId, UserId } from "../../domain/ids.ts";
-import type { Area, RoleInArea } from "../../domain/roles.ts";
+import type { Area, Role, RoleInArea } from "../../domain/roles.ts";
+import type { Expected } from "./expected.ts";
 import type { AreaDeletionStore } from "./deletions.ts";
 
 export interface Tenant {
@@ -40,8 +41,12 @@ export interface RightsStore {
 
   /** `nameTaken` when another tenant has the name. A repeat of the id answers `created` and changes nothing. */
   createTenant(tenant: Tenant): Promise<"created" | "nameTaken">;
-  /** Replaces the fields that are given. */
-  changeTenant(tenantId: TenantId, change: TenantChange): Promise<"changed" | "missing" | "nameTaken">;
+  /** Replaces the fields that are given. `moved`, and nothing changes, when the tenant is not as `expected`. */
+  changeTenant(
+    tenantId: TenantId,
+    change: TenantChange,
+    expected?: Expected<Tenant>,
+  ): Promise<"changed" | "missing" | "nameTaken" | "moved">;
   findTenant(tenantId: TenantId): Promise<Tenant | undefined>;
   /** By their ids; all of them, or those that `only` names. */
   listTenants(only?: readonly TenantId[]): Promise<readonly Tenant[]>;
@@ -50,7 +55,12 @@ export interface RightsStore {
 
   /** `nameTaken` when the tenant has another team of that name. A repeat of the id answers `created`. */
   createTeam(team: Team): Promise<"created" | "nameTaken">;
-  renameTeam(teamId: TeamId, name: string): Promise<"changed" | "missing" | "nameTaken">;
+  /** `moved`, and nothing changes, when the team is not as `expected`. */
+  renameTeam(
+    teamId: TeamId,
+    name: string,
+    expected?: Expected<Team>,
+  ): Promise<"changed" | "missing" | "nameTaken" | "moved">;
   findTeam(teamId: TeamId): Promise<Team | undefined>;
   /** The teams of a tenant, by their names. */
   listTeams(tenantId: TenantId): Promise<readonly Team[]>;
@@ -64,8 +74,11 @@ export interface RightsStore {
   /** The members of a team, by their ids. */
   membersOf(teamId: TeamId): Promise<readonly UserId[]>;
 
-  /** Stores a binding, or replaces that of the same subject in the same area. */
-  bind(binding: Binding): Promise<void>;
+  /**
+   * Stores a binding, or replaces that of the same subject in the same area. False, and nothing is stored, when `expected`
+   * is given and the subject has no binding with that role there.
+   */
+  bind(binding: Binding, expected?: Role): Promise<boolean>;
   /** False when there was no such binding. */
   unbind(subjectId: SubjectId, area: Area): Promise<boolean>;
   /** The bindings in exactly this area, by their subjects. */

@@ -38,8 +38,12 @@ export type NewValue = Seal & Pick<SealedSecret, "updatedAt" | "updatedBy">;
 export interface SecretStore {
   /** Answers `exists`, and stores nothing, when the scope has a secret of that name. */
   create(secret: SealedSecret): Promise<"created" | "exists">;
-  /** Stores a new value with the next version, and answers the secret as it is then. Undefined when it is missing. */
-  replace(key: SecretKey, value: NewValue): Promise<SealedSecret | undefined>;
+  /**
+   * Stores a new value with the next version, and answers the secret as it is then. Undefined, and nothing is stored, when
+   * it is missing, or has not the version `expected`.
+   */
+  replace(key: SecretKey, value: NewValue, expected?: number): Promise<SealedSecret | undefined>;
+  get(key: SecretKey): Promise<SealedSecret | undefined>;
   /**
    * The secrets of these names that the pipeline or its project has, in no particular order. A name may come twice,
    * once from each scope.

@@ -1,8 +1,7 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
 import type { AgentId, PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
-import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
-import type { TrustDemand } from "../../domain/labels.ts";
 import type { Page } from "../ports/aggregates.ts";
+import { type Expected, isAsExpected } from "../ports/expected.ts";
 import {
   type Agent,
   agentNameTaken,
@@ -49,10 +48,11 @@ export class SqlitePipelineStore implements PipelineStore {
     });
   }
 
-  changeProject(projectId: ProjectId, change: ProjectChange): Promise<"changed" | "missing" | "nameTaken"> {
-    return this.#db.transaction(() => {
+  changeProject(projectId: ProjectId, change: ProjectChange, expected: Expected<Project> = {}) {
+    return this.#db.transaction((): "changed" | "missing" | "nameTaken" | "moved" => {
       const stored = bodyOf<Project>(this.#db.getNow("SELECT body FROM projects WHERE project_id = ?", projectId));
       if (stored === undefined) return "missing";
+      if (!isAsExpected(stored, expected)) return "moved";
       const project = { ...stored, ...change };
       if (this.#isProjectNameTaken(project)) return "nameTaken";
       this.#db.runNow("UPDATE projects SET body = ? WHERE project_id = ?", JSON.stringify(project), projectId);
@@ -82,23 +82,6 @@ export class SqlitePipelineStore implements PipelineStore {
     return (await this.#db.freeing(() => this.#db.runNow(sql, projectId))) > 0;
   }
 
-  setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
-    return this.#setOfProject(projectId, "$.retention", retention);
-  }
-
-  setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean> {
-    return this.#setOfProject(projectId, "$.logLimit", limit);
-  }
-
-  setTrustDemand(projectId: ProjectId, demand: TrustDemand): Promise<boolean> {
-    return this.#setOfProject(projectId, "$.trustDemand", demand);
-  }
-
-  async #setOfProject(projectId: ProjectId, path: string, value: object): Promise<boolean> {
-    const sql = "UPDATE projects SET body = json_set(body, ?, json(?)) WHERE project_id = ?";
-    return (await this.#db.run(sql, path, JSON.stringify(value), projectId)) > 0;
-  }
-
   create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
     const { pipelineId, projectId, name, createdAt, headRevisionId } = pipeline;
     return this.#db.addition(() => {
@@ -117,12 +100,13 @@ export class SqlitePipelineStore implements PipelineStore {
     });
   }
 
-  update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken"> {
-    return this.#db.transaction(() => {
+  update(pipeline: Pipeline, expected: Expected<Pipeline> = {}) {
+    return this.#db.transaction((): "updated" | "missing" | "nameTaken" | "moved" => {
       const stored = toPipeline(
         this.#db.getNow("SELECT body, head_revision_id FROM pipelines WHERE pipeline_id = ?", pipeline.pipelineId),
       );
       if (stored === undefined) return "missing";
+      if (!isAsExpected(stored, expected)) return "moved";
       if (this.#isNameTaken(pipeline)) return "nameTaken";
       const { createdBy, actor, createdAt } = stored;
       this.#db.runNow(
@@ -319,10 +303,10 @@ export function identityStore(db: Database): IdentityStore {
           JSON.stringify({ ...told, ...given }),
         );
       }),
-    changeAgent: (agentId, change) =>
+    changeAgent: (agentId, change, expected = {}) =>
       db.transaction(() => {
         const stored = findAgentNow(agentId);
-        if (stored === undefined) return false;
+        if (stored === undefined || !isAsExpected(stored, expected)) return false;
         const body = JSON.stringify({ ...stored, ...change });
         db.runNow("UPDATE agents SET body = ? WHERE agent_id = ?", body, agentId);
         return true;

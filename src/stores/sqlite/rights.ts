@@ -1,6 +1,7 @@
 /** Tenants, teams, bound rights, and the documents of tenants and projects in SQLite. */
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
+import { isAsExpected } from "../ports/expected.ts";
 import type { DocumentKind, DocumentOwner, DocumentStore, OwnedDocument } from "../ports/documents.ts";
 import { type Binding, type RightsStore, storedArea, type Team, type Tenant } from "../ports/rights.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
@@ -35,10 +36,11 @@ export function rightsStore(db: Database): RightsStore {
         db.runNow(sql, tenant.tenantId, tenant.name, JSON.stringify(tenant));
         return "created";
       }),
-    changeTenant: (tenantId, change) =>
+    changeTenant: (tenantId, change, expected = {}) =>
       db.transaction(() => {
         const stored = bodyOf<Tenant>(db.getNow("SELECT body FROM tenants WHERE tenant_id = ?", tenantId));
         if (stored === undefined) return "missing";
+        if (!isAsExpected(stored, expected)) return "moved";
         const tenant = { ...stored, ...change };
         if (isTenantNameTaken(tenant)) return "nameTaken";
         const sql = "UPDATE tenants SET name = ?, body = ? WHERE tenant_id = ?";
@@ -68,10 +70,11 @@ export function rightsStore(db: Database): RightsStore {
         db.runNow(sql, team.teamId, team.tenantId, team.name, JSON.stringify(team));
         return "created";
       }),
-    renameTeam: (teamId, name) =>
+    renameTeam: (teamId, name, expected = {}) =>
       db.transaction(() => {
         const stored = bodyOf<Team>(db.getNow("SELECT body FROM teams WHERE team_id = ?", teamId));
         if (stored === undefined) return "missing";
+        if (!isAsExpected(stored, expected)) return "moved";
         const team = { ...stored, name };
         if (isTeamNameTaken(team)) return "nameTaken";
         db.runNow("UPDATE teams SET name = ?, body = ? WHERE team_id = ?", name, JSON.stringify(team), teamId);
@@ -92,8 +95,12 @@ export function rightsStore(db: Database): RightsStore {
         asId<UserId>(row["user_id"] as string),
       ),
 
-    async bind(binding) {
+    async bind(binding, expected) {
       const { kind, id } = storedArea(binding.area);
+      if (expected !== undefined) {
+        const sql = `UPDATE bindings SET body = ? WHERE subject_id = ? AND area = ? AND area_id = ? AND body ->> '$.role' = ?`;
+        return (await db.run(sql, JSON.stringify(binding), binding.subjectId, kind, id, expected)) > 0;
+      }
       await db.run(
         "INSERT INTO bindings VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
         binding.subjectId,
@@ -101,6 +108,7 @@ export function rightsStore(db: Database): RightsStore {
         id,
         JSON.stringify(binding),
       );
+      return true;
     },
     async unbind(subjectId, area) {
       const { kind, id } = storedArea(area);

@@ -14,21 +14,27 @@ export function secretStore(db: Database): SecretStore {
       const inserted = await db.addition(() => db.runNow(insert, ...values));
       return inserted > 0 ? "created" : "exists";
     },
-    replace: (key, { keyId, sealed, updatedAt, updatedBy }) =>
+    replace: (key, { keyId, sealed, updatedAt, updatedBy }, expected) =>
       db.transaction(() => {
-        db.runNow(
+        const count = db.runNow(
           `UPDATE secrets SET version = version + 1, key_id = ?, sealed = ?, updated_at = ?, updated_by = ?
-           WHERE ${OF_KEY}`,
+           WHERE ${OF_KEY} AND version = coalesce(?, version)`,
           keyId,
           sealed,
           updatedAt,
           updatedBy,
           ...valuesOf(key),
           key.name,
+          expected ?? null,
         );
+        if (count === 0) return undefined;
         const row = db.getNow(`SELECT * FROM secrets WHERE ${OF_KEY}`, ...valuesOf(key), key.name);
         return row && toSecret(row);
       }),
+    async get(key) {
+      const row = await db.get(`SELECT * FROM secrets WHERE ${OF_KEY}`, ...valuesOf(key), key.name);
+      return row && toSecret(row);
+    },
     async find({ projectId, pipelineId }, names) {
       const rows = await db.all(
         `SELECT * FROM secrets WHERE project_id = ? AND pipeline_id IN ('', ?)

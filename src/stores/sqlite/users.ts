@@ -12,6 +12,7 @@ import {
   type User,
   userOf,
 } from "../ports/identity.ts";
+import { isAsExpected } from "../ports/expected.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import type { Database, Row } from "./database.ts";
 
@@ -73,10 +74,11 @@ export function userStore(db: Database): UserStore {
         ),
       ),
 
-    changeUser: (userId, change) =>
+    changeUser: (userId, change, expected = {}) =>
       db.transaction(() => {
         const stored = find(userId);
         if (stored === undefined) return "missing";
+        if (!isAsExpected(stored, expected)) return "moved";
         const user: User = { ...stored, ...change };
         if (isNameTaken(user)) return "nameTaken";
         if (!isActiveOwner(user) && isLastOwner(stored)) return "lastOwner";

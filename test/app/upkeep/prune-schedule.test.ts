@@ -136,7 +136,9 @@ describe("the schedule of retention", () => {
     const runs = [await addRun(pipelineId!, now - 3 * DAY_MS), await addRun(pipelineId!, now - 2 * DAY_MS)];
     await store.stores.pipelines.createProject({ projectId: "default" as ProjectId, name: "p", createdAt: 1 });
     expect(await pass({ runs: age })).to.equal(0);
-    await store.stores.pipelines.setRetention("default" as ProjectId, { runs: { ...UNBOUNDED, perPipeline: 1 } });
+    await store.stores.pipelines.changeProject("default" as ProjectId, {
+      retention: { runs: { ...UNBOUNDED, perPipeline: 1 } },
+    });
     expect(await pass({ runs: age })).to.equal(1);
     await store.stores.pipelines.delete(pipelineId!);
     now += 7 * 3_600_000;

@@ -221,7 +221,7 @@ function pruneTests(open: () => Promise<OpenedStores>): void {
     const { pipelines } = store.stores;
     const projectId = newId("prj");
     await pipelines.createProject({ projectId, name: "p", createdAt: 1 });
-    await pipelines.setRetention(projectId, { runs: UNBOUNDED });
+    await pipelines.changeProject(projectId, { retention: { runs: UNBOUNDED } });
     const [own, general] = [await newPipeline(projectId), await newPipeline()];
     const kept = await storePast(own, { daysAgo: 50, projectId });
     await storePast(own, { daysAgo: 1, projectId });

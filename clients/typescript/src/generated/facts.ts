@@ -2,6 +2,9 @@
 
 /** Paths whose POST takes an `Idempotency-Key`. */
 export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
+  "/users",
+  "/users/{userId}/tokens",
+  "/agents/registration-tokens",
   "/pipelines/{pipelineId}/runs/{runId}/rerun",
   "/pipelines/{pipelineId}/runs/{runId}/jobs/{jobId}/cancel",
   "/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/cancel",
@@ -16,9 +19,18 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines/{pipelineId}/spec/save",
   "/pipelines/{pipelineId}/trigger",
   "/pipelines/{pipelineId}/revisions/{revisionId}/restore",
+  "/projects/{projectId}/secrets",
+  "/pipelines/{pipelineId}/secrets",
   "/tenants/{tenantId}/webhooks",
   "/projects/{projectId}/webhooks",
   "/projects",
+  "/tenants",
+  "/tenants/{tenantId}/teams",
+  "/tenants/{tenantId}/service-accounts",
+  "/tenants/{tenantId}/service-accounts/{userId}/tokens",
+  "/projects/{projectId}/service-accounts",
+  "/projects/{projectId}/service-accounts/{userId}/tokens",
+  "/invitations",
 ]);
 
 /** A path and its parameter that may contain slashes. */
