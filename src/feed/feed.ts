@@ -17,11 +17,11 @@ export interface Feed {
    */
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
   /**
-   * As {@link subscribe}, for a channel to which nodes publish only while somebody follows it: says now and then that
-   * somebody does.
+   * As {@link subscribe}, for a channel to which nodes publish only while a client follows it: tells the other nodes
+   * now and then that one does.
    */
   follow(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
-  /** False while nobody is known to {@link follow} the channel, here or on another node: then nothing need be published. */
+  /** False while no node is known to {@link follow} the channel: then nothing need be published. */
   isFollowed(channel: string): boolean;
   close(): Promise<void>;
 }

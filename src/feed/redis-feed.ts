@@ -41,7 +41,7 @@ const HELLO_MS = 5_000;
 /** Messages wait at most this long for the feed's own hello to come back. */
 const HELD_MS = 1_000;
 
-/** Between two announcements that somebody follows a channel, and how long each of them counts. */
+/** Between two announcements that a node follows a channel, and how long each of them counts. */
 const ANNOUNCE_MS = 5_000;
 const ANNOUNCED_MS = 16_000;
 /** The second word of an announcement; the third is the channel. */

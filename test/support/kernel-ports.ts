@@ -39,7 +39,7 @@ export class RecordingPorts {
     size: () => Promise.resolve(this.offers.size),
   };
 
-  /** Channels that somebody follows. */
+  /** Channels that another node follows. */
   readonly followed = new Set<string>();
 
   readonly feed: Feed = {

@@ -17,7 +17,7 @@ import { StateLog, type StateChange } from "./state-log.ts";
 /** Between the starts of two reads of the store, unless a read takes so long that it would take a tenth of the time. */
 const READ_MS = 5_000;
 const READ_SHARE = 10;
-/** A feed that nobody follows is kept up to date for this long, so that a follower who comes back can resume. */
+/** A feed without followers is kept up to date for this long, so that a follower who comes back can resume. */
 const LINGER_MS = 30_000;
 /** An object changes at most four times a second for its followers. */
 const COALESCE_MS = 250;

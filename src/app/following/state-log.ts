@@ -1,8 +1,8 @@
-/** The newest change of each object of a state feed, in the order of the changes. Pure. */
+/** The newest change of each object of a state feed, in the order of the changes. */
 
 /** Objects that are over and remembered. */
 const KEPT_OVER = 10_000;
-/** Superseded entries that may wait until the log is made anew. */
+/** Superseded entries that may wait until the log is cleaned. */
 const SLACK = 1_000;
 
 export interface StateChange<T> {

@@ -48,7 +48,7 @@ export async function* followStates<T>(
         if (!isCaughtUp && known === undefined && (isRemoved || isOver(state))) continue;
         if (!(await sees(state))) continue;
         const isWanted = !isRemoved && (wants?.(state) ?? true);
-        // Of a client that resumes, nobody remembers what it was told before.
+        // What a client that resumes was told before is not known.
         const mayKnow = wants === undefined || told.delete(keyOf(state)) || (!isCaughtUp && known !== undefined);
         if (isWanted && wants !== undefined && !isOver(state)) told.add(keyOf(state));
         if (isWanted || mayKnow) yield { type: "change", change, revision: feed.revisionOf(last) };

@@ -48,7 +48,7 @@ describe("the kernel, when a fault meets it at the wrong moment,", () => {
     await performOwed({ stores, board, feed, mailboxes, clock: systemClock, shards: 16 }, head, head.owed);
   }
 
-  it("tells of a run's state only while somebody follows all runs, and then what is saved", async () => {
+  it("tells of a run's state only while a node follows all runs, and then what is saved", async () => {
     await kernel.open(SHARD, 1);
     const { followed, published } = world.ports;
     const hints = () => published.filter(({ channel }) => channel === RUNS_CHANNEL).map(({ payload }) => payload);
