@@ -35,6 +35,7 @@ import type { Quotas } from "./domain/quotas.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
+import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
 export type NodeRole = (typeof NODE_ROLES)[number];
@@ -74,6 +75,8 @@ export interface NodeConfig {
   readonly origins: readonly string[] | "*";
   /** The address that users call, without a path; null for the address of the listener. */
   readonly publicUrl: string | null;
+  /** Where the spans of ended runs are sent, the whole URL, and with which headers; null: nowhere. */
+  readonly traces: TraceTarget | null;
   /** The file with the OpenID Connect providers, or null. */
   readonly oidcFile: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
@@ -196,6 +199,7 @@ const nodeVariables = z
     MILLRACE_CALLS_PER_ADDRESS: wholeNumber(0, 1_000_000_000).default(600),
     MILLRACE_CORS_ORIGINS: origins.default([]),
     MILLRACE_PUBLIC_URL: publicUrl.optional(),
+    ...TRACE_SETTINGS,
     MILLRACE_OIDC_FILE: file,
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
@@ -348,6 +352,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     rateLimits: { token: read.MILLRACE_CALLS_PER_TOKEN || null, address: read.MILLRACE_CALLS_PER_ADDRESS || null },
     origins: read.MILLRACE_CORS_ORIGINS,
     publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
+    traces: traceTarget(read),
     oidcFile: read.MILLRACE_OIDC_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,

@@ -4,6 +4,7 @@
  * have a row here.
  */
 import { PROGRAM_SETTINGS } from "./program-settings.ts";
+import { TRACE_SETTING_ROWS } from "./trace-settings.ts";
 
 export interface Setting {
   readonly group: SettingGroup;
@@ -26,6 +27,7 @@ export const SETTING_GROUPS = [
   "Retention",
   "Logs",
   "Artifacts and caches",
+  "Traces",
   "Telling others",
   "Nodes and agents",
   "Agents",
@@ -341,6 +343,7 @@ export const SETTINGS = {
     without: "`info`; of `start`, in a file",
     meaning: "`debug`, `info`, `warn`, `error` or `silent`.",
   },
+  ...TRACE_SETTING_ROWS,
   ...PROGRAM_SETTINGS,
 } as const satisfies Record<string, Setting>;
 

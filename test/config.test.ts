@@ -34,6 +34,7 @@ describe("the environment", () => {
       rateLimits: { token: 1_000_000, address: 600 },
       origins: [],
       publicUrl: null,
+      traces: null,
       oidcFile: null,
       grpcReflection: true,
       agentsPerSecond: 100,
@@ -129,6 +130,32 @@ describe("the environment", () => {
       "MILLRACE_GRPC_TLS_KEY_FILE is required with MILLRACE_GRPC_TLS_CERT_FILE",
       "MILLRACE_METRICS_TLS_CERT_FILE is required with MILLRACE_METRICS_TLS_CLIENT_CA_FILE: callers show theirs over TLS alone",
     ]);
+  });
+
+  it("reads where traces are sent, under its own name and the common one", () => {
+    const read = (environment: Readonly<Record<string, string>>) => readNodeConfig(environment).traces;
+    expect(read({ MILLRACE_OTLP_ENDPOINT: "http://a:4318", OTEL_EXPORTER_OTLP_ENDPOINT: "http://b" })).to.deep.equal({
+      url: "http://a:4318/v1/traces",
+      headers: {},
+      serviceName: "millrace",
+    });
+    expect(
+      read({
+        OTEL_EXPORTER_OTLP_ENDPOINT: "https://b/otlp/v1/traces/",
+        OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Basic%20abc=,x=1",
+        OTEL_SERVICE_NAME: "ci",
+      }),
+    ).to.deep.equal({
+      url: "https://b/otlp/v1/traces",
+      headers: { authorization: "Basic abc=", x: "1" },
+      serviceName: "ci",
+    });
+    for (const wrong of ["collector:4318", "ftp://a", "http://u:p@a"]) {
+      expect(() => read({ MILLRACE_OTLP_ENDPOINT: wrong }), wrong).to.throw("MILLRACE_OTLP_ENDPOINT");
+    }
+    for (const wrong of ["a", "a=%", "a b=c"]) {
+      expect(() => read({ OTEL_EXPORTER_OTLP_HEADERS: wrong }), wrong).to.throw("OTEL_EXPORTER_OTLP_HEADERS");
+    }
   });
 
   it("reads the address that users call, and refuses one with a path, a user or another scheme", () => {

@@ -357,7 +357,9 @@ export class Activation {
       this.#grace = NO_GRACE;
     }
     if (this.#unperformed.length > 0) {
-      await performOwed(this.#context, loaded.head, afterCreator(this.#grace, this.#unperformed));
+      // After a save, the saved snapshot is the one in memory.
+      const { head } = this.#loaded ?? loaded;
+      await performOwed(this.#context, head, afterCreator(this.#grace, this.#unperformed));
       this.#unperformed = [];
     }
     const current = this.#loaded;

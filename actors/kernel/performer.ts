@@ -10,7 +10,14 @@ import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { AgentId, RootId, RunId } from "../../src/domain/ids.ts";
-import { agentChannel, commandChannel, type Feed, runChannel } from "../../src/feed/feed.ts";
+import {
+  agentChannel,
+  commandChannel,
+  type Feed,
+  runChannel,
+  type RunHint,
+  RUNS_CHANNEL,
+} from "../../src/feed/feed.ts";
 import type { AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
@@ -44,8 +51,17 @@ export async function performOwed(
     // The calls are made in order without waiting in between: each connection keeps the order of its calls.
     const calls = part.map(({ effect }) => performOne(ports, head, effect));
     const published = eventsOf(head, part).map((event) => ports.feed.publish(runChannel(event.runId), event));
+    if (published.length > 0 && ports.feed.isFollowed(RUNS_CHANNEL)) {
+      published.push(ports.feed.publish(RUNS_CHANNEL, hintOf(head)));
+    }
     await Promise.all([...calls, ...published, storeCommands(ports, part)]);
   }
+}
+
+/** What those who follow many runs hear of one that has published events. */
+function hintOf({ rootId, version, eventNumber, summary }: AggregateHead<RootId>): RunHint {
+  const { pipelineId, projectId, status, bound, waits } = summary;
+  return { runId: rootId as RunId, pipelineId, projectId, status, bound, waits, version, eventNumber };
 }
 
 /** Stores the commands one after the other, so that a member never leaves a group before it has entered. */

@@ -18,6 +18,7 @@ import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import type { Meters } from "../telemetry/meters.ts";
+import type { SpanSink } from "../telemetry/spans.ts";
 
 export interface AppContext {
   /** The truth: everything that has to survive a restart. */
@@ -42,6 +43,8 @@ export interface AppContext {
   readonly log: Logger;
   /** Hears of each run that is created here. Absent: no part of this process needs to know. */
   readonly begunRuns?: BegunRuns;
+  /** Takes the spans of ended runs. Absent: no receiver is configured. */
+  readonly spans?: SpanSink;
   /** Counts what this node does. Absent: nothing reads the counts. */
   readonly meters?: Meters;
   /** Number of mailbox shards; fixed for a deployment. */

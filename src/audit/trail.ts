@@ -69,6 +69,11 @@ export class Trail {
     this.#actor = start.actor;
   }
 
+  /** The id of the call, for logs; null when it has none. */
+  get requestId(): string | null {
+    return this.#start.requestId;
+  }
+
   /** Whom a login has proved. */
   proved(actor: Actor): void {
     this.#actor = actor;

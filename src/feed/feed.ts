@@ -2,7 +2,8 @@
  * The feed: publish and subscribe for live events, log lines and notices. Messages are hints and may be lost: a reader
  * of the feed reads the store when it finds a gap.
  */
-import type { AgentId, CommandId, RunId, StepRunId } from "../domain/ids.ts";
+import type { AgentId, CommandId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
+import type { RunStatus } from "../domain/status.ts";
 
 /** Stops a subscription; idempotent. */
 export type Unsubscribe = () => Promise<void>;
@@ -15,9 +16,32 @@ export interface Feed {
    * order.
    */
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
+  /**
+   * As {@link subscribe}, for a channel to which nodes publish only while a client follows it: tells the other nodes
+   * now and then that one does.
+   */
+  follow(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
+  /** False while no node is known to {@link follow} the channel: then nothing need be published. */
+  isFollowed(channel: string): boolean;
   close(): Promise<void>;
 }
 
+/** What a run is after a save, for those who follow many runs. A hint: the store has the truth. */
+export interface RunHint {
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  readonly projectId: ProjectId;
+  readonly status: RunStatus;
+  readonly bound: boolean;
+  /** `waits` of the summary of the run. */
+  readonly waits: unknown;
+  /** Number of the save, and of the newest event in it. */
+  readonly version: number;
+  readonly eventNumber: number;
+}
+
+/** Each message is one {@link RunHint}. Only published while it is followed. */
+export const RUNS_CHANNEL = "runs";
 /** Each message is one `RunEvent`. */
 export const runChannel = (runId: RunId): string => `run:${runId}`;
 /** Each message is an array of `LogLine`. */

@@ -6,6 +6,7 @@ import type { GrantedStep } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LogLimit } from "../domain/retention.ts";
+import { traceparentOf } from "../telemetry/trace-ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
 import { MAX_DISPATCH_WORK, WorkBudget } from "../domain/work-budget.ts";
 import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
@@ -169,7 +170,13 @@ export class DispatchBuilder {
       uses: step.uses,
       action: step.action,
       argsJson: JSON.stringify(step.args),
-      env: [...step.jobEnv, ...step.env, ...millraceEnv(plan, name, origin), ...identity.env],
+      env: [
+        ["TRACEPARENT", traceparentOf(runId, granted.stepRunId)],
+        ...step.jobEnv,
+        ...step.env,
+        ...millraceEnv(plan, name, origin),
+        ...identity.env,
+      ],
       workingDirectory: step.workingDirectory,
       timeoutMs: planned.timeoutMs ?? 0,
       cancelGraceMs: job.cancelGraceMs,

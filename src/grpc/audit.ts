@@ -3,6 +3,7 @@ import type { ServerUnaryCall } from "@grpc/grpc-js";
 import type { ObjectKind } from "../audit/entry.ts";
 import { type RecordedChange, Trail, type TrailStart } from "../audit/trail.ts";
 import { actorOf, trailGround } from "../app/audit-ground.ts";
+import { givenTraceparent } from "../app/given-traceparent.ts";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { CallFacts } from "./calls.ts";
@@ -65,7 +66,8 @@ export async function withTrail<T>(
   const start = { operation, actor: actorOf(caller), from: originOf(call), requestId };
   const trail = new Trail(trailGround(context), start);
   try {
-    const answer = await serve({ ...facts, caller: { ...caller, trail } });
+    const traceparent = givenTraceparent(call.metadata.get("traceparent")[0]?.toString());
+    const answer = await serve({ ...facts, caller: { ...caller, trail, ...traceparent } });
     await trail.close(objectOf(call.request));
     return answer;
   } catch (error) {

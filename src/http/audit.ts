@@ -3,6 +3,7 @@ import { Trail, type RecordedChange, type TrailGround } from "../audit/trail.ts"
 import type { ObjectKind } from "../audit/entry.ts";
 import { actorOf } from "../app/audit-ground.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { givenTraceparent } from "../app/given-traceparent.ts";
 import type { AddressOf } from "./caller-address.ts";
 import type { Recorder } from "./route.ts";
 import type { ApiContext } from "./request/state.ts";
@@ -32,7 +33,7 @@ export function recorderOf(ground: TrailGround, addressOf: AddressOf): Recorder 
       const { caller, requestId } = ctx.state;
       const from = originOf(ctx, addressOf);
       const trail = new Trail(ground, { operation: name, actor: actorOf(caller), from, requestId });
-      ctx.state.caller = { ...caller, trail };
+      ctx.state.caller = { ...caller, trail, ...givenTraceparent(ctx.get("traceparent")) };
       try {
         await handle(ctx);
         await trail.close(objectOf(ctx.params));

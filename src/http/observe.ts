@@ -27,7 +27,9 @@ export function observeRequests(context: AppContext, registry: Registry): Middle
     // The pattern of the route, never the path: each id and each mistyped path would become a time series.
     const route = String(ctx["_matchedRoute"] ?? "none");
     seconds.of(`${method} ${route} ${status}`).observe(elapsedMs / 1_000);
-    context.log.debug({ requestId: ctx.state.requestId, method, path: ctx.path, status, elapsedMs }, "answered");
+    const { runId, jobId, stepRunId } = (ctx["params"] ?? {}) as Readonly<Record<string, string | undefined>>;
+    const { requestId } = ctx.state;
+    context.log.debug({ requestId, runId, jobId, stepRunId, method, path: ctx.path, status, elapsedMs }, "answered");
   };
 }
 

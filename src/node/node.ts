@@ -42,6 +42,7 @@ import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
 import { packageVersion } from "./package-root.ts";
 import { clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
+import { startExporter } from "./traces.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
 import { checkMailboxes, startEdge, startGateway, startWorker } from "./roles.ts";
 import { readOrMakeSigningKey } from "./signing-key.ts";
@@ -162,7 +163,7 @@ async function startParts(
   const registry = new Registry();
   teardown.add("the measurement of the event loop", registerProcessMetrics(registry, packageVersion()));
   registerCallMetrics(registry, meters);
-  const onTurnSaved = registerStartMetrics(registry, meters);
+  const onTurnSaved = registerStartMetrics(registry, meters, log);
   const begunRuns = new BegunRuns();
   begunRuns.listen(({ aggregate: { actors, head } }) => {
     meters.runsCreated.add(head.origin.trigger.kind);
@@ -170,6 +171,10 @@ async function startParts(
   });
   const threads = new Threads(log);
   teardown.add("the threads for definitions", () => threads.close());
+  const spans =
+    config.traces === null || !has("worker")
+      ? undefined
+      : startExporter(config.traces, { clock, log, registry }, teardown);
   const context: ClusterContext = {
     stores,
     feed,
@@ -185,6 +190,7 @@ async function startParts(
     log,
     begunRuns,
     meters,
+    ...(spans && { spans }),
     shards: shardCount,
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,

@@ -289,6 +289,21 @@ export const FAMILIES = {
     labels: {},
     from: "gateway",
   },
+  millrace_deliveries_total: {
+    type: "counter",
+    help: "Requests that tell receivers of webhooks an event",
+    labels: {
+      outcome:
+        "`delivered`, `failed` (tried again later), `lost` (failed for days and given up), `gone` (the receiver wants nothing more)",
+    },
+    from: "worker",
+  },
+  millrace_spans_total: {
+    type: "counter",
+    help: "Spans of ended runs, where a receiver of traces is configured",
+    labels: { outcome: "`sent`, `dropped` (the buffer was full), `refused` (by the receiver)" },
+    from: "worker",
+  },
   millrace_viewers: { type: "gauge", help: "Open WebSocket connections", labels: {}, from: "edge" },
   millrace_viewer_subscriptions: {
     type: "gauge",

@@ -47,9 +47,10 @@ export function registerRunMeters(registry: Registry, meters: Meters): void {
   register(registry, "millrace_step_seconds", () => split(meters.stepSeconds.all, ["status"]));
 }
 
-/** Registers the turns of a worker. */
-export function registerTurnMeters(registry: Registry, { turns }: Meters): void {
+/** Registers the turns of a worker, and its deliveries to receivers of webhooks. */
+export function registerTurnMeters(registry: Registry, { turns, deliveries }: Meters): void {
   registerOne(registry, "millrace_turn_seconds", () => turns);
+  register(registry, "millrace_deliveries_total", () => split(deliveries.all, ["outcome"]));
 }
 
 /** Registers the calls that a gateway answers, and the log lines that it stores. */

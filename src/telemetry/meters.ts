@@ -66,6 +66,8 @@ export class Meters {
   readonly jobsEnded = new Tally();
   readonly stepsEnded = new Tally();
   readonly stepSeconds = new Histograms("millrace_step_seconds");
+  /** Requests to receivers of webhooks, by outcome. */
+  readonly deliveries = new Tally();
   /** `lines` and `bytes` of steps' logs that this node has stored. */
   readonly totals = { jobsStarted: 0, lines: 0, bytes: 0 };
 }

@@ -30,7 +30,7 @@ const CHECKS = [
  * An upgrade to WebSocket is no call; an event stream does not end; a login that is refused as one of too many waits for seconds; and the tool makes no
  * packages.
  */
-const LEFT_OUT = ["openWebSocket", "login", "pushPlugin", "followRun"];
+const LEFT_OUT = ["openWebSocket", "login", "pushPlugin", "followRun", "followRuns", "followAgents"];
 const MAX_SECONDS = 80;
 
 await installTool();

@@ -146,6 +146,43 @@ describe("the command line for a server", function () {
     expect(await run(["runs", "--since", "yesterday"])).to.include({ code: 2 });
   });
 
+  it("changes settings and variables, sends files, and shows who did it", async () => {
+    const set = await run(["settings", "set", "log.lines", "5000", "--project", "default"]);
+    expect(set, set.stderr).to.include({ code: 0, stdout: "log.lines is 5000, from the level project\n" });
+    await json(["settings", "set", "jobs.api", "read", "--project", "default"]);
+    const unset = await json(["settings", "unset", "jobs.api", "--project", "default"]);
+    const own = unset.settings.filter((one: { own: boolean }) => one.own);
+    expect(own).to.deep.equal([{ name: "log.lines", value: 5_000, source: "project", own: true }]);
+    const wrong = await run(["settings", "set", "log.line", "1"]);
+    expect(wrong).to.include({ code: 2 });
+    expect(wrong.stderr).to.contain("the settings are retention.runs");
+    await json(["variables", "set", "REGION", "north = up"]);
+    expect((await run(["variables"])).stdout).to.match(/^NAME +VALUE +CHANGED +BY\nREGION +north = up +\S+ +admin\n$/);
+    expect(await json(["variables", "--tenant", "default"])).to.deep.equal([]);
+
+    // More than one part.
+    const content = Buffer.alloc(9 * 1_024 * 1_024, "0123456789");
+    const [file, copy] = [join(world.folder, "digits.txt"), join(world.folder, "copy.txt")];
+    await writeFile(file, content);
+    const { uploadId } = await json(["uploads", "put", file, "--type", "text/plain"]);
+    expect(await run(["uploads", "get", uploadId, "--output", copy])).to.include({ code: 0 });
+    expect((await readFile(copy)).equals(content)).to.equal(true);
+    expect(await json(["uploads"])).to.have.nested.property("[0].status", "stored");
+    await json(["uploads", "delete", uploadId]);
+    expect(await run(["uploads", "get", uploadId])).to.include({ code: 5 });
+
+    const shown = await run(["audit", "--operation", "setProjectSettings", "--since", "1h"]);
+    expect(shown.stdout).to.contain("jobs.api: read -> null").and.to.contain("log.lines: null -> 5000");
+    const lines = (await run(["audit", "export", "--operation", "putProjectVariable"])).stdout.trim().split("\n");
+    const entries = lines.map((line) => JSON.parse(line));
+    expect(entries.map(({ object, before, after }) => [object, before, after])).to.deep.equal([
+      [{ kind: "variable", id: "project/default/REGION", name: "REGION" }, null, { bytes: 10 }],
+    ]);
+    const stats = await run(["stats", "hello"]);
+    expect(stats, stats.stderr).to.include({ code: 0 });
+    expect(stats.stdout).to.match(/^NAME +ENDED +SUCCESS +FLAKY +P50 +P95 +AGENT P95\nhello +\d/);
+  });
+
   it("goes on watching when the server was gone, and says so", async () => {
     const proxy = await TcpProxy.start(Number(new URL(url).port));
     try {

@@ -111,7 +111,8 @@ async function storeRuns(path: string): Promise<readonly StoredRun[]> {
   const stores = await openSqliteStores({ path });
   try {
     const nothing = () => Promise.resolve();
-    const feed = { publish: nothing, close: nothing, subscribe: () => Promise.resolve(nothing) };
+    const subscribe = () => Promise.resolve(nothing);
+    const feed = { publish: nothing, close: nothing, subscribe, follow: subscribe, isFollowed: () => false };
     const context = { stores, feed, clock: systemClock, log: silentLog } as Partial<AppContext> as AppContext;
     const pipelineId = newId("pl");
     const projectId = asId<ProjectId>("default");

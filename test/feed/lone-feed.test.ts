@@ -125,4 +125,19 @@ describe("the feed of a node that is alone", function () {
     await probe.call("CLIENT", "KILL", "TYPE", "pubsub");
     await until("both have said hello", async () => Number(await publications()) === before + 2);
   });
+
+  it("knows what other nodes follow, also those that have followed before it came, and nothing else", async () => {
+    const other = openFeed(() => false);
+    expect(feed.isFollowed("many")).to.equal(false);
+    const heard: unknown[] = [];
+    const leave = await other.follow("many", (payload) => heard.push(payload));
+    await until("the feed knows", () => feed.isFollowed("many"));
+    expect(feed.isFollowed("others")).to.equal(false);
+    await feed.publish("many", 1);
+    await until("the follower hears", () => heard.length === 1);
+    const late = openFeed(() => false);
+    await until("the late feed knows", () => late.isFollowed("many"));
+    await leave();
+    expect(other.isFollowed("many")).to.equal(false);
+  });
 });

@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { asId, type RunId } from "../../src/domain/ids.ts";
 import { GRANT, saveTurn } from "../support/stored-runs.ts";
-import { Gateway } from "./gateway.ts";
+import { bearer, Gateway } from "./gateway.ts";
 import { decideNext, newPipeline, newRun, savedPipeline, SHELL } from "./pipeline-samples.ts";
 import { refusalOf, tokenOf, UserCalls } from "./user-calls.ts";
 
@@ -56,6 +56,19 @@ describe("runs over gRPC", () => {
     expect(await calls.pipeline("findRuns", { ...none })).to.deep.equal({ runs: [], next: "" });
     const filtered = await calls.pipeline("listPipelineRuns", { pipelineId, status: "RUN_STATUS_PAUSED" });
     expect(filtered).to.deep.equal({ runs: [], total: 0n });
+  });
+
+  it("keep the trace context of their trigger, if it is one", async () => {
+    const pipelineId = await savedPipeline(calls);
+    const contextOf = async (traceparent: string) => {
+      const metadata = bearer(await tokenOf(gateway.context, "owner"));
+      metadata.set("traceparent", traceparent);
+      const { runId } = await calls.pipeline("triggerPipeline", { pipelineId }, metadata);
+      return (await gateway.context.stores.aggregates.loadHead(runId as RunId))!.origin.traceparent;
+    };
+    const given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    expect(await contextOf(given)).to.equal(given);
+    expect(await contextOf(given.toUpperCase())).to.equal(undefined);
   });
 
   it("are shown with their jobs, steps, waits and times", async () => {

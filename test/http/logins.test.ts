@@ -42,6 +42,23 @@ describe("wrong logins over HTTP", () => {
     expect((await login("192.0.2.2", "ann", PASSWORD)).status).to.equal(200);
   });
 
+  it("take as long for a name that no user has, so that no name is learned from the time", async () => {
+    await edge.call("POST", "/api/v1/users", { body: { name: "cid", role: "viewer", password: PASSWORD } });
+    const timeOf = async (name: string, address: string): Promise<number> => {
+      const start = performance.now();
+      expect((await login(address, name, "wrong")).status).to.equal(401);
+      return performance.now() - start;
+    };
+    let [known, unknown] = [Infinity, Infinity];
+    // By turns, so that both meet the same load of the machine.
+    for (let turn = 0; turn < 6; turn++) {
+      known = Math.min(known, await timeOf("cid", `203.0.113.${100 + turn}`));
+      unknown = Math.min(unknown, await timeOf("no-such-user", `203.0.113.${100 + turn}`));
+    }
+    // Without the work of a hash, an answer takes a small part of this.
+    expect(unknown).to.be.greaterThan(known / 3);
+  });
+
   it("leave no more than 32 logins in hand", async () => {
     const addresses = Array.from({ length: 60 }, (_, index) => `198.18.0.${index}`);
     const answers = await Promise.all(addresses.map((address) => login(address, `user of ${address}`, "wrong")));

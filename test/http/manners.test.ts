@@ -227,6 +227,12 @@ describe("calls over HTTP", () => {
         "/pipelines/:pipelineId/plan": "changes nothing",
         "/plugins": "a repeat of the same package changes nothing",
         "/cluster/dead-letters/:id/redrive": "creates nothing",
+        ...Object.fromEntries(
+          ["/tenants/:tenantId", "/projects/:projectId"].flatMap((owner) => [
+            [`${owner}/webhooks/:webhookId/rotate-secret`, "a further secret takes the place of the earlier one"],
+            [`${owner}/webhooks/:webhookId/deliveries/:deliveryId/redeliver`, "sends what is stored"],
+          ]),
+        ),
       };
       const without = [...API_ROUTES, ...SESSION_ROUTES].filter(
         ({ method, acceptsKey }) => method === "POST" && !acceptsKey,

@@ -6,6 +6,7 @@ import { addressRule, type Network } from "../../src/outgoing/addresses.ts";
 import { requestSender } from "../../src/outgoing/requests.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { resealWebhooks } from "../../src/secrets/rotation.ts";
+import { Meters } from "../../src/telemetry/meters.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { type ReceivedRequest, startReceiver, type TestReceiver } from "../support/receiver.ts";
 import { TEST_KEY } from "../support/secrets.ts";
@@ -19,6 +20,7 @@ describe("webhooks over HTTP", () => {
   let receiver: TestReceiver;
   let dispatcher: Dispatcher;
   let tenantId: string;
+  const meters = new Meters();
   before(async () => {
     edge = await openTestEdge();
     receiver = await startReceiver();
@@ -38,7 +40,7 @@ describe("webhooks over HTTP", () => {
   /** It owns all shards of the installation. */
   function newDispatcher(allowed: readonly Network[] = [{ address: "127.0.0.1", bits: 32 }]): Dispatcher {
     const shards = Array.from({ length: edge.context.shards }, (_, shard) => shard);
-    return new Dispatcher(edge.context, () => shards, requestSender(addressRule(allowed)));
+    return new Dispatcher({ ...edge.context, meters }, () => shards, requestSender(addressRule(allowed)));
   }
   const send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     edge.call(method, `/api/v1${path}`, { ...(body === undefined ? {} : { body }), ...(headers && { headers }) });
@@ -125,7 +127,9 @@ describe("webhooks over HTTP", () => {
     const { secret } = await newWebhook(projectId, { types: ["svc.pipeline.*"] });
     await call("POST", `/tenants/${tenantId}/webhooks`, { url: `${receiver.url}/tenant`, types: ["svc.job.*"] });
     const runId = await trigger();
+    const before = meters.deliveries.all.get("delivered") ?? 0;
     const received = await deliver();
+    expect(meters.deliveries.all.get("delivered"), "in the metrics").to.equal(before + 3);
     expect(received.map((one) => [one.path, parsed(one).type])).to.have.deep.members([
       ["/hook", "svc.pipeline.created"],
       ["/hook", "svc.pipeline.started"],

@@ -11,7 +11,10 @@ import type { StartedNode } from "../../src/node/node.ts";
 import { FAMILIES, type Family } from "../../src/telemetry/families.ts";
 import { SILENT, TestAgent } from "../agent/test-agent.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { until } from "../support/until.ts";
+import type { RunId, StepRunId } from "../../src/domain/ids.ts";
+import { traceIdOf } from "../../src/telemetry/trace-ids.ts";
 
 const WAIT_MS = 400;
 
@@ -22,23 +25,30 @@ describe("an installation without a free agent", function () {
   let worker: StartedNode;
   let agent: TestAgent | undefined;
   let agentDir: string;
+  let receiver: OtlpReceiver;
 
   before(async () => {
     nodes = await openTestNodes({ shards: 4 });
     edge = await nodes.start("edge,gateway");
-    worker = await nodes.start("worker");
+    receiver = await startOtlpReceiver();
+    worker = await nodes.start("worker", {
+      MILLRACE_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-key=a%20b",
+      MILLRACE_PUBLIC_URL: "https://ci.example",
+    });
     agentDir = await mkdtemp(join(tmpdir(), "millrace-agent-"));
   });
   after(async () => {
     await agent?.kill();
     await nodes.close();
+    await receiver.close();
     await rm(agentDir, { recursive: true, force: true });
   });
 
-  async function call<T>(path: string, body?: object): Promise<T> {
+  async function call<T>(path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<T> {
     const response = await fetch(`http://${edge.http}/api/v1/pipelines${path}`, {
       method: body === undefined ? "GET" : "POST",
-      headers: { authorization: `Bearer ${edge.adminToken}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${edge.adminToken}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = (await response.json()) as { detail: T };
@@ -196,8 +206,71 @@ describe("an installation without a free agent", function () {
     }
   });
 
+  it("sends the trace of each ended run, linked to its trigger and handed on to its steps", async () => {
+    const { pipelineId } = await call<{ pipelineId: string }>("", { name: "traced" });
+    const script = "echo $TRACEPARENT; sleep 0.1";
+    const jobs = [
+      { name: "good", steps: [{ name: "say", uses: "shell", args: { script } }] },
+      { name: "bad", needs: ["good"], steps: [{ name: "fail", uses: "shell", args: { script: "exit 3" } }] },
+    ];
+    await call(`/${pipelineId}/spec/save`, { spec: { jobs } });
+    const [trace, parent] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+    const { runId } = await call<{ runId: string }>(
+      `/${pipelineId}/trigger`,
+      {},
+      { traceparent: `00-${trace}-${parent}-01`, "x-request-id": "traced-call" },
+    );
+    const created = nodes.logged.find(
+      ({ message, fields }) => message === "a run is created" && fields["runId"] === runId,
+    );
+    expect(created!.fields).to.include({ requestId: "traced-call", pipelineId });
+    const spans = await until(
+      "the spans have come",
+      () => {
+        const ofRun = receiver.spans.filter(({ traceId }) => traceId === traceIdOf(runId as RunId));
+        return ofRun.length > 0 && ofRun;
+      },
+      60_000,
+    );
+    expect(receiver.faults).to.deep.equal([]);
+    expect(receiver.headers).to.include({ "x-key": "a b" });
+    const byName = Object.fromEntries(spans.map((span) => [span.name, span]));
+    expect(Object.keys(byName)).to.have.members(["RUN traced", "good", "say", "bad", "fail"]);
+    const [run, good, say, bad, fail] = ["RUN traced", "good", "say", "bad", "fail"].map((name) => byName[name]!);
+    expect(run).to.deep.include({ kind: 2, links: [{ traceId: trace, spanId: parent, flags: 1 }] });
+    expect(run).not.to.have.property("parentSpanId");
+    expect([good, bad].map((job) => job!.parentSpanId)).to.deep.equal([run!.spanId, run!.spanId]);
+    expect([say!.parentSpanId, fail!.parentSpanId]).to.deep.equal([good!.spanId, bad!.spanId]);
+    expect(run!.status!.code).to.equal(2);
+    expect(good).not.to.have.property("status");
+    expect(textsOf(run!)).to.include({
+      "cicd.pipeline.name": "traced",
+      "cicd.pipeline.run.id": runId,
+      "cicd.pipeline.result": "failure",
+      "cicd.pipeline.run.url.full": `https://ci.example/api/v1/pipelines/runs/${runId}`,
+    });
+    expect(textsOf(fail!)).to.include({
+      "cicd.pipeline.task.name": "fail",
+      "cicd.pipeline.task.run.result": "failure",
+      "process.exit.code": "3",
+    });
+    const statuses = nodes.logged.filter(({ fields }) => fields["runId"] === runId && "status" in fields);
+    const ofObjects = statuses.map(({ message, fields }) => `${message} ${String(fields["status"])}`);
+    expect(ofObjects).to.include.members(["the status of a step success", "the status of a job failed"]);
+    expect(ofObjects.at(-1)).to.equal("the status of a run failed");
+    const stepRunId = textsOf(say!)["cicd.pipeline.task.run.id"] as StepRunId;
+    const lines = await edge.context.stores.logs.read(stepRunId, 1, 10);
+    expect(lines.map(({ content }) => content)).to.deep.equal([`00-${say!.traceId}-${say!.spanId}-01`]);
+    expect((await scrape("millrace_spans_total"))['{outcome="sent"}']).to.be.at.least(5);
+  });
+
   const scrapeAll = async (node: StartedNode) => (await fetch(`http://${node.metrics}/metrics`)).text();
 });
+
+/** The attributes of a span whose values are texts or whole numbers. */
+function textsOf({ attributes }: ReceivedSpan): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value["stringValue"] ?? value["intValue"]]));
+}
 
 /** Every series belongs to a family of the table, and has the labels of that family and no other. */
 function checkLine(line: string): void {

@@ -225,6 +225,14 @@ describe("the stored format", () => {
       .that.includes({ reason: "unavailable" });
   });
 
+  it("writes the trace context of a trigger, and leaves it out of schema 6", () => {
+    const { origin } = sampleAggregate().head;
+    const traced = { ...origin, traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" };
+    const { schema } = STORED_FORMAT;
+    expect(STORED_FORMAT.write("origin", traced, schema)).to.deep.equal(traced);
+    expect(STORED_FORMAT.write("origin", traced, schema - 1)).to.deep.equal(origin);
+  });
+
   it("refuses to write permissions of a job as schema 6", () => {
     const [spec] = jobSpecsOf(PLAN);
     const permissions = { idToken: true, api: null, environment: null };

@@ -39,9 +39,14 @@ export class RecordingPorts {
     size: () => Promise.resolve(this.offers.size),
   };
 
+  /** Channels that another node follows. */
+  readonly followed = new Set<string>();
+
   readonly feed: Feed = {
     publish: (channel, payload) => this.#call(() => void this.published.push({ channel, payload })),
     subscribe: (): Promise<Unsubscribe> => Promise.resolve(() => Promise.resolve()),
+    follow: () => Promise.resolve(() => Promise.resolve()),
+    isFollowed: (channel) => this.followed.has(channel),
     close: () => Promise.resolve(),
   };
 

@@ -90,6 +90,8 @@ export class SteppedNode {
       feed: {
         publish: (channel, payload) => Promise.resolve(this.#publish(channel, payload)),
         subscribe: (channel, listener) => Promise.resolve(this.#subscribe(channel, listener)),
+        follow: () => Promise.resolve(() => Promise.resolve()),
+        isFollowed: () => false,
         close: () => Promise.resolve(),
       },
     };

@@ -17,7 +17,7 @@ import {
 } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
-import { runChannel } from "../../src/feed/feed.ts";
+import { runChannel, type RunHint, RUNS_CHANNEL } from "../../src/feed/feed.ts";
 import type { Aggregate, AggregateHead, RunSummary, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import { jobSpecsOf } from "./plans.ts";
 
@@ -96,8 +96,19 @@ export async function saveTurn(context: AppContext, { runId }: StoredRun, turn: 
     events,
   });
   if (saved !== "saved") throw new Error("another writer saved the run");
-  if (turn.published !== false) for (const event of events) await context.feed.publish(runChannel(runId), event);
+  if (turn.published === false) return events;
+  for (const event of events) await context.feed.publish(runChannel(runId), event);
+  await publishHint(context, { runId });
   return events;
+}
+
+/** Tells those who follow all runs what the run is now, as its owner does after a save. */
+export async function publishHint(context: AppContext, { runId }: Pick<StoredRun, "runId">): Promise<void> {
+  if (!context.feed.isFollowed(RUNS_CHANNEL)) return;
+  const { version, eventNumber, summary } = (await context.stores.aggregates.loadHead(runId))!;
+  const { pipelineId, projectId, status, bound, waits } = summary;
+  const hint: RunHint = { runId, pipelineId, projectId, status, bound, waits, version, eventNumber };
+  await context.feed.publish(RUNS_CHANNEL, hint);
 }
 
 /** The event that an actor publishes when a step changes. */

@@ -5,7 +5,10 @@
 import type { RunsContext } from "../runs/context.ts";
 import type { FollowingContext } from "./context.ts";
 import { type FollowerBounds, FollowerLimits } from "./follower-limits.ts";
+import { AgentPresenceFeed } from "./agent-presence-feed.ts";
 import { RunEventFeed } from "./run-event-feed.ts";
+import { runStates, type RunStateOfSave } from "./run-states.ts";
+import { StateFeed } from "./state-feed.ts";
 
 /** What live channels work with. */
 export type LiveContext = FollowingContext & RunsContext & { readonly eventNamespace: string };
@@ -13,11 +16,15 @@ export type LiveContext = FollowingContext & RunsContext & { readonly eventNames
 export class Followers {
   readonly context: LiveContext;
   readonly runEvents: RunEventFeed;
+  readonly runs: StateFeed<RunStateOfSave>;
+  readonly agents: AgentPresenceFeed;
   readonly limits: FollowerLimits;
 
   constructor(context: LiveContext, bounds: Partial<FollowerBounds> = {}) {
     this.context = context;
     this.runEvents = new RunEventFeed(context);
+    this.runs = new StateFeed(context, runStates(context));
+    this.agents = new AgentPresenceFeed(context);
     this.limits = new FollowerLimits(bounds);
   }
 }

@@ -47,6 +47,8 @@ export const ENDED: LiveMessage = { type: "ended", json: "null", after: null };
 
 /** An id among the parameters of a channel. */
 export const idParam = z.string().min(1).max(64);
+/** `after` of a state feed. Opaque. */
+export const revisionParam = z.string().max(100);
 /** `after` of a channel whose messages have numbers: over WebSocket it may be a number too. */
 export const afterNumber = z
   .union([z.string().regex(/^\d{1,15}$/, "must be a whole number"), z.int().min(0)])

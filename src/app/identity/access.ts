@@ -51,6 +51,8 @@ export interface UserCaller {
   readonly isJob?: boolean;
   /** What the caller's proof stands on. */
   readonly standing?: Standing;
+  /** The W3C `traceparent` of the call; absent without a valid one. */
+  readonly traceparent?: string;
   readonly trail?: CallTrail;
 }
 

@@ -2,5 +2,5 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What statistics are counted with and read from. */
-export type StatisticsContext = Pick<AppContext, "clock"> &
+export type StatisticsContext = Pick<AppContext, "clock" | "spans" | "publicUrl"> &
   WithStores<"aggregates" | "plans" | "statistics" | "pipelines" | "rights" | "documents">;

@@ -1,13 +1,15 @@
 /**
  * Counts runs that have ended, some at a time, after their end: so a run costs no statement more. The store marks them in
- * the same transaction, so each is counted once. Runs that older releases have stored are counted in the same way.
+ * the same transaction, so each is counted once. The spans of the runs are sent on the way. Runs that older releases have stored are counted in the same way.
  */
 import type { RunId } from "../../domain/ids.ts";
+import type { RunPlan } from "../../domain/plan.ts";
 import type { Aggregate, AggregateHead } from "../../stores/ports/aggregates.ts";
 import type { CountedOf, DayCounters, FailingRevisions } from "../../stores/ports/statistics.ts";
 import { loopShare } from "../loop-share.ts";
 import type { StatisticsContext } from "./context.ts";
 import { dayOf, type Sample, withSample } from "./counters.ts";
+import { spansOf } from "../runs/run-spans.ts";
 import { samplesOf } from "./samples.ts";
 
 /** Runs that are counted together; their actors are read in one piece. */
@@ -53,7 +55,10 @@ async function countSome(context: StatisticsContext, runIds: readonly RunId[]): 
     if (aggregate === undefined || dayOf(aggregate.head.summary.endedAt!) < oldest) continue;
     const plan = plansOfSmall.get(runId) ?? (await plans.loadPlanInPieces(runId, () => loopShare.enter()));
     await loopShare.enter();
-    if (plan !== undefined) found.push([aggregate.head, samplesOf(aggregate, plan)]);
+    if (plan === undefined) continue;
+    found.push([aggregate.head, samplesOf(aggregate, plan)]);
+    // Before the runs are marked as counted: when this process is killed, the next look finds them again.
+    await sendSpans(context, aggregate, plan);
   }
   const sums = new Sums(await statistics.failing(countedIn(found)));
   for (const [head, samples] of found) {
@@ -66,6 +71,14 @@ async function countSome(context: StatisticsContext, runIds: readonly RunId[]): 
     for (const [job, cells] of byJob) sums.add(head, job, cells);
   }
   await statistics.add({ runIds, counters: sums.counters, failing: sums.failing });
+}
+
+async function sendSpans(context: StatisticsContext, aggregate: Aggregate, plan: RunPlan): Promise<void> {
+  const { spans, stores, publicUrl } = context;
+  if (spans === undefined) return;
+  const { pipelineId } = aggregate.head.summary;
+  const pipelineName = (await stores.pipelines.find(pipelineId))?.name ?? pipelineId;
+  await spans.export(spansOf({ aggregate, plan, pipelineName, publicUrl }));
 }
 
 function countedIn(

@@ -105,12 +105,13 @@ function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {
  */
 export async function storeNewRun(
   context: TriggeringContext,
-  by: { readonly trail?: Trail | undefined },
-  { runId, origin, pipeline, plan, jobs }: PlannedRun,
+  by: { readonly trail?: Trail | undefined; readonly traceparent?: string | undefined },
+  { runId, origin: planned, pipeline, plan, jobs }: PlannedRun,
   beginning?: Beginning,
 ): Promise<void> {
   const { shards, stores, clock, log } = context;
   const begunAt = clock.monotonic();
+  const origin = tracedOrigin(planned, by.traceparent);
   const isLarge = plan.jobs.length > LARGE_RUN_JOBS;
   if (isLarge) await nextEventLoopTurn();
   const now = clock.now();
@@ -136,6 +137,7 @@ export async function storeNewRun(
   const mayBeDeleted = outcome !== "created" || !stores.aggregates.seesDeletions;
   if (mayBeDeleted) await requireNoDeletion(context, { runId, pipelineId: pipeline.pipelineId });
   if (outcome === "exists") return ringDoorbell(context, runId);
+  log.debug({ runId, pipelineId, requestId: by.trail?.requestId ?? undefined }, "a run is created");
   context.begunRuns?.tell({ aggregate: begun, plan, jobs });
   // After a long pause of this process, the owner has performed these effects, and some may have been undone since.
   if (clock.monotonic() - begunAt >= CREATOR_MS) return;
@@ -143,6 +145,12 @@ export async function storeNewRun(
   performOwed(context, head, head.owed).catch((error: unknown) => {
     log.debug({ runId, error: String(error) }, "the first effects of a run are left to its owner");
   });
+}
+
+/** A rerun is traced to its own call, and not to that of the run before. */
+function tracedOrigin(planned: RunOrigin, traceparent: string | undefined): RunOrigin {
+  const { traceparent: _, ...origin } = planned;
+  return traceparent === undefined ? origin : { ...origin, traceparent };
 }
 
 /**

@@ -207,7 +207,9 @@ export class Dispatcher {
       failures: outcome === "delivered" ? 0 : failures + 1,
       tries: [...tries, tried].slice(-KEPT_TRIES),
     });
-    await receiver.noted(outcome === "failed" && !isRetried ? "lost" : outcome);
+    const ended = outcome === "failed" && !isRetried ? "lost" : outcome;
+    this.#context.meters?.deliveries.add(ended);
+    await receiver.noted(ended);
     return isRetried ? next : null;
   }
 }

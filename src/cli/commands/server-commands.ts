@@ -1,8 +1,9 @@
 /** The commands that call a server: their arguments and options. Each is imported only when it runs. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { runCommand } from "../command-line.ts";
+import { addRecordCommands } from "./record-commands.ts";
+import { count, limit, project, remote, type SetStatus } from "./remote-command.ts";
 
-type SetStatus = (status: number) => void;
 const ROLES = ["owner", "admin", "maintainer", "operator", "viewer"] as const;
 const SCOPES = ["read", "trigger", "write", "admin", "act-as"] as const;
 const RUN_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused", "partial"] as const;
@@ -21,6 +22,7 @@ export function addServerCommands(program: Command, setStatus: SetStatus, { secr
   addObjectCommands(program, setStatus);
   addSecretCommands(secrets, setStatus);
   addUserCommands(users, setStatus);
+  addRecordCommands(program, setStatus);
 
   remote(program.command("api"), "call the API as it is, and print the whole answer", setStatus, {
     args: [
@@ -46,33 +48,6 @@ export function addServerCommands(program: Command, setStatus: SetStatus, { secr
     .action(async (shell: string) =>
       setStatus(await runCommand(async () => (await import("./completion.ts")).printCompletion(program, shell))),
     );
-}
-
-interface RemoteCommand {
-  readonly args?: readonly (readonly [name: string, about: string])[];
-  readonly options?: readonly Option[];
-  // oxlint-disable-next-line typescript/no-explicit-any -- commander cannot know the types of options
-  readonly run: (signal: AbortSignal, options: any, ...args: readonly (string | undefined)[]) => Promise<number>;
-}
-
-function remote(
-  command: Command,
-  about: string,
-  setStatus: SetStatus,
-  { args = [], options = [], run }: RemoteCommand,
-): Command {
-  command.description(about);
-  for (const [name, text] of args) command.argument(name, text);
-  for (const option of options) command.addOption(option);
-  return command
-    .option("--context <name>", "the server that `millrace login` gave this name; default: the current context")
-    .option("--json", "print JSON, also for errors")
-    .action(async (...given: unknown[]) => {
-      const texts = given.slice(0, args.length) as (string | undefined)[];
-      // A group and its commands may have the same options, and the group takes those that stand before the command.
-      const all = command.optsWithGlobals();
-      setStatus(await runCommand((signal) => run(signal, all, ...texts)));
-    });
 }
 
 function addSessionCommands(program: Command, setStatus: SetStatus): void {
@@ -378,16 +353,8 @@ function addUserCommands(users: Command, setStatus: SetStatus): void {
 const RUN = ["<run>", "its id, or a pipeline's name for its newest run"] as const;
 const AGENT = ["<agent>", "name or id"] as const;
 const PROJECT = ["<project>", "name or id"] as const;
-const project = () => new Option("--project <project>", "name or id of the project");
 const ofUser = () => new Option("--user <user>", "of this user; default: your own");
 const withLogs = () => new Option("--logs", "with --watch, show the lines of logs too");
-const limit = () => count("--limit <n>", "at most so many").default(50);
-const count = (flags: string, about: string) => new Option(flags, about).argParser(parseCount);
-
-function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
-  return Number(text);
-}
 
 /** Reads a value of a repeated option, which must be one of the choices. */
 function someOf(choices: readonly string[]) {

@@ -212,7 +212,8 @@ export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
 /**
  * Schema 7: runs inherit the variables of their project and their tenant, and jobs have permissions. A node that writes
  * schema 6 would plan the rerun of such a run without the variables, and dispatch such a job without its tokens. So the
- * downgrade refuses a run that has either, until the last of those nodes is gone.
+ * downgrade refuses a run that has either, until the last of those nodes is gone. A run keeps the trace context of its
+ * trigger, which the downgrade leaves out.
  */
 export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   upgrade: {},
@@ -223,7 +224,9 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     },
     origin(origin) {
       if (origin.inherited !== undefined) throw olderNode("variables of projects and tenants");
-      return origin;
+      // An older node loses no more than the link from the trace of the run to its trigger.
+      const { traceparent: _, ...older } = origin;
+      return older;
     },
   },
 };

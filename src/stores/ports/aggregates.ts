@@ -88,6 +88,8 @@ export interface RunOrigin {
    * run before.
    */
   readonly inherited?: Pairs<string>;
+  /** The W3C `traceparent` of the call that has triggered the run; absent without one. */
+  readonly traceparent?: string;
   readonly triggeredBy: string;
   /** The authenticated caller, when that caller acted for another user. */
   readonly actor: string;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Kernel } from "../../../actors/kernel/kernel.ts";
+import { RUNS_CHANNEL } from "../../../src/feed/feed.ts";
 import { performOwed } from "../../../actors/kernel/performer.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { jobRunId, type RunId } from "../../../src/domain/ids.ts";
@@ -46,6 +47,20 @@ describe("the kernel, when a fault meets it at the wrong moment,", () => {
     const { board, feed, mailboxes } = ports;
     await performOwed({ stores, board, feed, mailboxes, clock: systemClock, shards: 16 }, head, head.owed);
   }
+
+  it("tells of a run's state only while a node follows all runs, and then what is saved", async () => {
+    await kernel.open(SHARD, 1);
+    const { followed, published } = world.ports;
+    const hints = () => published.filter(({ channel }) => channel === RUNS_CHANNEL).map(({ payload }) => payload);
+    await kernel.receive(SHARD, [doorbell(await world.trigger(planOf([[{}]])))]);
+    expect(hints()).to.deep.equal([]);
+    followed.add(RUNS_CHANNEL);
+    const runId = await world.trigger(planOf([[{}]]));
+    await kernel.receive(SHARD, [doorbell(runId)]);
+    const { version, eventNumber, summary } = (await world.stores.aggregates.loadHead(runId))!;
+    const { pipelineId, projectId, status, bound, waits } = summary;
+    expect(hints().at(-1)).to.deep.equal({ runId, pipelineId, projectId, status, bound, waits, version, eventNumber });
+  });
 
   it("watches the agent of a job whose grant was saved without an answer", async () => {
     world.presence.set(KERNEL_AGENT, { bootId: "boot-1", beat: "1" });

@@ -38,6 +38,14 @@ class BadFeed {
     return Promise.resolve();
   }
 
+  follow(channel: string, listener: (payload: unknown) => void) {
+    return this.subscribe(channel, listener);
+  }
+
+  isFollowed(): boolean {
+    return false;
+  }
+
   async subscribe(_: string, listener: (payload: unknown) => void) {
     await sleep(this.#random() * 10);
     if (this.#random() < 0.3) throw new Error("no Redis");

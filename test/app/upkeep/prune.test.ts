@@ -63,7 +63,8 @@ describe("the retention pruner", function () {
     try {
       const plan = planOf([[{ steps: 1 }]]);
       const nothing = () => Promise.resolve();
-      const feed = { publish: nothing, close: nothing, subscribe: () => Promise.resolve(nothing) };
+      const subscribe = () => Promise.resolve(nothing);
+      const feed = { publish: nothing, close: nothing, subscribe, follow: subscribe, isFollowed: () => false };
       let now = 0;
       const context = { ...contextOf(stores, () => now), feed };
       const made = await fill(async () => {

@@ -66,8 +66,8 @@ describe("the client", () => {
   });
 
   it("does not repeat a call that may have been performed and has no key", async () => {
-    const call = { path: { userId: "me" }, body: { name: "laptop" } };
-    expect(await errorOf(client().post("/users/{userId}/tokens", call))).to.be.instanceOf(ConnectionError);
+    const call = { path: { userId: "usr_1" }, body: { days: 1 } };
+    expect(await errorOf(client().post("/users/{userId}/reset-link", call))).to.be.instanceOf(ConnectionError);
     expect(server.calls).to.have.length(1);
     const change = { path: { projectId: "p" }, body: { archived: true }, ifMatch: '"1"' };
     expect(await errorOf(client().patch("/projects/{projectId}", change))).to.be.instanceOf(ConnectionError);

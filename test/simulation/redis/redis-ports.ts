@@ -109,6 +109,8 @@ export function feedOf({ channels, service, draws, scheduler }: RedisServer, pro
       process.onDeath.push(() => channels.unsubscribe(channel, subscriber));
       return () => Promise.resolve(channels.unsubscribe(channel, subscriber));
     },
+    follow: () => Promise.resolve(() => Promise.resolve()),
+    isFollowed: () => false,
     close: () => Promise.resolve(),
   };
 }

@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { text as readAll } from "node:stream/consumers";
 import { UsageError } from "../../command-line.ts";
+import { pipeOut } from "../../remote/pipe-out.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
 import { visibleJson } from "../../remote/visible.ts";
 
@@ -40,10 +41,7 @@ export function callApi(method: string, path: string, options: ApiOptions, signa
       report.json(await response.json());
       return;
     }
-    for await (const chunk of response.body ?? []) {
-      if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once("drain", resolve));
-      signal.throwIfAborted();
-    }
+    await pipeOut(response, process.stdout, signal);
   });
 }
 

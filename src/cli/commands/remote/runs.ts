@@ -1,12 +1,13 @@
 /** `millrace runs`, `trigger`, `stop`, `rerun` and `approve`. */
 import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
-import { formatDuration, parseDuration } from "../../../domain/durations.ts";
+import { formatDuration } from "../../../domain/durations.ts";
 import { CommandFailure, UsageError } from "../../command-line.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { findPipeline, findProject, findRunId } from "../../remote/find.ts";
 import type { Column } from "../../remote/report.ts";
 import { type RemoteOptions, type Session, withServer } from "../../remote/session.ts";
 import { takeItems } from "../../remote/take.ts";
+import { parseTime } from "./parse-time.ts";
 import { renderTree } from "../../run-tree.ts";
 import { Screen, STATUS_COLOURS } from "../../screen.ts";
 import { parseVariables } from "../../variables.ts";
@@ -40,7 +41,7 @@ const COLUMNS: readonly Column<Schemas["Run"]>[] = [
 /** The runs of a pipeline or of all pipelines that the caller may see, the newest first. */
 export function listRuns(pipeline: string | undefined, options: ListOptions, signal: AbortSignal): Promise<number> {
   const { status, mine = false, by, ref, trigger: kind, since, limit, project } = options;
-  const from = since === undefined ? undefined : timeOf(since);
+  const from = since === undefined ? undefined : parseTime("--since", since);
   return withServer(options, signal, async ({ client, report }) => {
     const found = pipeline === undefined ? undefined : await findPipeline(client, pipeline, project);
     const projectId = project === undefined ? undefined : (await findProject(client, project)).projectId;
@@ -73,14 +74,6 @@ export function listRuns(pipeline: string | undefined, options: ListOptions, sig
 async function namesOf(client: MillraceClient, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const { list } = await client.get("/pipelines", { query: { pageSize: 100, sort: "name" }, signal });
   return new Map(list.map(({ pipelineId, name }) => [pipelineId, name]));
-}
-
-/** A time as the API takes it. Throws a UsageError. */
-function timeOf(text: string): string {
-  const ms = parseDuration(text);
-  const at = ms === undefined ? Date.parse(text) : Date.now() - ms;
-  if (Number.isNaN(at)) throw new UsageError(`--since ${text}: must be a time such as 2026-11-24T08:00:00Z, or 24h`);
-  return new Date(at).toISOString();
 }
 
 /** A run with its jobs and steps. */
