@@ -171,9 +171,7 @@ export class DispatchBuilder {
       action: step.action,
       argsJson: JSON.stringify(step.args),
       env: [
-        ["TRACEPARENT", traceparentOf(runId, granted.stepRunId)],
-        ...step.jobEnv,
-        ...step.env,
+        ...withTraceparent([...step.jobEnv, ...step.env], granted),
         ...millraceEnv(plan, name, origin),
         ...identity.env,
       ],
@@ -256,6 +254,12 @@ export class DispatchBuilder {
     const { plan } = await this.#runs.read(runId);
     return plan.jobs[jobIndex]!.cancelGraceMs;
   }
+}
+
+/** Adds the trace context of the step, unless the definition sets one: of two variables with one name the later counts. */
+function withTraceparent(env: Dispatch["env"], { runId, stepRunId }: GrantedStep): Dispatch["env"] {
+  if (env.some(([name]) => name === "TRACEPARENT")) return env;
+  return [...env, ["TRACEPARENT", traceparentOf(runId, stepRunId)]];
 }
 
 /** A long output or secret may occur in a thousand texts of a step, so the size is checked after the evaluation. */

@@ -49,14 +49,14 @@ describe("the dispatch of a step with secrets", () => {
   });
   afterEach(() => opened.close());
 
-  const build = (secrets = vaultWith(key)) =>
+  const build = (secrets = vaultWith(key), of = run) =>
     new DispatchBuilder({
       stores,
       secrets,
       logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
       handout: { refusal: () => Promise.resolve(undefined) },
       onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
-    }).build(run.grantedStep());
+    }).build(of.grantedStep());
 
   it("has the values of its secrets in its texts, and in a list for the masking of its log", async () => {
     await vaultWith(key).create({ ...OF_PROJECT, name: "ONE" }, "the first", "ann");
@@ -71,6 +71,16 @@ describe("the dispatch of a step with secrets", () => {
     expect(JSON.parse(dispatch!.argsJson)).to.deep.equal({ script: "echo <$(second)>" });
     expect(dispatch!.secrets).to.have.members(["the first", "$(second)"]);
     expect(refused).to.deep.equal([]);
+  });
+
+  it("has the trace context of the step behind the variables of the definition, unless they set one", async () => {
+    await vaultWith(key).create({ ...OF_PROJECT, name: "ONE" }, "the first", "ann");
+    await vaultWith(key).create({ ...OF_PIPELINE, name: "TWO" }, "$(second)", "ann");
+    expect((await build())!.env[2]![0]).to.equal("TRACEPARENT");
+    const own = await StoredRun.create(stores, [{}], { env: [["TRACEPARENT", "mine"]] });
+    await own.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
+    const { env } = (await build(vaultWith(key), own))!;
+    expect(env.filter(([name]) => name === "TRACEPARENT")).to.deep.equal([["TRACEPARENT", "mine"]]);
   });
 
   it("is refused while secrets are missing, and the refusal names each of them", async () => {

@@ -108,7 +108,8 @@ export async function publishHint(context: AppContext, { runId }: Pick<StoredRun
   const { version, eventNumber, summary } = (await context.stores.aggregates.loadHead(runId))!;
   const { pipelineId, projectId, status, bound, waits } = summary;
   const hint: RunHint = { runId, pipelineId, projectId, status, bound, waits, version, eventNumber };
-  await context.feed.publish(RUNS_CHANNEL, hint);
+  // The owner saves without Redis too: a hint may be lost.
+  await context.feed.publish(RUNS_CHANNEL, hint).catch(() => undefined);
 }
 
 /** The event that an actor publishes when a step changes. */

@@ -2,6 +2,7 @@
  * The logs of many steps over one WebSocket, each line once and in order. A lost connection is opened again, and each log
  * goes on behind its last line. The messages are those of docs/http-api.md, which OpenAPI cannot describe.
  */
+import type { Schemas } from "./api-types.ts";
 import type { MillraceClient } from "./client.ts";
 import { backoffMs, wait } from "./waiting.ts";
 
@@ -18,18 +19,8 @@ export interface StepName {
   readonly stepRunId: string;
 }
 
-export interface LogEntry {
-  readonly step_run_id: string;
-  /** Unix seconds. */
-  readonly timestamp: number;
-  /** From 1. Lines that were lost are one entry. */
-  readonly line_number: number;
-  readonly level: string;
-  readonly content: string;
-  readonly stream: string;
-  readonly plugin_name: string;
-  readonly agent_id: string;
-}
+/** A line of a log, over the WebSocket as over HTTP. Lines that were lost are one entry. */
+export type LogEntry = Schemas["LogEntry"];
 
 /** The part of the standard `WebSocket` that is used; the package `ws` has it too. */
 export interface Socket {
