@@ -1,0 +1,38 @@
+/** The port of notes: what steps leave for people beside their logs. A stored note never changes. */
+import type { RunId, StepRunId } from "../../domain/ids.ts";
+
+/** `tests` is the overview of a step's test reports, and `cases` are their test cases, in several parts. */
+export const NOTE_KINDS = ["annotations", "summary", "tests", "cases"] as const;
+export type NoteKind = (typeof NOTE_KINDS)[number];
+
+export interface NoteKey {
+  readonly runId: RunId;
+  readonly kind: NoteKind;
+  readonly stepRunId: StepRunId;
+  /** The fencing token of the grant. The notes of a stale agent have another token, so no reader sees them. */
+  readonly token: number;
+  /** From 0 on; 0 for a note in one part. */
+  readonly part: number;
+}
+
+export interface StoredNote extends NoteKey {
+  /** JSON text of at most 2 MB. */
+  readonly body: string;
+}
+
+/** The size of a note is that of its body in UTF-8. */
+export interface NotePlace extends NoteKey {
+  readonly bytes: number;
+}
+
+export interface NoteStore {
+  /**
+   * Answers `full`, and stores nothing, when the notes of this kind of the run would exceed `runBytes` together. Calls at
+   * the same moment may exceed the bound together. A repeat of the key answers `stored` and changes nothing.
+   */
+  put(note: StoredNote, runBytes: number): Promise<"stored" | "full">;
+  /** The notes of one kind of a run, without their bodies, in no particular order. */
+  placesOf(runId: RunId, kind: NoteKind): Promise<readonly NotePlace[]>;
+  /** Those of the notes that are stored, in no particular order. */
+  find(keys: readonly NoteKey[]): Promise<readonly StoredNote[]>;
+}
