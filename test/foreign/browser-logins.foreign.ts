@@ -146,7 +146,7 @@ describe("a real browser", function () {
       await page.getByRole("button", { name: "win" }).click();
       await page.waitForLoadState();
       await page.goto(`${origin}/login`);
-      expect(await whoami(), "the foreign form has logged nobody out").to.deep.equal({ status: 200, name: "ann" });
+      expect(await whoami(), "the foreign form has ended no session").to.deep.equal({ status: 200, name: "ann" });
     } finally {
       site.close();
     }
