@@ -1,6 +1,6 @@
 /** Stores the notes that come with a step's report. */
 import { boundedNotes, NOTE_BOUNDS, type StepNotes } from "../domain/notes.ts";
-import type { NoteKey, NoteKind, NoteStore } from "../stores/ports/notes.ts";
+import type { NoteKey, NoteKind, NoteStore } from "../stores/ports/outputs.ts";
 
 /**
  * Stores what fits in the bounds of the run. Of what does not fit, only that it is missing is stored: a step never fails

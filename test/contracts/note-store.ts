@@ -1,7 +1,7 @@
 /** The contract of the store of notes. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
-import type { NoteKey, StoredNote } from "../../src/stores/ports/notes.ts";
+import type { NoteKey, StoredNote } from "../../src/stores/ports/outputs.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
 const ROOM = 1_000_000;

@@ -341,41 +341,6 @@ describe("an agent's control channel", () => {
     });
   });
 
-  it("stores the notes of a report within their bounds before it passes the report on, and once", async () => {
-    const agent = await newAgent();
-    const channel = await Channel.open(gateway, agent);
-    const run = await StoredRun.create(gateway.stores);
-    await run.grant(grantOf(agent));
-    const annotation = {
-      level: "ANNOTATION_LEVEL_WARNING",
-      file: "a.c",
-      line: 3,
-      endLine: 0,
-      column: -2,
-      endColumn: 0,
-      title: "t".repeat(1_000),
-      message: "m",
-      logLine: 7n,
-    } as const;
-    const notes = {
-      annotations: Array<typeof annotation>(52).fill(annotation),
-      annotationsLeftOut: 3,
-      summary: { markdown: "é".repeat(40_000), cut: false },
-    };
-    const report = { ...REPORT, notes, stepRunId: run.stepRunId(), token: 1n, phase: "STEP_PHASE_FAILED" } as const;
-    channel.send({ message: { $case: "report", value: report } });
-    channel.send({ message: { $case: "report", value: { ...report, notes: { ...notes, annotations: [] } } } });
-    await until("the messages to the run are sent", () => gateway.sentMessages.length === 2);
-    const key = { runId: run.runId, stepRunId: run.stepRunId(), token: 1, part: 0 };
-    const bodyOf = async (kind: "annotations" | "summary") =>
-      JSON.parse((await gateway.stores.notes.find([{ ...key, kind }]))[0]!.body);
-    const { list, leftOut } = await bodyOf("annotations");
-    expect([list.length, leftOut]).to.deep.equal([50, 5]);
-    expect(list[0]).to.deep.include({ level: "warning", file: "a.c", line: 3, column: 0, logLine: 7 });
-    expect(list[0].title).to.have.length(256);
-    expect(await bodyOf("summary")).to.deep.equal({ markdown: "é".repeat(32_768), isCut: true });
-  });
-
   it("refuses reports of other agents' steps, stale tokens and unknown steps", async () => {
     const [owner, thief] = [await newAgent(), await newAgent()];
     const channel = await Channel.open(gateway, thief);

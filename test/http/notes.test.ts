@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { StepRunId } from "../../src/domain/ids.ts";
 import type { Annotation } from "../../src/domain/notes.ts";
 import { putNotes } from "../../src/gateway/step-notes.ts";
-import type { NoteStore } from "../../src/stores/ports/notes.ts";
+import type { NoteStore } from "../../src/stores/ports/outputs.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { planOf } from "../support/plans.ts";
 import { GRANT, saveTurn, type StoredRun, storeRun } from "../support/stored-runs.ts";

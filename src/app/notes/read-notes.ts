@@ -1,7 +1,7 @@
 /** Reads the annotations and the summaries of a run's steps. */
 import { z } from "zod";
 import { ANNOTATION_LEVELS, type Annotation, type Annotations, type Summary } from "../../domain/notes.ts";
-import type { StoredNote } from "../../stores/ports/notes.ts";
+import type { StoredNote } from "../../stores/ports/outputs.ts";
 import type { Caller } from "../identity/access.ts";
 import { loopShare } from "../loop-share.ts";
 import { fields, listOf, shape, wholeNumber } from "../shapes.ts";

@@ -14,7 +14,7 @@ import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
-import { noteStore } from "./notes.ts";
+import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";

@@ -12,7 +12,7 @@ import { deliveryStore } from "./deliveries.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
-import { noteStore } from "./notes.ts";
+import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";

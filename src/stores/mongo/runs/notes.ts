@@ -1,6 +1,6 @@
 /** The store of notes in MongoDB. */
-import type { NoteKey, NotePlace, NoteStore, StoredNote } from "../ports/notes.ts";
-import { type Connection, insertIfAbsent } from "./connection.ts";
+import type { NoteKey, NotePlace, NoteStore, StoredNote } from "../../ports/outputs.ts";
+import { type Connection, insertIfAbsent } from "../connection.ts";
 
 interface NoteDocument extends NotePlace {
   readonly _id: string;

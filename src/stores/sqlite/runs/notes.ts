@@ -1,7 +1,7 @@
 /** The store of notes in SQLite. */
-import type { RunId, StepRunId } from "../../domain/ids.ts";
-import type { NoteKey, NoteKind, NoteStore } from "../ports/notes.ts";
-import type { Database, Row } from "./database.ts";
+import type { RunId, StepRunId } from "../../../domain/ids.ts";
+import type { NoteKey, NoteKind, NoteStore } from "../../ports/outputs.ts";
+import type { Database, Row } from "../database.ts";
 
 const KEY = "run_id, kind, step_run_id, token, part";
 
