@@ -124,7 +124,11 @@ export class StepExecution {
       const { summary: read, remark } = readSummary(summary, output.secrets);
       if (remark !== undefined) sayTo(output)(remark);
       const complete = { ...withOutputs(end, written), summary: read, lastLine: output.log.lastLine };
-      return await this.#keepArtifacts(complete, workspace, surroundings);
+      return await this.#keepArtifacts(
+        await this.#keepTestReports(complete, workspace, surroundings),
+        workspace,
+        surroundings,
+      );
     } finally {
       clearTimeout(this.#timeoutTimer);
       outputs.dispose();
@@ -270,6 +274,21 @@ export class StepExecution {
     };
   }
 
+  /** Sends the test reports of a step that succeeded or failed. They do not change how it ends. */
+  async #keepTestReports(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
+    const { testReports } = this.#dispatch;
+    if (testReports === undefined || !hasEndedByItself(end)) return end;
+    const { signal } = this.#ending;
+    const { secrets } = output;
+    // Loaded on demand: few steps have test reports.
+    const { keepTestReports } = await import("./reports/test-reports.ts");
+    const options = { workspace, gateway, secrets, signal };
+    const tests = await keepTestReports(this.#dispatch, testReports, options).catch(() => null);
+    if (signal.aborted) return { ...end, ...(signal.reason as Cause) };
+    for (const problem of tests?.problems ?? []) sayTo(output)(`warning: test reports: ${problem}`);
+    return { ...end, tests, lastLine: output.log.lastLine };
+  }
+
   /**
    * Uploads the artifacts of a step that succeeded or failed. A step that succeeded fails when one of its artifacts
    * cannot be kept.
@@ -277,7 +296,7 @@ export class StepExecution {
   async #keepArtifacts(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
     const hasSucceeded = end.phase === StepPhase.STEP_PHASE_SUCCEEDED;
     if (this.#dispatch.artifacts.length === 0) return end;
-    if (!hasSucceeded && end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
+    if (!hasEndedByItself(end)) return end;
     const { signal } = this.#ending;
     this.#isKeepingArtifacts = true;
     const isSecret = (text: string) => output.secrets.isIn(text);
@@ -336,7 +355,7 @@ export class StepExecution {
     usage?: ResourceUsage,
   ): StepEnd {
     const endedAtMs = startedAtMs === 0 ? 0 : Date.now();
-    const nothing = { outputs: {}, annotations: NO_ANNOTATIONS, summary: null };
+    const nothing = { outputs: {}, annotations: NO_ANNOTATIONS, summary: null, tests: null };
     return { phase, exitCode, reason, lastLine, ...nothing, startedAtMs, endedAtMs, usage };
   }
 }
@@ -347,6 +366,10 @@ function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): 
   if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
   const reason = `the outputs in MILLRACE_OUTPUT cannot be read: ${problem}`;
   return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
+}
+
+function hasEndedByItself({ phase }: StepEnd): boolean {
+  return phase === StepPhase.STEP_PHASE_SUCCEEDED || phase === StepPhase.STEP_PHASE_FAILED;
 }
 
 function withAnnotations(end: StepEnd, { annotations }: OutputTarget): StepEnd {

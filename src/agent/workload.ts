@@ -384,13 +384,15 @@ function reportOf(held: HeldStepRun, end: StepEnd, disk: DiskGuard): StepReport 
   };
 }
 
-function notesOf({ annotations, summary }: StepEnd): StepReport["notes"] {
+function notesOf({ annotations, summary, tests }: StepEnd): StepReport["notes"] {
   const { list, leftOut } = annotations;
-  if (list.length === 0 && summary === null) return undefined;
+  if (list.length === 0 && summary === null && tests === null) return undefined;
   return {
     annotations: list.map((one) => ({ ...one, level: LEVELS[one.level], logLine: BigInt(one.logLine) })),
     annotationsLeftOut: leftOut,
     summary: summary === null ? undefined : { markdown: summary.markdown, cut: summary.isCut },
+    tests:
+      tests === null ? undefined : { ...tests, durationMs: BigInt(tests.durationMs), problems: [...tests.problems] },
   };
 }
 

@@ -157,6 +157,8 @@ export interface PlannedStep {
   readonly timeoutMs: number | null;
   /** Retries of the step: by the same agent, in the same workspace; null for none. */
   readonly retry: PlannedRetry<"failed" | "timeout"> | null;
+  /** True for a step with test reports; else absent. */
+  readonly hasTests?: true;
 }
 
 /** What the job's own token for the API may do in its project, the least first; each contains the ones before it. */
@@ -204,6 +206,8 @@ export interface StepSpec {
   /** Relative to the workspace; empty for its root. */
   readonly workingDirectory: string;
   readonly artifacts: readonly ArtifactRule[];
+  /** Patterns of JUnit XML files; absent for a step without test reports. */
+  readonly junit?: readonly string[];
   /**
    * JSON pointers to the deferred texts in `env` and `args`: their expressions read `jobs`, `steps`, `env` and
    * `secrets`. `late` is the name of the stored field.

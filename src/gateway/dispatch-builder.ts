@@ -66,6 +66,8 @@ export interface Dispatch {
   readonly secrets: readonly string[];
   readonly artifacts: ResolvedStep["artifacts"];
   readonly plugin: ResolvedStep["plugin"];
+  /** Patterns of JUnit XML files; absent for none. */
+  readonly junit?: readonly string[];
   readonly logLimit: LogLimit;
   /** Absent: the agent is not told. */
   readonly contentLimits?: ContentLimits;
@@ -185,6 +187,7 @@ export class DispatchBuilder {
       secrets: [...Object.values(secrets), ...identity.secrets],
       artifacts: step.artifacts,
       plugin: step.plugin,
+      ...(step.junit === undefined ? {} : { junit: step.junit }),
       logLimit,
       ...(contentLimits === undefined ? {} : { contentLimits }),
     };

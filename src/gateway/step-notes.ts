@@ -11,7 +11,7 @@ export async function putNotes(
   step: Pick<NoteKey, "runId" | "stepRunId" | "token">,
   notes: StepNotes,
 ): Promise<void> {
-  const { annotations, summary } = boundedNotes(notes);
+  const { annotations, summary, tests } = boundedNotes(notes);
   const put = async (kind: NoteKind, whole: unknown, withoutContent: unknown): Promise<void> => {
     const note = (body: unknown) => ({ ...step, kind, part: 0, body: JSON.stringify(body) });
     if ((await store.put(note(whole), NOTE_BOUNDS.runBytes)) === "stored") return;
@@ -19,5 +19,6 @@ export async function putNotes(
   };
   const count = annotations.list.length + annotations.leftOut;
   if (count > 0) await put("annotations", annotations, { list: [], leftOut: count });
+  if (tests !== null) await put("tests", tests, { ...tests, problems: [] });
   if (summary !== null) await put("summary", summary, { markdown: "", isCut: true });
 }

@@ -53,6 +53,7 @@ describe("the notes in a report", () => {
       annotations: [...Array<typeof annotation>(51).fill(annotation), { ...annotation, logLine: -1n }],
       annotationsLeftOut: 3,
       summary: { markdown: "é".repeat(40_000), cut: false },
+      tests: undefined,
     };
     await sendReport(context, asId<AgentId>("agt_a"), runId, readReport({ ...report, notes }));
     expect(done).to.deep.equal(["annotations", "summary", "sent"]);

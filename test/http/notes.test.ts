@@ -44,7 +44,7 @@ describe("the notes of a run over HTTP", () => {
     putNotes(
       store,
       { runId: run.runId, stepRunId: steps[step]!, token },
-      { annotations: { list, leftOut: 0 }, summary: markdown === "" ? null : { markdown, isCut: false } },
+      { annotations: { list, leftOut: 0 }, summary: markdown === "" ? null : { markdown, isCut: false }, tests: null },
     );
   const call = (rest: string) => edge.call("GET", `/api/v1/pipelines/runs/${run.runId}/${rest}`);
   async function read(rest: string) {

@@ -13,4 +13,6 @@ export const LOG_ROWS: readonly HttpRow[] = [
   { route: `GET ${RUN}/logs/archive`, operation: "readLogs", at: onRun },
   { route: "GET /pipelines/runs/:runId/annotations", operation: "readLogs", at: onlyRun },
   { route: "GET /pipelines/runs/:runId/summaries", operation: "readLogs", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/test-reports", operation: "readLogs", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/test-cases", operation: "readLogs", at: onlyRun },
 ];

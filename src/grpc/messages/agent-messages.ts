@@ -128,7 +128,7 @@ const IF_MISSING = {
 } as const;
 
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
-  const { plugin, contentLimits } = dispatch;
+  const { plugin, contentLimits, junit } = dispatch;
   return {
     ...dispatch,
     token: BigInt(dispatch.token),
@@ -149,6 +149,7 @@ export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
       tailLines: BigInt(LOG_TAIL.lines),
       tailBytes: BigInt(LOG_TAIL.bytes),
     },
+    testReports: junit && { junit: [...junit] },
     contentLimits: contentLimits && {
       fileBytes: BigInt(contentLimits.fileBytes),
       artifactBytes: BigInt(contentLimits.artifactBytes),

@@ -3,8 +3,9 @@ import {
   type Annotation as AnnotationMessage,
   AnnotationLevel as LevelCode,
   type StepNotes as NotesMessage,
+  type TestOverview as TestsMessage,
 } from "../../../proto/generated/agent/v1/agent.ts";
-import type { Annotation, AnnotationLevel, StepNotes } from "../../domain/notes.ts";
+import type { Annotation, AnnotationLevel, StepNotes, TestOverview } from "../../domain/notes.ts";
 
 const LEVELS: Readonly<Partial<Record<LevelCode, AnnotationLevel>>> = {
   [LevelCode.ANNOTATION_LEVEL_ERROR]: "error",
@@ -13,10 +14,24 @@ const LEVELS: Readonly<Partial<Record<LevelCode, AnnotationLevel>>> = {
 };
 
 /** Whatever is wrong with a note, the report is taken: its step would never end otherwise. */
-export function readNotes({ annotations, annotationsLeftOut, summary }: NotesMessage): StepNotes {
+export function readNotes({ annotations, annotationsLeftOut, summary, tests }: NotesMessage): StepNotes {
   return {
     annotations: { list: annotations.map(readAnnotation), leftOut: Math.max(0, annotationsLeftOut) },
     summary: summary === undefined ? null : { markdown: summary.markdown, isCut: summary.cut },
+    tests: tests === undefined ? null : readTests(tests),
+  };
+}
+
+function readTests({ total, failed, skipped, flaky, durationMs, kept, problems }: TestsMessage): TestOverview {
+  const count = (number: number) => Math.max(0, number);
+  return {
+    total: count(total),
+    failed: count(failed),
+    skipped: count(skipped),
+    flaky: count(flaky),
+    durationMs: count(Number(durationMs)),
+    kept: count(kept),
+    problems,
   };
 }
 

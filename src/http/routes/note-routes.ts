@@ -8,6 +8,14 @@ import {
   summariesQuery,
   SummaryPageShape,
 } from "../../app/notes/read-notes.ts";
+import {
+  readTestCases,
+  readTestReports,
+  TestCasePageShape,
+  testCasesQuery,
+  TestReportPageShape,
+  testReportsQuery,
+} from "../../app/notes/read-tests.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Runs");
@@ -32,5 +40,25 @@ export const NOTE_ROUTES = [
     answer: SummaryPageShape,
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => readSummaries(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/test-reports",
+    name: "listTestReports",
+    about: "Counts the tests of a run, and of each of its steps with test reports.",
+    query: testReportsQuery,
+    answer: TestReportPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readTestReports(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/test-cases",
+    name: "listTestCases",
+    about: "Lists the test cases of a run: all of them, those that failed, the flaky ones, or the slowest.",
+    query: testCasesQuery,
+    answer: TestCasePageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readTestCases(context, caller, { ...query, ...params }),
   }),
 ];

@@ -671,7 +671,11 @@ export interface Dispatch {
    * What the agent may keep of the workspace. It refuses more before it reads the content. Absent: only the control plane
    * checks, when the agent sends it.
    */
-  contentLimits: ContentLimits | undefined;
+  contentLimits:
+    | ContentLimits
+    | undefined;
+  /** The test reports that the agent reads when the process has ended by itself. Absent: none. */
+  testReports: TestReports | undefined;
 }
 
 /** In bytes. A file counts with its size, also when it has holes. */
@@ -696,6 +700,11 @@ export interface LogLimit {
   /** How many of the newest lines beyond the limit are kept, and how many bytes of them. */
   tailLines: bigint;
   tailBytes: bigint;
+}
+
+export interface TestReports {
+  /** Glob patterns of JUnit XML files, relative to the workspace. */
+  junit: string[];
 }
 
 export interface PluginPackage {
@@ -756,7 +765,26 @@ export interface StepNotes {
   /** How many more there were. */
   annotationsLeftOut: number;
   /** What the step wrote to the file in MILLRACE_SUMMARY; absent when it wrote nothing. */
-  summary: StepSummary | undefined;
+  summary:
+    | StepSummary
+    | undefined;
+  /** The overview of the test reports, whose cases the agent has sent with PushTestCases; absent without `test_reports`. */
+  tests: TestOverview | undefined;
+}
+
+export interface TestOverview {
+  /** All cases of all reports. */
+  total: number;
+  failed: number;
+  skipped: number;
+  /** Cases that have failed and passed. */
+  flaky: number;
+  /** The time of all cases together, milliseconds. */
+  durationMs: bigint;
+  /** How many cases the control plane has stored. */
+  kept: number;
+  /** What is wrong with the reports, for people; at most 20 texts of 500 characters. */
+  problems: string[];
 }
 
 /**
@@ -4098,6 +4126,7 @@ function createBaseDispatch(): Dispatch {
     plugin: undefined,
     logLimit: undefined,
     contentLimits: undefined,
+    testReports: undefined,
   };
 }
 
@@ -4183,6 +4212,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     if (message.contentLimits !== undefined) {
       ContentLimits.encode(message.contentLimits, writer.uint32(354).fork()).join();
+    }
+    if (message.testReports !== undefined) {
+      TestReports.encode(message.testReports, writer.uint32(362).fork()).join();
     }
     return writer;
   },
@@ -4384,6 +4416,14 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.contentLimits = ContentLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 45: {
+            if (tag !== 362) {
+              break;
+            }
+
+            message.testReports = TestReports.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4487,6 +4527,11 @@ export const Dispatch: MessageFns<Dispatch> = {
         : isSet(object.content_limits)
         ? ContentLimits.fromJSON(object.content_limits)
         : undefined,
+      testReports: isSet(object.testReports)
+        ? TestReports.fromJSON(object.testReports)
+        : isSet(object.test_reports)
+        ? TestReports.fromJSON(object.test_reports)
+        : undefined,
     };
   },
 
@@ -4561,6 +4606,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.contentLimits !== undefined) {
       obj.contentLimits = ContentLimits.toJSON(message.contentLimits);
     }
+    if (message.testReports !== undefined) {
+      obj.testReports = TestReports.toJSON(message.testReports);
+    }
     return obj;
   },
 
@@ -4599,6 +4647,9 @@ export const Dispatch: MessageFns<Dispatch> = {
       : undefined;
     message.contentLimits = (object.contentLimits !== undefined && object.contentLimits !== null)
       ? ContentLimits.fromPartial(object.contentLimits)
+      : undefined;
+    message.testReports = (object.testReports !== undefined && object.testReports !== null)
+      ? TestReports.fromPartial(object.testReports)
       : undefined;
     return message;
   },
@@ -4863,6 +4914,73 @@ export const LogLimit: MessageFns<LogLimit> = {
     message.bytes = (object.bytes !== undefined && object.bytes !== null) ? BigInt(object.bytes) : 0n;
     message.tailLines = (object.tailLines !== undefined && object.tailLines !== null) ? BigInt(object.tailLines) : 0n;
     message.tailBytes = (object.tailBytes !== undefined && object.tailBytes !== null) ? BigInt(object.tailBytes) : 0n;
+    return message;
+  },
+};
+
+function createBaseTestReports(): TestReports {
+  return { junit: [] };
+}
+
+export const TestReports: MessageFns<TestReports> = {
+  encode(message: TestReports, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.junit) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestReports {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestReports();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.junit.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TestReports {
+    return { junit: globalThis.Array.isArray(object?.junit) ? object.junit.map((e: any) => globalThis.String(e)) : [] };
+  },
+
+  toJSON(message: TestReports): unknown {
+    const obj: any = {};
+    if (message.junit?.length) {
+      obj.junit = message.junit;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TestReports>, I>>(base?: I): TestReports {
+    return TestReports.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TestReports>, I>>(object: I): TestReports {
+    const message = createBaseTestReports();
+    message.junit = object.junit?.map((e) => e) || [];
     return message;
   },
 };
@@ -5501,7 +5619,7 @@ export const StepReport_OutputsEntry: MessageFns<StepReport_OutputsEntry> = {
 };
 
 function createBaseStepNotes(): StepNotes {
-  return { annotations: [], annotationsLeftOut: 0, summary: undefined };
+  return { annotations: [], annotationsLeftOut: 0, summary: undefined, tests: undefined };
 }
 
 export const StepNotes: MessageFns<StepNotes> = {
@@ -5514,6 +5632,9 @@ export const StepNotes: MessageFns<StepNotes> = {
     }
     if (message.summary !== undefined) {
       StepSummary.encode(message.summary, writer.uint32(26).fork()).join();
+    }
+    if (message.tests !== undefined) {
+      TestOverview.encode(message.tests, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -5555,6 +5676,14 @@ export const StepNotes: MessageFns<StepNotes> = {
             message.summary = StepSummary.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.tests = TestOverview.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5578,6 +5707,7 @@ export const StepNotes: MessageFns<StepNotes> = {
         ? globalThis.Number(object.annotations_left_out)
         : 0,
       summary: isSet(object.summary) ? StepSummary.fromJSON(object.summary) : undefined,
+      tests: isSet(object.tests) ? TestOverview.fromJSON(object.tests) : undefined,
     };
   },
 
@@ -5592,6 +5722,9 @@ export const StepNotes: MessageFns<StepNotes> = {
     if (message.summary !== undefined) {
       obj.summary = StepSummary.toJSON(message.summary);
     }
+    if (message.tests !== undefined) {
+      obj.tests = TestOverview.toJSON(message.tests);
+    }
     return obj;
   },
 
@@ -5605,6 +5738,183 @@ export const StepNotes: MessageFns<StepNotes> = {
     message.summary = (object.summary !== undefined && object.summary !== null)
       ? StepSummary.fromPartial(object.summary)
       : undefined;
+    message.tests = (object.tests !== undefined && object.tests !== null)
+      ? TestOverview.fromPartial(object.tests)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseTestOverview(): TestOverview {
+  return { total: 0, failed: 0, skipped: 0, flaky: 0, durationMs: 0n, kept: 0, problems: [] };
+}
+
+export const TestOverview: MessageFns<TestOverview> = {
+  encode(message: TestOverview, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.total !== 0) {
+      writer.uint32(8).int32(message.total);
+    }
+    if (message.failed !== 0) {
+      writer.uint32(16).int32(message.failed);
+    }
+    if (message.skipped !== 0) {
+      writer.uint32(24).int32(message.skipped);
+    }
+    if (message.flaky !== 0) {
+      writer.uint32(32).int32(message.flaky);
+    }
+    if (message.durationMs !== 0n) {
+      if (BigInt.asIntN(64, message.durationMs) !== message.durationMs) {
+        throw new globalThis.Error("value provided for field message.durationMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.durationMs);
+    }
+    if (message.kept !== 0) {
+      writer.uint32(48).int32(message.kept);
+    }
+    for (const v of message.problems) {
+      writer.uint32(58).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestOverview {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestOverview();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.total = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.failed = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.skipped = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.flaky = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.durationMs = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.kept = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.problems.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TestOverview {
+    return {
+      total: isSet(object.total) ? globalThis.Number(object.total) : 0,
+      failed: isSet(object.failed) ? globalThis.Number(object.failed) : 0,
+      skipped: isSet(object.skipped) ? globalThis.Number(object.skipped) : 0,
+      flaky: isSet(object.flaky) ? globalThis.Number(object.flaky) : 0,
+      durationMs: isSet(object.durationMs)
+        ? BigInt(object.durationMs)
+        : isSet(object.duration_ms)
+        ? BigInt(object.duration_ms)
+        : 0n,
+      kept: isSet(object.kept) ? globalThis.Number(object.kept) : 0,
+      problems: globalThis.Array.isArray(object?.problems) ? object.problems.map((e: any) => globalThis.String(e)) : [],
+    };
+  },
+
+  toJSON(message: TestOverview): unknown {
+    const obj: any = {};
+    if (message.total !== 0) {
+      obj.total = Math.round(message.total);
+    }
+    if (message.failed !== 0) {
+      obj.failed = Math.round(message.failed);
+    }
+    if (message.skipped !== 0) {
+      obj.skipped = Math.round(message.skipped);
+    }
+    if (message.flaky !== 0) {
+      obj.flaky = Math.round(message.flaky);
+    }
+    if (message.durationMs !== 0n) {
+      obj.durationMs = message.durationMs.toString();
+    }
+    if (message.kept !== 0) {
+      obj.kept = Math.round(message.kept);
+    }
+    if (message.problems?.length) {
+      obj.problems = message.problems;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TestOverview>, I>>(base?: I): TestOverview {
+    return TestOverview.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TestOverview>, I>>(object: I): TestOverview {
+    const message = createBaseTestOverview();
+    message.total = object.total ?? 0;
+    message.failed = object.failed ?? 0;
+    message.skipped = object.skipped ?? 0;
+    message.flaky = object.flaky ?? 0;
+    message.durationMs = (object.durationMs !== undefined && object.durationMs !== null)
+      ? BigInt(object.durationMs)
+      : 0n;
+    message.kept = object.kept ?? 0;
+    message.problems = object.problems?.map((e) => e) || [];
     return message;
   },
 };
