@@ -13,7 +13,7 @@ export const RECORDED_FIELDS = {
   tenant: ["name", "archived"],
   team: ["name", "member"],
   member: ["role"],
-  user: ["name", "role", "disabled", "email"],
+  user: ["name", "role", "disabled", "email", "bound", "teams", "issuer", "subject"],
   serviceAccount: ["name"],
   token: ["name", "scopes", "expiresAt", "subject"],
   registrationToken: ["name", "expiresAt", "maxUses", "labels"],

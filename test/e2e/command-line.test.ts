@@ -113,6 +113,19 @@ describe("the command line for a server", function () {
     expect(sessions.body.detail.list, "the browser's session of the link has ended").to.have.length(1);
   });
 
+  it("invites a user into one project alone", async () => {
+    const made = await json(["users", "invite", "carl", "--in-project", "default=operator", "--days", "1"]);
+    expect(made.user).to.include({ name: "carl", role: null });
+    const members = await json(["projects", "members", "default"]);
+    expect(members).to.have.nested.property("[0].name", "carl");
+    expect(members[0]).to.include({ role: "operator" });
+    const nothing = await run(["users", "invite", "dora"]);
+    expect(nothing).to.include({ code: 2 });
+    expect(nothing.stderr).to.contain("--in-project");
+    expect((await run(["users", "invite", "dora", "--in-tenant", "default=chief"])).stderr).to.contain("NAME=ROLE");
+    await json(["users", "delete", "carl"]);
+  });
+
   it("triggers and watches runs, and exits as they end", async () => {
     await pipeline("broken", "echo to the log; exit 3");
     const good = await run(["trigger", "hello", "--watch", "--logs"]);

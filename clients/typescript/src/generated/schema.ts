@@ -2224,7 +2224,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Creates a user without a password, and a link with which the user sets one; only this answer shows it. */
+        /** Creates a user without a password, with roles in the installation, tenants and projects, and a link with which the user sets one; only this answer shows it. */
         readonly post: operations["invite"];
         readonly delete?: never;
         readonly options?: never;
@@ -11835,8 +11835,20 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string;
-                    /** @enum {string} */
-                    readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    /** @default null */
+                    readonly role?: ("owner" | "admin" | "maintainer" | "operator" | "viewer") | null;
+                    /** @default [] */
+                    readonly bound?: readonly {
+                        readonly area: {
+                            readonly tenantId: string;
+                        } | {
+                            readonly projectId: string;
+                        };
+                        /** @enum {string} */
+                        readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    }[];
+                    /** @default [] */
+                    readonly teams?: readonly string[];
                     /** Format: email */
                     readonly email?: string;
                     /** @default 7 */
