@@ -276,7 +276,7 @@ describe("a login at an OpenID Connect provider", () => {
     expect(await whoami((await logIn("grouped", "otto")).browser)).to.include({ role: "owner" });
   });
 
-  it("leaves an entry in the audit log when it proves nobody", async () => {
+  it("leaves an entry in the audit log when it proves no user", async () => {
     const browser = new TestBrowser(edge.origin);
     await browser.get("/login/oidc/open/callback?code=x&state=y");
     const begun = await atProvider(browser, "open", "a5");
