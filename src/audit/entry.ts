@@ -15,7 +15,7 @@ export const RECORDED_FIELDS = {
   member: ["role"],
   user: ["name", "role", "disabled", "email", "bound", "teams", "issuer", "subject"],
   serviceAccount: ["name"],
-  token: ["name", "scopes", "expiresAt", "subject"],
+  token: ["name", "scopes", "projects", "expiresAt", "subject"],
   registrationToken: ["name", "expiresAt", "maxUses", "labels"],
   session: ["kind"],
   link: ["purpose", "expiresAt"],

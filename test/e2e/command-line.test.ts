@@ -124,6 +124,9 @@ describe("the command line for a server", function () {
     expect(nothing.stderr).to.contain("--in-project");
     expect((await run(["users", "invite", "dora", "--in-tenant", "default=chief"])).stderr).to.contain("NAME=ROLE");
     await json(["users", "delete", "carl"]);
+    const token = await json(["tokens", "create", "narrow", "--project", "default"]);
+    expect(token.projects).to.deep.equal(["default"]);
+    await json(["tokens", "delete", token.tokenId]);
   });
 
   it("sends files and gives them to the run that it triggers, once for all repeats", async () => {

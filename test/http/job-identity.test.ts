@@ -1,6 +1,6 @@
 /** The identity of running jobs: the tokens in their dispatches, and what they open here and elsewhere. */
 import { expect } from "chai";
-import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 import { subjectOf } from "../../src/app/identity/id-tokens.ts";
 import { jobEnvironment } from "../../src/app/identity/job-tokens.ts";
 import { AHEAD_MS, currentKey, KEPT_MS, KEY_MS, publishedKeys } from "../../src/app/identity/token-keys.ts";
@@ -168,6 +168,13 @@ describe("the identity of a job", () => {
       for (const token of [`${none}.${payload}.`, `${header}.${changed}.${signature}`, `${header}.${payload}.`]) {
         expect((await request(token)).status, token).to.equal(401);
       }
+      const { signingKey } = edge.context;
+      const { aud: _aud, ...ofJob } = decodeJwt(env["MILLRACE_TOKEN"]!);
+      const foreign = await new SignJWT({ ...ofJob, aud: "another-use" })
+        .setProtectedHeader({ alg: "HS256" })
+        .sign(signingKey);
+      expect((await edge.call("GET", "/api/v1/pipelines", { token: foreign })).status, "another use").to.equal(401);
+      expect((await edge.call("GET", "/api/v1/pipelines", { token: env["MILLRACE_TOKEN"]! })).status).to.equal(200);
       expect((await request(edge.adminToken)).status, "of an administrator").to.equal(403);
       expect((await request(env["MILLRACE_TOKEN"]!)).status, "the job's token for the API").to.equal(403);
       expect((await edge.call("GET", "/api/v1/pipelines", { token: requestToken })).status).to.equal(403);

@@ -8,6 +8,7 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
 import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
+import { callersOf } from "./callers.ts";
 import { World } from "./world.ts";
 import { RECORDED_METHODS } from "../../src/grpc/audit.ts";
 import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
@@ -139,7 +140,7 @@ describe("the audit log", function () {
   });
 
   it("has an entry for a refusal, and bounds them", async () => {
-    const callers = await world.callers();
+    const callers = await callersOf(world);
     const viewer = callers.find((one) => one.inInstallation === null && one.inProject === "viewer")!;
     const { status: code, entries } = await send("PATCH", `/projects/${world.projectId}`, viewer.token, {
       description: "x",
@@ -245,7 +246,7 @@ describe("the audit log", function () {
   });
 
   it("shows each reader only what the reader administers", async () => {
-    const readers = (await world.callers()).filter(({ scopes }) => scopes.length === 0);
+    const readers = (await callersOf(world)).filter(({ scopes }) => scopes.length === 0);
     for (const caller of readers) {
       const { status: code, text } = await send("GET", "/audit?limit=100", caller.token);
       if (code === 403) continue;

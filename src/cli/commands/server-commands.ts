@@ -232,6 +232,9 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
       new Option("--scope <scope>", "what the token may do at most; may be repeated; default: all that its user may")
         .argParser(someOf(SCOPES))
         .default([]),
+      new Option("--project <project>", "name or id of a project in which alone it counts; may be repeated")
+        .argParser(collect)
+        .default([]),
       new Option("--expires-in <duration>", "for example 90d"),
     ],
     run: async (signal, options, name) => (await import("./remote/tokens.ts")).createToken(name!, options, signal),

@@ -2823,6 +2823,7 @@ export interface components {
             readonly token: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
         };
         readonly Node: {
             readonly nodeId: string;
@@ -3348,6 +3349,7 @@ export interface components {
             readonly tokenId: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
             /** Format: date-time */
             readonly createdAt: string;
             readonly expiresAt: string | null;
@@ -4302,6 +4304,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -10370,6 +10373,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -10623,6 +10627,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
