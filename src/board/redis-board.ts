@@ -55,6 +55,8 @@ const KEYS = [...OF_OFFERS, ...OF_VACANCIES].map((name) => `{board}:${name}`);
 export const [OFFERS_KEY, PLACES_PREFIX] = [KEYS[0]!, KEYS[7]!];
 /** The hash of lanes, and the prefix of the lanes' own keys. */
 export const LANE_KEYS = [KEYS[1]!, KEYS[6]!] as const;
+/** Whose turn it is among the projects. */
+export const SERVED_KEY = KEYS[5]!;
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
 /** How long a copy of the lanes without a match counts as up to date, without a call to Redis. */

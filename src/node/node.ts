@@ -20,6 +20,7 @@ import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
 import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { readLanes } from "../board/board-queue.ts";
+import { QueuePlaces } from "../board/queue-places.ts";
 import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -180,6 +181,7 @@ async function startParts(
     feed,
     mailboxes,
     board,
+    queue: new QueuePlaces(redis, clock),
     presence,
     nodes,
     inspection,

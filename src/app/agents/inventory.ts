@@ -64,7 +64,8 @@ const LabelSourceShape = shape("AgentLabel", {
   at: time.nullable(),
 });
 
-const HeldJobShape = shape("HeldJob", {
+/** A job that an agent holds. */
+export const HeldJobShape = shape("HeldJob", {
   runId: id<RunId>(),
   jobId: id<JobRunId>(),
   pipelineId: id<PipelineId>(),

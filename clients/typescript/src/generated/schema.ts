@@ -2388,6 +2388,7 @@ export interface components {
                 readonly busy: number;
                 readonly slots: number;
                 readonly takesNoJobs: string;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             }[];
         };
         readonly AgentLabel: {
@@ -2890,7 +2891,9 @@ export interface components {
                 readonly name: string;
                 readonly taken: number;
                 readonly limit: number;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             };
+            readonly ahead?: number;
         };
         readonly Plan: {
             readonly trigger: {
