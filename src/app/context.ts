@@ -30,7 +30,7 @@ export interface AppContext {
   readonly mailboxes: MailboxSender;
   /** Jobs that wait for an agent. */
   readonly board: Board;
-  /** Where jobs stand in the queue of the board. Absent: nobody is told. */
+  /** Where jobs stand in the queue of the board. Absent: no caller is told. */
   readonly queue?: QueueView;
   /** Which agents are connected, and what each can take. */
   readonly presence: Presence;

@@ -37,7 +37,7 @@ describe("the place of a job in the queue", () => {
   const asked = ({ jobId, projectId, priority, selector, queuedAt }: Offer): QueuedJob => {
     return { jobId, projectId, priority, selector, queuedAt };
   };
-  /** As somebody sees it who has not looked before. */
+  /** As a client sees it that has not looked before. */
   const placesOf = async (offers: readonly Offer[], agents = [LINUX]): Promise<ReadonlyMap<JobRunId, number>> =>
     new QueuePlaces(redis, systemClock).placesOf(offers.map(asked), agents);
 

@@ -13,7 +13,7 @@ export interface WaitFacts {
   readonly approvals: ReadonlyMap<ApprovalId, ApprovalState>;
   /** Groups in which the run or a job of it waits; a group that the store does not have is left out. */
   readonly groups: ReadonlyMap<GroupId, GroupState>;
-  /** Absent where nobody asks for it. */
+  /** Absent where it is not asked for. */
   readonly queue?: QueueFacts;
 }
 
