@@ -134,8 +134,8 @@ describe("settings over HTTP", () => {
     for (const wrong of [0, 1.5, null, "3"])
       expect((await put("tenant", { "quota.perTenant": wrong })).status).to.equal(400);
     Object.assign(edge.context, { quotas: undefined });
-    const { list } = (await edge.call("GET", `/api/v1/audit?object=${projectId}&operation=writeSettings`)).body.detail;
-    console.log(JSON.stringify(list));
+    const { list } = (await edge.call("GET", `/api/v1/audit?object=${projectId}`)).body.detail;
+    expect(list[0]).to.deep.include({ before: { "quota.perProject": 8 }, after: { "quota.perProject": 2 } });
   });
 
   it("are those of the routes of single rules, too", async () => {
