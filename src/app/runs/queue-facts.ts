@@ -6,6 +6,7 @@
 import type { z } from "zod";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { AgentId, JobRunId, ProjectId, RunId } from "../../domain/ids.ts";
+import { isReached } from "../../domain/quotas.ts";
 import type { JobLocation } from "../../stores/ports/aggregates.ts";
 import { HeldJobShape } from "../agents/inventory.ts";
 import type { Caller } from "../identity/access.ts";
@@ -27,7 +28,7 @@ export interface QueueFacts {
 
 /** Agents and quotas whose holders one answer tells. */
 const MAX_AGENTS = 10;
-const MAX_QUOTAS = 2;
+const MAX_QUOTAS = 3;
 /** Jobs that are told for each of them. */
 const MAX_HOLDERS = 5;
 /** Places of a quota that are looked at: those of projects that the caller may not read are not told. */
@@ -49,9 +50,8 @@ export async function readQueueFacts(
       if (takesNoJobs === "" && busy.size < MAX_AGENTS) busy.add(agentId);
     }
   }
-  const isOfProject = ({ subject }: (typeof agents.quotas)[number]): boolean =>
-    subject.kind !== "project" || subject.projectId === projectId;
-  const quotas = agents.quotas.filter((quota) => quota.taken >= quota.limit && isOfProject(quota));
+  // Those of this project, of its tenant and of agents: the agents of one run are read for its project only.
+  const quotas = agents.quotas.filter(isReached);
   const [ahead, ofAgents, ofQuotas] = await Promise.all([
     placesOf(context, waiting, plan, agents),
     Promise.all([...busy].map((agentId) => context.stores.aggregates.jobsHeldBy(agentId, MAX_HOLDERS))),
