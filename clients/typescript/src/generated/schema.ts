@@ -3204,7 +3204,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -11102,6 +11102,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11233,6 +11235,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11364,6 +11368,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
