@@ -150,6 +150,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "POST /users/:userId/reset-link", operation: "manageUsers", at: onUser, body: nothing },
   { route: "POST /invitations", operation: "manageUsers", body: () => ({ name: unique(), role: "viewer" }) },
   { route: "GET /openapi.json", operation: "open" },
+  { route: "GET /definitions/schema", operation: "open" },
   { route: "GET /docs", operation: "open" },
   { route: "GET /ws", operation: "anybody" },
   ...LIVE_ROWS,
