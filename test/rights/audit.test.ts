@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
 import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
 import { ROUTES_OF_KIND, UNCHANGING } from "./audit-objects.ts";
-import { World } from "./world.ts";
+import { requireDescribed, World } from "./world.ts";
 import { RECORDED_METHODS } from "../../src/grpc/audit.ts";
 import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
 import { API_ROUTES } from "../../src/http/routes/all.ts";
@@ -58,6 +58,7 @@ describe("the audit log", function () {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
+    requireDescribed(method, path, response, text);
     const entries = (await newest()).filter((entry) => entry.requestId === requestId);
     return { status: response.status, text, entries };
   };
