@@ -652,6 +652,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/runs/{runId}/annotations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the annotations in the output of a run's steps, step by step. */
+        readonly get: operations["listAnnotations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/summaries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the summaries of a run's steps, as Markdown and as safe HTML. */
+        readonly get: operations["listSummaries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/approvals": {
         readonly parameters: {
             readonly query?: never;
@@ -2410,6 +2444,18 @@ export interface components {
                 readonly agents: number;
             }[];
         };
+        readonly Annotation: {
+            /** @enum {string} */
+            readonly level: "error" | "warning" | "notice";
+            readonly file: string | null;
+            readonly line: number | null;
+            readonly endLine: number | null;
+            readonly column: number | null;
+            readonly endColumn: number | null;
+            readonly title: string;
+            readonly message: string;
+            readonly logLine: number;
+        };
         readonly Approval: {
             readonly approvalId: string;
             readonly runId: string;
@@ -2834,6 +2880,13 @@ export interface components {
             readonly startedAt: string;
             readonly schema: number;
             readonly shards: readonly number[];
+        };
+        readonly NotedStep: {
+            readonly stepRunId: string;
+            readonly jobId: string;
+            readonly job: string;
+            readonly step: string;
+            readonly attempt: number;
         };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
@@ -5552,6 +5605,103 @@ export interface operations {
                 };
                 content: {
                     readonly "application/zip": unknown;
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listAnnotations: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly annotations: readonly components["schemas"]["Annotation"][];
+                                readonly leftOut: number;
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listSummaries: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly markdown: string;
+                                readonly html: string;
+                                readonly isCut: boolean;
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
                 };
             };
             readonly 400: components["responses"]["malformed_request"];
