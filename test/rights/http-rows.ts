@@ -168,6 +168,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     kind: "inBody",
   },
   { route: "GET /openapi.json", operation: "open" },
+  { route: "GET /definitions/schema", operation: "open" },
   { route: "GET /docs", operation: "open" },
   { route: "GET /ws", operation: "anybody" },
   ...LIVE_ROWS,

@@ -21,6 +21,7 @@ import {
 } from "../../src/domain/ids.ts";
 import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
 import type { StartedNode } from "../../src/node/node.ts";
+import { problemOfAnswer } from "../support/answer-check.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
@@ -136,7 +137,9 @@ export class World {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, text: await textOf(response) };
+    const text = await textOf(response);
+    requireDescribed(method, path, response, text);
+    return { status: response.status, text };
   }
 
   async user(userId: UserId, role: Role | null): Promise<void> {
@@ -318,6 +321,15 @@ export class World {
     await uploads.begin({ uploadId, projectId, state: "uploading", ...file, ...content, ...times });
     await uploads.store({ uploadId, writer: "w" }, content, now, now + 3_600_000);
   }
+}
+
+/** Throws when an answer is not as the description of the API says. */
+export function requireDescribed(method: string, path: string, { status, headers }: Response, text: string): void {
+  const type = headers.get("content-type") ?? "";
+  if (type === "text/event-stream") return;
+  const body: unknown = type.startsWith("application/json") && text !== "" ? JSON.parse(text) : undefined;
+  const problem = problemOfAnswer(method, `/api/v1${path}`, { status, type, body });
+  if (problem !== undefined) throw new Error(problem);
 }
 
 /** The answer, of a stream that does not end the part with its first objects. */

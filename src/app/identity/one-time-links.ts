@@ -45,7 +45,8 @@ export async function createResetLink(
   if (isOwn) throw new MillraceError("forbidden", "change your own password with PUT /users/me/password");
   requirePerson(user);
   await dropLinks(context, user.userId);
-  return makeLink(context, { kind: "reset", user: userView(user), highest: highestRoleOf(user), days, publicUrl });
+  const link = { kind: "reset", user: userView(user), highest: highestRoleOf(user), days, publicUrl } as const;
+  return makeLink(context, caller, link);
 }
 
 /** Makes the links of a user void, because what they rest on has changed. */
@@ -53,9 +54,10 @@ export async function dropLinks({ stores }: IdentityContext, userId: UserId): Pr
   await stores.logins.dropVouchers(["invitation", "reset"], userId);
 }
 
-/** Makes a link for a caller who was authorised already. */
+/** Makes a link for a caller who was authorised already. Of an invitation, the user who is made is recorded, and not the link. */
 export async function makeLink(
   context: IdentityContext,
+  maker: Caller,
   link: {
     readonly kind: LinkKind;
     readonly user: UserView;
@@ -69,7 +71,10 @@ export async function makeLink(
   const secret = `mrl_${randomBytes(32).toString("hex")}`;
   const expiresAt = context.clock.now() + days * DAY_MS;
   const voucher = { kind, alias: null, subject: user.userId, expiresAt, state: "", facts: { highest } };
-  await context.stores.logins.putVoucher({ hash: hashOf(secret), ...voucher });
+  const after = { purpose: kind, expiresAt: rfc3339(expiresAt) };
+  await recorded(maker, { kind: "link", id: user.userId, name: user.name, after }, () =>
+    context.stores.logins.putVoucher({ hash: hashOf(secret), ...voucher }),
+  );
   return { user, link: `${publicUrl}/${kind}?token=${secret}`, expiresAt: rfc3339(expiresAt) };
 }
 

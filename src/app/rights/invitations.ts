@@ -94,7 +94,7 @@ export async function invite(
       try {
         const made = await makeUser(context, maker, userId, user, record);
         const highest = highestRoleOf(await requireUser(context, userId));
-        return await makeLink(context, { kind: "invitation", user: made, highest, days, publicUrl });
+        return await makeLink(context, maker, { kind: "invitation", user: made, highest, days, publicUrl });
       } catch (error) {
         if (error instanceof MillraceError && error.reason === "already_exists") await unplace(context, userId, places);
         throw error;
