@@ -220,6 +220,31 @@ describe("the audit log", function () {
     expect(JSON.stringify([...wrong, ...mixed])).to.not.match(/a wrong password|my secret password|x-y-z/);
   });
 
+  it("answers 503 when the change was made and its entry could not be stored", async () => {
+    await world.keepAgent();
+    const { audit, identity } = world.context.stores;
+    const { append, appendWith } = audit;
+    // As an engine that does not store the entry in the transaction of the change.
+    Object.assign(audit, {
+      append: () => Promise.reject(new Error("the disk is full")),
+      appendWith: async (_: AuditEntry, write: () => Promise<unknown>) => ({ result: await write(), stored: false }),
+    });
+    try {
+      const path = `/agents/${world.agentId}/drain`;
+      const { status: code, text } = await send("POST", path, world.node.adminToken!, { reason: "r" });
+      expect(code).to.equal(503);
+      expect(text).to.include("the change was made, but its entry in the audit log could not be stored");
+      expect((await identity.findAgent(world.agentId))!.drain).to.include({ reason: "r" });
+      const refused = await send("POST", path, (await callersOf(world)).at(-1)!.token, {});
+      expect(refused.status, "a refusal stays a refusal").to.equal(404);
+    } finally {
+      Object.assign(audit, { append, appendWith });
+    }
+    expect((await send("POST", `/agents/${world.agentId}/undrain`, world.node.adminToken!, {})).entries).to.have.length(
+      1,
+    );
+  });
+
   it("keeps the name of a user who was removed, and names on whose behalf a caller acted", async () => {
     const user = JSON.parse(
       (await send("POST", "/users", world.node.adminToken!, { name: "gone", role: "owner" })).text,
