@@ -115,18 +115,14 @@ describe("the command line for a server", function () {
 
   it("invites a user into one project alone", async () => {
     const made = await json(["users", "invite", "carl", "--in-project", "default=operator", "--days", "1"]);
-    expect(made.user).to.include({ name: "carl", role: null });
+    expect(made.user.role).to.equal(null);
     const members = await json(["projects", "members", "default"]);
-    expect(members).to.have.nested.property("[0].name", "carl");
-    expect(members[0]).to.include({ role: "operator" });
-    const nothing = await run(["users", "invite", "dora"]);
-    expect(nothing).to.include({ code: 2 });
-    expect(nothing.stderr).to.contain("--in-project");
+    expect(members[0]).to.include({ name: "carl", role: "operator" });
+    expect((await run(["users", "invite", "dora"])).stderr).to.contain("--in-project");
     expect((await run(["users", "invite", "dora", "--in-tenant", "default=chief"])).stderr).to.contain("NAME=ROLE");
     await json(["users", "delete", "carl"]);
     const token = await json(["tokens", "create", "narrow", "--project", "default"]);
     expect(token.projects).to.deep.equal(["default"]);
-    await json(["tokens", "delete", token.tokenId]);
   });
 
   it("sends files and gives them to the run that it triggers, once for all repeats", async () => {

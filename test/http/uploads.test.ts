@@ -106,6 +106,10 @@ describe("uploads over HTTP", () => {
     expect(again.body.detail.uploadId).to.equal(detail.uploadId);
     const other = await sendForm("résumé.txt", Buffer.from("other"), "text/plain", headers);
     expect([other.status, other.body.reason]).to.deep.equal([409, "request_id_reused"]);
+    const { ticket } = (await edge.call("POST", "/api/v1/auth/tickets")).body.detail;
+    const open = () => fetch(`${edge.origin}${at(`/${detail.uploadId}/content`)}?ticket=${ticket}`);
+    expect(await (await open()).text(), "by a ticket").to.equal("hello");
+    expect((await open()).status, "which is good once").to.equal(401);
     expect((await sendForm("empty", Buffer.alloc(0))).body.detail).to.include({ size: 0, status: "stored" });
     const list = (await edge.call("GET", at("?pageSize=1"))).body.detail;
     expect(list).to.include({ total: 2 });

@@ -81,6 +81,7 @@ describe("the planner", () => {
     const text = (permissions: string) =>
       `jobs:\n  - name: a\n    permissions: ${permissions}\n    target: { environment: "\${{ variables.e }}" }\n    steps: [{ uses: shell, args: { script: 'true' } }]\n`;
     expect(() => plan(text("{ idToken: true }"))).to.throw("/jobs/0/target/environment");
+    expect(plan(text("{ api: none }")).jobs[0]!.permissions).to.equal(undefined);
     expect(plan(text("{ api: read }")).jobs[0]!.permissions).to.include({ api: "read" });
   });
 

@@ -5643,7 +5643,10 @@ export interface operations {
     };
     readonly readLogArchive: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly pipelineId: string;
@@ -6075,7 +6078,10 @@ export interface operations {
     };
     readonly readArtifact: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -6124,7 +6130,10 @@ export interface operations {
     };
     readonly readArtifactFile: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -6510,7 +6519,10 @@ export interface operations {
     };
     readonly readUpload: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
