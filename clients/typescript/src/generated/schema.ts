@@ -2439,6 +2439,7 @@ export interface components {
                 readonly busy: number;
                 readonly slots: number;
                 readonly takesNoJobs: string;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             }[];
         };
         readonly AgentLabel: {
@@ -2960,7 +2961,9 @@ export interface components {
                 readonly name: string;
                 readonly taken: number;
                 readonly limit: number;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             };
+            readonly ahead?: number;
         };
         readonly Plan: {
             readonly trigger: {
@@ -3271,7 +3274,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -11298,6 +11301,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11429,6 +11434,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11560,6 +11567,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
