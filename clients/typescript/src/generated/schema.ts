@@ -3200,6 +3200,14 @@ export interface components {
             readonly inheritedVariables: {
                 readonly [key: string]: string;
             };
+            readonly uploads: {
+                readonly [key: string]: {
+                    readonly uploadId: string;
+                    readonly name: string;
+                    readonly size: number;
+                    readonly sha256: string;
+                };
+            };
             readonly reason: string;
             readonly approvals: readonly components["schemas"]["Approval"][];
             readonly jobCount: number;
@@ -7123,6 +7131,9 @@ export interface operations {
                     };
                     readonly triggeredBy?: string;
                     readonly requestId?: string;
+                    readonly uploads?: {
+                        readonly [key: string]: string;
+                    };
                 };
             };
         };
