@@ -2130,6 +2130,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/live/approvals": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Follows the approvals that the caller may see: those that wait for a decision, then each change. */
+        readonly get: operations["followApprovals"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/live/agents": {
         readonly parameters: {
             readonly query?: never;
@@ -11685,6 +11702,48 @@ export interface operations {
         };
     };
     readonly followRuns: {
+        readonly parameters: {
+            readonly query?: {
+                readonly tenantId?: string;
+                readonly projectId?: string;
+                readonly pipelineId?: string;
+                readonly status?: string;
+                readonly after?: string;
+                readonly ticket?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description Nothing can follow: the call need not be repeated. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly followApprovals: {
         readonly parameters: {
             readonly query?: {
                 readonly tenantId?: string;
