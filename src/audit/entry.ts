@@ -34,6 +34,8 @@ export const RECORDED_FIELDS = {
     "trust.protectedTargets",
     "jobs.idToken",
     "jobs.api",
+    "quota.perProject",
+    "quota.perTenant",
   ],
   variable: ["bytes"],
   secret: ["version"],

@@ -5,6 +5,7 @@ import type { World } from "./world.ts";
 const RUN = "/pipelines/:pipelineId/runs/:runId";
 const onRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
+const onlyRun = ({ runId }: World) => ({ runId });
 const onStep = ({ pipelineId, runId, stepRunId }: World) => ({ pipelineId, runId, stepRunId });
 
 export const LOG_ROWS: readonly HttpRow[] = [
@@ -14,4 +15,6 @@ export const LOG_ROWS: readonly HttpRow[] = [
   { route: `GET ${RUN}/logs/search`, operation: "readLogs", at: onRun, query: "?q=x" },
   { route: "GET /pipelines/:pipelineId/logs/search", operation: "readLogs", at: onPipeline, query: "?q=x" },
   { route: `GET ${RUN}/logs/archive`, operation: "readLogs", at: onRun },
+  { route: "GET /pipelines/runs/:runId/annotations", operation: "readLogs", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/summaries", operation: "readLogs", at: onlyRun },
 ];

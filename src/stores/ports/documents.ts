@@ -32,6 +32,9 @@ export interface SettingValues {
   readonly "trust.protectedTargets": boolean;
   readonly "jobs.idToken": boolean;
   readonly "jobs.api": "none" | (JobPermissions["api"] & string);
+  /** How many jobs may run at once; null for any number. */
+  readonly "quota.perProject": number | null;
+  readonly "quota.perTenant": number | null;
 }
 
 /** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */

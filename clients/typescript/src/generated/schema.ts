@@ -703,6 +703,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/runs/{runId}/annotations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the annotations in the output of a run's steps, step by step. */
+        readonly get: operations["listAnnotations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/summaries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the summaries of a run's steps, as Markdown and as safe HTML. */
+        readonly get: operations["listSummaries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/approvals": {
         readonly parameters: {
             readonly query?: never;
@@ -2456,6 +2490,7 @@ export interface components {
                 readonly busy: number;
                 readonly slots: number;
                 readonly takesNoJobs: string;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             }[];
         };
         readonly AgentLabel: {
@@ -2477,6 +2512,18 @@ export interface components {
                 readonly clause: string;
                 readonly agents: number;
             }[];
+        };
+        readonly Annotation: {
+            /** @enum {string} */
+            readonly level: "error" | "warning" | "notice";
+            readonly file: string | null;
+            readonly line: number | null;
+            readonly endLine: number | null;
+            readonly column: number | null;
+            readonly endColumn: number | null;
+            readonly title: string;
+            readonly message: string;
+            readonly logLine: number;
         };
         readonly Approval: {
             readonly approvalId: string;
@@ -2915,6 +2962,13 @@ export interface components {
             readonly schema: number;
             readonly shards: readonly number[];
         };
+        readonly NotedStep: {
+            readonly stepRunId: string;
+            readonly jobId: string;
+            readonly job: string;
+            readonly step: string;
+            readonly attempt: number;
+        };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
             readonly link: string;
@@ -2970,7 +3024,9 @@ export interface components {
                 readonly name: string;
                 readonly taken: number;
                 readonly limit: number;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             };
+            readonly ahead?: number;
         };
         readonly Plan: {
             readonly trigger: {
@@ -3281,7 +3337,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -5794,6 +5850,103 @@ export interface operations {
                 };
                 content: {
                     readonly "application/zip": unknown;
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listAnnotations: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly annotations: readonly components["schemas"]["Annotation"][];
+                                readonly leftOut: number;
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listSummaries: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly markdown: string;
+                                readonly html: string;
+                                readonly isCut: boolean;
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
                 };
             };
             readonly 400: components["responses"]["malformed_request"];
@@ -11341,6 +11494,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11472,6 +11627,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11603,6 +11760,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };

@@ -1,0 +1,36 @@
+/** Routes of what steps leave for people beside their logs. */
+import type { AppContext } from "../../app/context.ts";
+import {
+  AnnotationPageShape,
+  annotationsQuery,
+  readAnnotations,
+  readSummaries,
+  summariesQuery,
+  SummaryPageShape,
+} from "../../app/notes/read-notes.ts";
+import { routesFor } from "../route.ts";
+
+const route = routesFor<AppContext>("Runs");
+
+export const NOTE_ROUTES = [
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/annotations",
+    name: "listAnnotations",
+    about: "Lists the annotations in the output of a run's steps, step by step.",
+    query: annotationsQuery,
+    answer: AnnotationPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readAnnotations(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/summaries",
+    name: "listSummaries",
+    about: "Lists the summaries of a run's steps, as Markdown and as safe HTML.",
+    query: summariesQuery,
+    answer: SummaryPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readSummaries(context, caller, { ...query, ...params }),
+  }),
+];
