@@ -236,6 +236,9 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
       new Option("--scope <scope>", "what the token may do at most; may be repeated; default: all that its user may")
         .argParser(someOf(SCOPES))
         .default([]),
+      new Option("--project <project>", "name or id of a project in which alone it counts; may be repeated")
+        .argParser(collect)
+        .default([]),
       new Option("--expires-in <duration>", "for example 90d"),
     ],
     run: async (signal, options, name) => (await import("./remote/tokens.ts")).createToken(name!, options, signal),
@@ -323,7 +326,16 @@ function addUserCommands(users: Command, setStatus: SetStatus): void {
   remote(users.command("invite"), "create a user, and print a link with which the user chooses a password", setStatus, {
     args: [["<name>", "the user's name"]],
     options: [
-      new Option("--role <role>", "in the whole installation").choices(ROLES).makeOptionMandatory(),
+      new Option("--role <role>", "in the whole installation").choices(ROLES),
+      new Option("--in-tenant <tenant=role>", "a role in a tenant, by name or id; may be repeated")
+        .argParser(roleIn)
+        .default([]),
+      new Option("--in-project <project=role>", "a role in a project, by name or id; may be repeated")
+        .argParser(roleIn)
+        .default([]),
+      new Option("--team <team>", "a team that the user joins, by name or id; may be repeated")
+        .argParser(collect)
+        .default([]),
       new Option("--email <address>", "the user's address"),
       count("--days <n>", "how long the link is good; default 7"),
     ],
@@ -369,6 +381,16 @@ function someOf(choices: readonly string[]) {
     if (!choices.includes(value)) throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
     return collect(value, values);
   };
+}
+
+/** Reads a repeated `<place>=<role>`. */
+function roleIn(value: string, values: readonly object[]): readonly object[] {
+  const at = value.lastIndexOf("=");
+  const role = value.slice(at + 1);
+  if (at < 1 || !(ROLES as readonly string[]).includes(role)) {
+    throw new InvalidArgumentError(`It must be NAME=ROLE, with one of the roles ${ROLES.join(", ")}.`);
+  }
+  return [...values, { place: value.slice(0, at), role }];
 }
 
 function collect(value: string, values: readonly string[] | undefined): readonly string[] {

@@ -17,6 +17,7 @@ import {
   type IdentityStore,
   type OperatorFields,
   partsOfAgent,
+  storedToken,
   type StoredToken,
   tokenOf,
 } from "../ports/identity.ts";
@@ -247,7 +248,7 @@ export function identityStore(connection: Connection): IdentityStore {
 
     async createToken(token) {
       const { tokenId, kind, subject, createdAt } = token;
-      await insertIfAbsent(tokens, { _id: tokenId, kind, subject, createdAt, body: token });
+      await insertIfAbsent(tokens, { _id: tokenId, kind, subject, createdAt, body: storedToken(token) });
     },
     async findToken(tokenId) {
       const stored = bodyOf<StoredToken>(await tokens.findOne({ _id: tokenId }));

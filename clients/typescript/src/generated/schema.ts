@@ -34,6 +34,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/definitions/schema": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads the JSON Schema of definitions, for editors. */
+        readonly get: operations["readDefinitionSchema"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/auth/login": {
         readonly parameters: {
             readonly query?: never;
@@ -2326,7 +2343,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Creates a user without a password, and a link with which the user sets one; only this answer shows it. */
+        /** Creates a user without a password, with roles in the installation, tenants and projects, and a link with which the user sets one; only this answer shows it. */
         readonly post: operations["invite"];
         readonly delete?: never;
         readonly options?: never;
@@ -2950,6 +2967,7 @@ export interface components {
             readonly token: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
         };
         readonly Node: {
             readonly nodeId: string;
@@ -3484,6 +3502,7 @@ export interface components {
             readonly tokenId: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
             /** Format: date-time */
             readonly createdAt: string;
             readonly expiresAt: string | null;
@@ -3896,6 +3915,38 @@ export interface operations {
                 content: {
                     readonly "text/html": unknown;
                 };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readDefinitionSchema: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": unknown;
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 406: components["responses"]["not_acceptable"];
@@ -4447,6 +4498,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -5833,7 +5885,10 @@ export interface operations {
     };
     readonly readLogArchive: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly pipelineId: string;
@@ -6265,7 +6320,10 @@ export interface operations {
     };
     readonly readArtifact: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -6314,7 +6372,10 @@ export interface operations {
     };
     readonly readArtifactFile: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -6700,7 +6761,10 @@ export interface operations {
     };
     readonly readUpload: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -10765,6 +10829,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -11018,6 +11083,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -12294,8 +12360,20 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string;
-                    /** @enum {string} */
-                    readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    /** @default null */
+                    readonly role?: ("owner" | "admin" | "maintainer" | "operator" | "viewer") | null;
+                    /** @default [] */
+                    readonly bound?: readonly {
+                        readonly area: {
+                            readonly tenantId: string;
+                        } | {
+                            readonly projectId: string;
+                        };
+                        /** @enum {string} */
+                        readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    }[];
+                    /** @default [] */
+                    readonly teams?: readonly string[];
                     /** Format: email */
                     readonly email?: string;
                     /** @default 7 */
