@@ -163,6 +163,10 @@ function addRunCommands(program: Command, setStatus: SetStatus): void {
       new Option("-f, --follow", "print lines as they come, until the run ends"),
       new Option("--job <name>", "only of this job"),
       new Option("--step <name>", "only of this step"),
+      new Option("--search <text>", "only lines with this text; exit status 1 when there is none").conflicts("follow"),
+      new Option("--pattern", "the text is a pattern in the syntax of RE2"),
+      new Option("--ignore-case", "upper and lower case are the same"),
+      new Option("-C, --around <lines>", "show so many lines on both sides, at most 10"),
     ],
     run: async (signal, options, run) => (await import("./remote/logs.ts")).logs(run!, options, signal),
   });

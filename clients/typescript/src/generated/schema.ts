@@ -652,6 +652,57 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches a step's log for a text or a pattern. */
+        readonly get: operations["searchStepLog"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches all logs of a run, in the order of the plan. */
+        readonly get: operations["searchRunLogs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches the logs of the runs of a pipeline, newest run first. */
+        readonly get: operations["searchPipelineLogs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs/text": {
         readonly parameters: {
             readonly query?: never;
@@ -2147,6 +2198,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/live/approvals": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Follows the approvals that the caller may see: those that wait for a decision, then each change. */
+        readonly get: operations["followApprovals"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/live/agents": {
         readonly parameters: {
             readonly query?: never;
@@ -2862,6 +2930,18 @@ export interface components {
             readonly lines: number;
             readonly bytes: number;
             readonly own: readonly ("lines" | "bytes")[];
+        };
+        readonly LogMatch: {
+            readonly runId: string;
+            readonly jobId: string;
+            readonly stepRunId: string;
+            readonly entry: components["schemas"]["LogEntry"];
+            readonly ranges: readonly {
+                readonly from: number;
+                readonly to: number;
+            }[];
+            readonly before: readonly components["schemas"]["LogEntry"][];
+            readonly after: readonly components["schemas"]["LogEntry"][];
         };
         readonly Login: {
             readonly accessToken: string;
@@ -3651,6 +3731,15 @@ export interface components {
         };
         /** @description `conflict`: the state of the object does not allow it. `request_id_reused`: the `requestId` or the `Idempotency-Key` was used with another body. */
         readonly "conflict-or-request_id_reused": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `deadline_exceeded`: the caller's deadline has passed. */
+        readonly deadline_exceeded: {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -5671,6 +5760,159 @@ export interface operations {
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly searchStepLog: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+                readonly stepRunId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
+    readonly searchRunLogs: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
+    readonly searchPipelineLogs: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
         };
     };
     readonly readLogText: {
@@ -11754,6 +11996,48 @@ export interface operations {
         };
     };
     readonly followRuns: {
+        readonly parameters: {
+            readonly query?: {
+                readonly tenantId?: string;
+                readonly projectId?: string;
+                readonly pipelineId?: string;
+                readonly status?: string;
+                readonly after?: string;
+                readonly ticket?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description Nothing can follow: the call need not be repeated. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly followApprovals: {
         readonly parameters: {
             readonly query?: {
                 readonly tenantId?: string;
