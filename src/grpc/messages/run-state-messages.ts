@@ -31,4 +31,12 @@ export function runUpdateMessage({ revision, ...news }: RunsUpdate): StreamRunsR
   };
 }
 
-const NO_WAIT = { needs: [], approvalId: "", group: "", holderRunId: "", ahead: 0 };
+const NO_WAIT = {
+  needs: [],
+  approvalId: "",
+  group: "",
+  holderRunId: "",
+  ahead: 0,
+  agents: undefined,
+  quota: undefined,
+};
