@@ -2,8 +2,7 @@
 import type { ProjectId, TenantId } from "../../domain/ids.ts";
 import { authoriseLookUp, type Caller, mayEverywhere } from "../identity/access.ts";
 import { projectFactsOf } from "../project-facts.ts";
-import { actingIn } from "../reaching.ts";
-import type { LiveContext } from "./followers.ts";
+import { actingIn, type RightsContext } from "../reaching.ts";
 
 export interface ProjectFilter {
   readonly tenantId?: TenantId | undefined;
@@ -15,7 +14,7 @@ export interface ProjectFilter {
  * may read it nowhere.
  */
 export function projectSight(
-  context: LiveContext,
+  context: RightsContext,
   caller: Caller,
   operation: "readRuns" | "readApprovals",
   { tenantId, projectId: wanted }: ProjectFilter,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { asId, type PipelineId, type ProjectId, type TenantId } from "../../domain/ids.ts";
 import { isFinalRunStatus, RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { Caller } from "../identity/access.ts";
+import type { RightsContext } from "../reaching.ts";
 import type { Followers } from "./followers.ts";
 import { idParam, liveChannel, type LiveMessage, revisionParam, someOf, SUBSCRIBED } from "./live-channel.ts";
 import { projectSight } from "./project-sight.ts";
@@ -21,7 +22,7 @@ export type RunsUpdate = StateUpdate<LiveRun>;
 
 /** Ends only with `abort`. Throws `unavailable` when the runs cannot be read at the start. */
 export function followRuns(
-  { context, runs }: Pick<Followers, "context" | "runs">,
+  { context, runs }: Pick<Followers, "runs"> & { readonly context: RightsContext },
   caller: Caller,
   filter: RunsFilter,
   { revision, abort }: { readonly revision: string; readonly abort: AbortSignal },
