@@ -167,8 +167,11 @@ export const JOB_API_WORDS = ["read", "trigger", "write"] as const;
 export interface JobPermissions {
   /** True for a job that may ask for OpenID Connect tokens of this installation. */
   readonly idToken: boolean;
-  /** Null for a job without a token for the API. */
-  readonly api: (typeof JOB_API_WORDS)[number] | null;
+  /**
+   * What the job's own token for the API may do. Null when the definition does not say: a job with `idToken` then reads its
+   * project.
+   */
+  readonly api: (typeof JOB_API_WORDS)[number] | "none" | null;
   /** The environment of the job's target; null for none. */
   readonly environment: string | null;
 }

@@ -34,6 +34,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/definitions/schema": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads the JSON Schema of definitions, for editors. */
+        readonly get: operations["readDefinitionSchema"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/auth/login": {
         readonly parameters: {
             readonly query?: never;
@@ -287,6 +304,23 @@ export interface paths {
         readonly get?: never;
         /** Replaces the trusted labels of an agent. */
         readonly put: operations["setTrustedLabels"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/agents/{agentId}/reach": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /** Replaces the reach of an agent: which jobs it may get from the next match on. */
+        readonly put: operations["setAgentReach"];
         readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
@@ -612,6 +646,57 @@ export interface paths {
         readonly put?: never;
         /** Lets a paused run go on. */
         readonly post: operations["resumeRun"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches a step's log for a text or a pattern. */
+        readonly get: operations["searchStepLog"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches all logs of a run, in the order of the plan. */
+        readonly get: operations["searchRunLogs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches the logs of the runs of a pipeline, newest run first. */
+        readonly get: operations["searchPipelineLogs"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2113,6 +2198,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/live/approvals": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Follows the approvals that the caller may see: those that wait for a decision, then each change. */
+        readonly get: operations["followApprovals"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/live/agents": {
         readonly parameters: {
             readonly query?: never;
@@ -2258,7 +2360,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Creates a user without a password, and a link with which the user sets one; only this answer shows it. */
+        /** Creates a user without a password, with roles in the installation, tenants and projects, and a link with which the user sets one; only this answer shows it. */
         readonly post: operations["invite"];
         readonly delete?: never;
         readonly options?: never;
@@ -2422,6 +2524,7 @@ export interface components {
                 readonly busy: number;
                 readonly slots: number;
                 readonly takesNoJobs: string;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             }[];
         };
         readonly AgentLabel: {
@@ -2828,6 +2931,18 @@ export interface components {
             readonly bytes: number;
             readonly own: readonly ("lines" | "bytes")[];
         };
+        readonly LogMatch: {
+            readonly runId: string;
+            readonly jobId: string;
+            readonly stepRunId: string;
+            readonly entry: components["schemas"]["LogEntry"];
+            readonly ranges: readonly {
+                readonly from: number;
+                readonly to: number;
+            }[];
+            readonly before: readonly components["schemas"]["LogEntry"][];
+            readonly after: readonly components["schemas"]["LogEntry"][];
+        };
         readonly Login: {
             readonly accessToken: string;
             readonly expiresIn: number;
@@ -2869,6 +2984,7 @@ export interface components {
             readonly token: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
         };
         readonly Node: {
             readonly nodeId: string;
@@ -2943,7 +3059,9 @@ export interface components {
                 readonly name: string;
                 readonly taken: number;
                 readonly limit: number;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             };
+            readonly ahead?: number;
         };
         readonly Plan: {
             readonly trigger: {
@@ -3254,7 +3372,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -3401,6 +3519,7 @@ export interface components {
             readonly tokenId: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
             /** Format: date-time */
             readonly createdAt: string;
             readonly expiresAt: string | null;
@@ -3619,6 +3738,15 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `deadline_exceeded`: the caller's deadline has passed. */
+        readonly deadline_exceeded: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `forbidden`: the role, the scopes or the kind of the token are not enough. */
         readonly forbidden: {
             headers: {
@@ -3804,6 +3932,38 @@ export interface operations {
                 content: {
                     readonly "text/html": unknown;
                 };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readDefinitionSchema: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": unknown;
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 406: components["responses"]["not_acceptable"];
@@ -4355,6 +4515,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -4611,6 +4772,58 @@ export interface operations {
                     readonly labels: {
                         readonly [key: string]: string;
                     };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Agent"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly setAgentReach: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly agentId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly reach: ({
+                        readonly tenantId: string;
+                    } | {
+                        readonly projectIds: readonly string[];
+                    }) | null;
                 };
             };
         };
@@ -5549,6 +5762,159 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly searchStepLog: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+                readonly stepRunId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
+    readonly searchRunLogs: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
+    readonly searchPipelineLogs: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
     readonly readLogText: {
         readonly parameters: {
             readonly query?: {
@@ -5588,7 +5954,10 @@ export interface operations {
     };
     readonly readLogArchive: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly pipelineId: string;
@@ -6020,7 +6389,10 @@ export interface operations {
     };
     readonly readArtifact: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -6069,7 +6441,10 @@ export interface operations {
     };
     readonly readArtifactFile: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -6455,7 +6830,10 @@ export interface operations {
     };
     readonly readUpload: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -10520,6 +10898,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -10773,6 +11152,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -11249,6 +11629,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11380,6 +11762,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11511,6 +11895,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11610,6 +11996,48 @@ export interface operations {
         };
     };
     readonly followRuns: {
+        readonly parameters: {
+            readonly query?: {
+                readonly tenantId?: string;
+                readonly projectId?: string;
+                readonly pipelineId?: string;
+                readonly status?: string;
+                readonly after?: string;
+                readonly ticket?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description Nothing can follow: the call need not be repeated. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly followApprovals: {
         readonly parameters: {
             readonly query?: {
                 readonly tenantId?: string;
@@ -12001,8 +12429,20 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string;
-                    /** @enum {string} */
-                    readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    /** @default null */
+                    readonly role?: ("owner" | "admin" | "maintainer" | "operator" | "viewer") | null;
+                    /** @default [] */
+                    readonly bound?: readonly {
+                        readonly area: {
+                            readonly tenantId: string;
+                        } | {
+                            readonly projectId: string;
+                        };
+                        /** @enum {string} */
+                        readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    }[];
+                    /** @default [] */
+                    readonly teams?: readonly string[];
                     /** Format: email */
                     readonly email?: string;
                     /** @default 7 */
