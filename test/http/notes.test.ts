@@ -129,4 +129,35 @@ describe("the notes of a run over HTTP", () => {
     expect((await read("annotations")).list[0]).to.deep.include({ annotations: [], leftOut: 2 });
     expect((await read("summaries")).list[0]).to.deep.include({ markdown: "", isCut: true });
   });
+
+  it("are test reports, counted for the run and by step, and cases that are filtered and read page by page", async () => {
+    const { notes } = edge.context.stores;
+    const counts = { total: 3, failed: 1, skipped: 0, flaky: 1, durationMs: 30 };
+    const testCase = { suite: "s", file: "", line: 0, outcome: "passed", isFlaky: false, durationMs: 10, message: "" };
+    const cases = [
+      { ...testCase, name: "bad", outcome: "failed", message: "no", file: "a.js", line: 3 },
+      { ...testCase, name: "again", isFlaky: true },
+      { ...testCase, name: "good", durationMs: 20 },
+    ];
+    for (const step of [0, 1]) {
+      const key = { runId: run.runId, stepRunId: steps[step]!, token: GRANT.token, part: 0 };
+      await notes.put({ ...key, kind: "cases", body: JSON.stringify(cases) }, 1_000_000);
+      const tests = { ...counts, kept: 3, problems: step === 0 ? [] : ["no file matches"] };
+      await putNotes(notes, key, { annotations: { list: [], leftOut: 0 }, summary: null, tests });
+    }
+    const reports = await read("test-reports?limit=1");
+    expect(reports.tests).to.deep.equal({ total: 6, failed: 2, skipped: 0, flaky: 2, durationMs: 60 });
+    expect(reports.list[0]).to.deep.include({ ...counts, kept: 3, problems: [] });
+    expect((await read(`test-reports?after=${reports.next}`)).list[0].problems).to.deep.equal(["no file matches"]);
+    const names = async (query: string) =>
+      (await read(`test-cases${query}`)).list.map((one: { name: string }) => one.name);
+    expect(await names("")).to.deep.equal(["bad", "again", "good", "bad", "again", "good"]);
+    expect(await names("?filter=failed")).to.deep.equal(["bad", "bad"]);
+    expect(await names(`?filter=flaky&stepRunId=${steps[1]}`)).to.deep.equal(["again"]);
+    expect(await names("?filter=slowest&limit=2")).to.deep.equal(["good", "good"]);
+    const first = await read("test-cases?limit=4");
+    expect(await names(`?limit=4&after=${first.next}`)).to.deep.equal(["again", "good"]);
+    expect(first.list[0]).to.deep.include({ file: "a.js", line: 3, outcome: "failed", message: "no" });
+    expect((await call("test-cases?after=x")).status).to.equal(400);
+  });
 });

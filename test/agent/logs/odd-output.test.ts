@@ -113,6 +113,22 @@ describe("odd output of a step", function () {
     expect(large.texts).to.deep.equal(["millrace: the summary in MILLRACE_SUMMARY is cut after 65536 bytes"]);
   });
 
+  it("may be a test report: its cases are sent, it is counted, and it never changes how the step ends", async () => {
+    const testReports = { junit: ["reports/*.xml"] };
+    const cases = '<testcase name="a"/><testcase name="b" line="3"><failure message="no"/></testcase>';
+    const write = `mkdir -p reports; echo '<testsuite name="s">${cases}</testsuite>' > reports/a.xml`;
+    const { end } = await run(`${write}; echo '<!DOCTYPE x><x/>' > reports/b.xml`, { testReports });
+    expect(end.phase).to.equal("STEP_PHASE_SUCCEEDED");
+    const { problems, ...counts } = end.notes!.tests!;
+    expect(counts).to.deep.equal({ total: 2, failed: 1, skipped: 0, flaky: 0, durationMs: 0n, kept: 2 });
+    expect(problems.join()).to.include("reports/b.xml").and.include("document type");
+    const [sent] = bench.gateway.testCases;
+    expect(sent!.cases.map(({ name, outcome }) => [name, outcome])).to.deep.equal([
+      ["b", "TEST_OUTCOME_FAILED"],
+      ["a", "TEST_OUTCOME_PASSED"],
+    ]);
+  });
+
   it("has no summary, and no failure, when the file is empty, gone or no file", async () => {
     expect((await run("true")).end.notes).to.equal(undefined);
     const script = 'rm "$MILLRACE_SUMMARY"; ln -s /etc/passwd "$MILLRACE_SUMMARY"';

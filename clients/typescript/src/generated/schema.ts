@@ -771,6 +771,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/runs/{runId}/test-reports": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Counts the tests of a run, and of each of its steps with test reports. */
+        readonly get: operations["listTestReports"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/test-cases": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the test cases of a run: all of them, those that failed, the flaky ones, or the slowest. */
+        readonly get: operations["listTestCases"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/approvals": {
         readonly parameters: {
             readonly query?: never;
@@ -3506,6 +3540,25 @@ export interface components {
             /** Format: date-time */
             readonly createdAt: string;
         };
+        readonly TestCase: {
+            readonly step: components["schemas"]["NotedStep"];
+            readonly suite: string;
+            readonly name: string;
+            readonly file: string | null;
+            readonly line: number | null;
+            /** @enum {string} */
+            readonly outcome: "failed" | "passed" | "skipped";
+            readonly isFlaky: boolean;
+            readonly durationMs: number;
+            readonly message: string;
+        };
+        readonly TestCounts: {
+            readonly total: number;
+            readonly failed: number;
+            readonly skipped: number;
+            readonly flaky: number;
+            readonly durationMs: number;
+        };
         readonly Ticket: {
             readonly ticket: string;
             readonly expiresIn: number;
@@ -6067,6 +6120,105 @@ export interface operations {
                                 readonly html: string;
                                 readonly isCut: boolean;
                             }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listTestReports: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly tests: components["schemas"]["TestCounts"];
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly total: number;
+                                readonly failed: number;
+                                readonly skipped: number;
+                                readonly flaky: number;
+                                readonly durationMs: number;
+                                readonly kept: number;
+                                readonly problems: readonly string[];
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listTestCases: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+                readonly filter?: "all" | "failed" | "flaky" | "slowest";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["TestCase"][];
                             readonly next: string | null;
                         };
                         readonly timestamp: number;
