@@ -49,7 +49,7 @@ export const RECORDED_FIELDS = {
   cache: ["key"],
   upload: ["name", "size", "type", "status", "offset", "sha256"],
   plugin: ["version", "sha256"],
-  agent: ["name", "labels", "drained", "reason"],
+  agent: ["name", "labels", "reach", "drained", "reason"],
   webhook: ["address", "types", "ordered", "enabled", "description", "reason"],
   delivery: ["type", "runId"],
   deadLetter: ["runId"],

@@ -22,6 +22,7 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
   registrationToken: ["POST /agents/registration-tokens", "DELETE /agents/registration-tokens/:tokenId"],
   agent: [
     "PUT /agents/:agentId/labels",
+    "PUT /agents/:agentId/reach",
     "POST /agents/:agentId/drain",
     "POST /agents/:agentId/undrain",
     "DELETE /agents/:agentId/token",

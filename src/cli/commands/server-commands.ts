@@ -221,7 +221,13 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
   });
   remote(agents.command("token"), "make a token with which new agents register", setStatus, {
     args: [["<name>", "what the token is for"]],
-    options: [new Option("--expires-in <duration>", "for example 12h"), count("--max-uses <n>", "how many agents")],
+    options: [
+      new Option("--expires-in <duration>", "for example 12h"),
+      count("--max-uses <n>", "how many agents"),
+      new Option("--tenant <tenant>", "agents that get jobs of this tenant alone, by name or id"),
+      listed("--project <project>", "agents that get jobs of this project alone, by name or id; may be repeated"),
+      listed("--label <key=value>", "a trusted label of the agents; may be repeated"),
+    ],
     run: async (signal, options, name) => (await import("./remote/agents.ts")).createAgentToken(name!, options, signal),
   });
 
@@ -236,9 +242,7 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
       new Option("--scope <scope>", "what the token may do at most; may be repeated; default: all that its user may")
         .argParser(someOf(SCOPES))
         .default([]),
-      new Option("--project <project>", "name or id of a project in which alone it counts; may be repeated")
-        .argParser(collect)
-        .default([]),
+      listed("--project <project>", "name or id of a project in which alone it counts; may be repeated"),
       new Option("--expires-in <duration>", "for example 90d"),
     ],
     run: async (signal, options, name) => (await import("./remote/tokens.ts")).createToken(name!, options, signal),
@@ -333,9 +337,7 @@ function addUserCommands(users: Command, setStatus: SetStatus): void {
       new Option("--in-project <project=role>", "a role in a project, by name or id; may be repeated")
         .argParser(roleIn)
         .default([]),
-      new Option("--team <team>", "a team that the user joins, by name or id; may be repeated")
-        .argParser(collect)
-        .default([]),
+      listed("--team <team>", "a team that the user joins, by name or id; may be repeated"),
       new Option("--email <address>", "the user's address"),
       count("--days <n>", "how long the link is good; default 7"),
     ],
@@ -392,6 +394,8 @@ function roleIn(value: string, values: readonly object[]): readonly object[] {
   }
   return [...values, { place: value.slice(0, at), role }];
 }
+
+const listed = (flags: string, about: string) => new Option(flags, about).argParser(collect).default([]);
 
 function collect(value: string, values: readonly string[] | undefined): readonly string[] {
   return [...(values ?? []), value];

@@ -294,7 +294,13 @@ export function identityStore(connection: Connection): IdentityStore {
     async changeAgent(agentId, change, expected) {
       const { trustedLabels: labels } = expected ?? {};
       const trustedText = labels === undefined ? null : JSON.stringify(labels);
-      const filter = { _id: agentId, ...(expected !== undefined && { trustedText }) };
+      const isReachExpected = expected !== undefined && "reach" in expected;
+      const filter = {
+        _id: agentId,
+        ...(expected !== undefined && { trustedText }),
+        // Null stands for an absent field too.
+        ...(isReachExpected && { reach: expected.reach ?? null }),
+      };
       return (await agents.updateOne(filter, { $set: givenFields(change) })).matchedCount > 0;
     },
     findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),

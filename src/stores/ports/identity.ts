@@ -225,12 +225,12 @@ export interface IdentityStore {
   putAgent(agent: Agent): Promise<void>;
   /**
    * Replaces what operators say of an agent, as far as it is given. False, and nothing changes, when the agent is missing,
-   * or has other trusted labels than `expected`.
+   * or has other trusted labels or another reach than `expected`.
    */
   changeAgent(
     agentId: AgentId,
     change: OperatorFields,
-    expected?: Expected<Pick<Agent, "trustedLabels">>,
+    expected?: Expected<Pick<Agent, "trustedLabels" | "reach">>,
   ): Promise<boolean>;
   findAgent(agentId: AgentId): Promise<Agent | undefined>;
   findAgentByName(name: string): Promise<Agent | undefined>;
