@@ -6,6 +6,7 @@ import {
   type PipelineId,
   type ProjectId,
   type RevisionId,
+  type TenantId,
   type UserId,
 } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
@@ -30,6 +31,7 @@ import {
   type ProjectFilter,
   type Revision,
   type RevisionPage,
+  tenantOf,
 } from "../ports/pipelines.ts";
 import type { PipelineDeletionStore } from "../ports/deletions.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
@@ -72,9 +74,16 @@ export class MongoPipelineStore implements PipelineStore {
     this.#deletions = pipelineDeletionStore(connection);
   }
 
-  async createProject(project: Project): Promise<"created" | "nameTaken"> {
+  async createProject(project: Project): Promise<"created" | "nameTaken" | "slugTaken"> {
     const inserted = await insertIfAbsent(this.#projects, { _id: project.projectId, body: project });
-    return inserted || (await this.findProject(project.projectId)) !== undefined ? "created" : "nameTaken";
+    if (inserted || (await this.findProject(project.projectId)) !== undefined) return "created";
+    return this.#whatIsTaken(project);
+  }
+
+  /** What of a project that could not be stored another one has. */
+  async #whatIsTaken({ name, ...project }: Pick<Project, "name" | "tenantId">): Promise<"nameTaken" | "slugTaken"> {
+    const namesake = await this.#projects.findOne({ "body.tenantId": tenantOf(project), "body.name": name });
+    return namesake === null ? "slugTaken" : "nameTaken";
   }
 
   async changeProject(projectId: ProjectId, change: ProjectChange, expected: Expected<Project> = {}) {
@@ -87,9 +96,16 @@ export class MongoPipelineStore implements PipelineStore {
       if (matchedCount > 0) return "changed" as const;
       return (await this.findProject(projectId)) === undefined ? ("missing" as const) : ("moved" as const);
     } catch (error) {
-      if (isDuplicateKey(error)) return "nameTaken" as const;
-      throw error;
+      if (!isDuplicateKey(error)) throw error;
+      const stored = await this.findProject(projectId);
+      if (stored === undefined) return "missing" as const;
+      if (change.name === undefined || change.name === stored.name) return "slugTaken" as const;
+      return this.#whatIsTaken({ ...stored, name: change.name });
     }
+  }
+
+  async findProjectBySlug(tenantId: TenantId, slug: string): Promise<Project | undefined> {
+    return bodyOf(await this.#projects.findOne({ "body.tenantId": tenantId, "body.slug": slug }));
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {

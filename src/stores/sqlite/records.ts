@@ -1,5 +1,5 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
-import type { AgentId, PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
+import type { AgentId, PipelineId, ProjectId, RevisionId, TenantId } from "../../domain/ids.ts";
 import type { Page } from "../ports/aggregates.ts";
 import { type Expected, isAsExpected } from "../ports/expected.ts";
 import {
@@ -29,6 +29,8 @@ import { userStore } from "./users.ts";
 /** As the index has it. */
 const TENANT = "coalesce(json_extract(body, '$.tenantId'), 'default')";
 
+const PROJECT_BY_SLUG = `SELECT body FROM projects WHERE ${TENANT} = ? AND json_extract(body, '$.slug') = ?`;
+
 /** After the ids of all revisions. The ids of definitions of ad hoc runs (`adh_`) are before them. */
 const AFTER_ALL = "rev`";
 
@@ -39,9 +41,10 @@ export class SqlitePipelineStore implements PipelineStore {
     this.#db = db;
   }
 
-  createProject(project: Project): Promise<"created" | "nameTaken"> {
+  createProject(project: Project): Promise<"created" | "nameTaken" | "slugTaken"> {
     return this.#db.transaction(() => {
       if (this.#isProjectNameTaken(project)) return "nameTaken";
+      if (this.#isProjectSlugTaken(project)) return "slugTaken";
       const sql = "INSERT INTO projects VALUES (?, ?) ON CONFLICT DO NOTHING";
       this.#db.runNow(sql, project.projectId, JSON.stringify(project));
       return "created";
@@ -49,12 +52,13 @@ export class SqlitePipelineStore implements PipelineStore {
   }
 
   changeProject(projectId: ProjectId, change: ProjectChange, expected: Expected<Project> = {}) {
-    return this.#db.transaction((): "changed" | "missing" | "nameTaken" | "moved" => {
+    return this.#db.transaction((): "changed" | "missing" | "nameTaken" | "slugTaken" | "moved" => {
       const stored = bodyOf<Project>(this.#db.getNow("SELECT body FROM projects WHERE project_id = ?", projectId));
       if (stored === undefined) return "missing";
       if (!isAsExpected(stored, expected)) return "moved";
       const project = { ...stored, ...change };
       if (this.#isProjectNameTaken(project)) return "nameTaken";
+      if (this.#isProjectSlugTaken(project)) return "slugTaken";
       this.#db.runNow("UPDATE projects SET body = ? WHERE project_id = ?", JSON.stringify(project), projectId);
       return "changed";
     });
@@ -64,6 +68,16 @@ export class SqlitePipelineStore implements PipelineStore {
     const sql = `SELECT 1 AS taken FROM projects
       WHERE ${TENANT} = ? AND json_extract(body, '$.name') = ? AND project_id <> ?`;
     return this.#db.getNow(sql, tenantOf(project), project.name, project.projectId) !== undefined;
+  }
+
+  #isProjectSlugTaken(project: Project): boolean {
+    if (project.slug === undefined) return false;
+    const found = bodyOf<Project>(this.#db.getNow(PROJECT_BY_SLUG, tenantOf(project), project.slug));
+    return found !== undefined && found.projectId !== project.projectId;
+  }
+
+  async findProjectBySlug(tenantId: TenantId, slug: string): Promise<Project | undefined> {
+    return bodyOf(await this.#db.get(PROJECT_BY_SLUG, tenantId, slug));
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {

@@ -2992,6 +2992,7 @@ export interface components {
             readonly projectId: string;
             readonly tenantId: string;
             readonly name: string;
+            readonly slug: string;
             readonly description: string;
             readonly archived: boolean;
             /** Format: date-time */
@@ -3323,6 +3324,7 @@ export interface components {
         readonly Tenant: {
             readonly tenantId: string;
             readonly name: string;
+            readonly slug: string;
             readonly archived: boolean;
             /** Format: date-time */
             readonly createdAt: string;
@@ -9203,6 +9205,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string & (unknown & unknown);
+                    readonly slug?: string;
                     /** @default  */
                     readonly description?: string;
                     readonly tenantId?: string;
@@ -9341,6 +9344,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name?: string & (unknown & unknown);
+                    readonly slug?: string;
                     readonly description?: string;
                     readonly archived?: boolean;
                 };
@@ -9426,6 +9430,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string & (unknown & unknown);
+                    readonly slug?: string;
                 };
             };
         };
@@ -9557,6 +9562,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name?: string & (unknown & unknown);
+                    readonly slug?: string;
                     readonly archived?: boolean;
                 };
             };

@@ -1692,6 +1692,11 @@ export interface ProjectRecord {
   description: string;
   archived: boolean;
   createdAtMs: bigint;
+  /**
+   * Unique in its tenant. A project_id of a request may be the slug of a project of the default tenant, or the slugs of
+   * another tenant and of its project with a slash between them.
+   */
+  slug: string;
 }
 
 export interface ListProjectsRequest {
@@ -1719,6 +1724,8 @@ export interface CreateProjectRequest {
   tenantId: string;
   /** Chosen by the caller, at most 200 characters; a repeat with the same id answers the same project. */
   requestId: string;
+  /** Lower-case letters, digits and hyphens; unique in its tenant. Empty for the one that follows from the name. */
+  slug: string;
 }
 
 export interface CreateProjectResponse {
@@ -1730,7 +1737,11 @@ export interface UpdateProjectRequest {
   projectId: string;
   name?: string | undefined;
   description?: string | undefined;
-  archived?: boolean | undefined;
+  archived?:
+    | boolean
+    | undefined;
+  /** Stays as it is when the name changes, unless it is given. */
+  slug?: string | undefined;
 }
 
 export interface UpdateProjectResponse {
@@ -13821,7 +13832,7 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
 };
 
 function createBaseProjectRecord(): ProjectRecord {
-  return { projectId: "", tenantId: "", name: "", description: "", archived: false, createdAtMs: 0n };
+  return { projectId: "", tenantId: "", name: "", description: "", archived: false, createdAtMs: 0n, slug: "" };
 }
 
 export const ProjectRecord: MessageFns<ProjectRecord> = {
@@ -13846,6 +13857,9 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
         throw new globalThis.Error("value provided for field message.createdAtMs of type int64 too large");
       }
       writer.uint32(48).int64(message.createdAtMs);
+    }
+    if (message.slug !== "") {
+      writer.uint32(58).string(message.slug);
     }
     return writer;
   },
@@ -13911,6 +13925,14 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
             message.createdAtMs = reader.int64() as bigint;
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.slug = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -13943,6 +13965,7 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
         : isSet(object.created_at_ms)
         ? BigInt(object.created_at_ms)
         : 0n,
+      slug: isSet(object.slug) ? globalThis.String(object.slug) : "",
     };
   },
 
@@ -13966,6 +13989,9 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
     if (message.createdAtMs !== 0n) {
       obj.createdAtMs = message.createdAtMs.toString();
     }
+    if (message.slug !== "") {
+      obj.slug = message.slug;
+    }
     return obj;
   },
 
@@ -13982,6 +14008,7 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
     message.createdAtMs = (object.createdAtMs !== undefined && object.createdAtMs !== null)
       ? BigInt(object.createdAtMs)
       : 0n;
+    message.slug = object.slug ?? "";
     return message;
   },
 };
@@ -14271,7 +14298,7 @@ export const GetProjectResponse: MessageFns<GetProjectResponse> = {
 };
 
 function createBaseCreateProjectRequest(): CreateProjectRequest {
-  return { name: "", description: "", tenantId: "", requestId: "" };
+  return { name: "", description: "", tenantId: "", requestId: "", slug: "" };
 }
 
 export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
@@ -14287,6 +14314,9 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(34).string(message.requestId);
+    }
+    if (message.slug !== "") {
+      writer.uint32(42).string(message.slug);
     }
     return writer;
   },
@@ -14336,6 +14366,14 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.slug = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -14362,6 +14400,7 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      slug: isSet(object.slug) ? globalThis.String(object.slug) : "",
     };
   },
 
@@ -14379,6 +14418,9 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.slug !== "") {
+      obj.slug = message.slug;
+    }
     return obj;
   },
 
@@ -14391,6 +14433,7 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
     message.description = object.description ?? "";
     message.tenantId = object.tenantId ?? "";
     message.requestId = object.requestId ?? "";
+    message.slug = object.slug ?? "";
     return message;
   },
 };
@@ -14465,7 +14508,7 @@ export const CreateProjectResponse: MessageFns<CreateProjectResponse> = {
 };
 
 function createBaseUpdateProjectRequest(): UpdateProjectRequest {
-  return { projectId: "", name: undefined, description: undefined, archived: undefined };
+  return { projectId: "", name: undefined, description: undefined, archived: undefined, slug: undefined };
 }
 
 export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
@@ -14481,6 +14524,9 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
     }
     if (message.archived !== undefined) {
       writer.uint32(32).bool(message.archived);
+    }
+    if (message.slug !== undefined) {
+      writer.uint32(42).string(message.slug);
     }
     return writer;
   },
@@ -14530,6 +14576,14 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
             message.archived = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.slug = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -14552,6 +14606,7 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
       name: isSet(object.name) ? globalThis.String(object.name) : undefined,
       description: isSet(object.description) ? globalThis.String(object.description) : undefined,
       archived: isSet(object.archived) ? globalThis.Boolean(object.archived) : undefined,
+      slug: isSet(object.slug) ? globalThis.String(object.slug) : undefined,
     };
   },
 
@@ -14569,6 +14624,9 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
     if (message.archived !== undefined) {
       obj.archived = message.archived;
     }
+    if (message.slug !== undefined) {
+      obj.slug = message.slug;
+    }
     return obj;
   },
 
@@ -14581,6 +14639,7 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
     message.name = object.name ?? undefined;
     message.description = object.description ?? undefined;
     message.archived = object.archived ?? undefined;
+    message.slug = object.slug ?? undefined;
     return message;
   },
 };
