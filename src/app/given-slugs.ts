@@ -59,7 +59,10 @@ export function requireOwnSlug(kind: Sluggable["kind"], id: string, slug: string
 
 export function slugTaken(kind: Sluggable["kind"], slug: string): MillraceError {
   const where = kind === "project" ? " in the tenant" : "";
-  return new MillraceError("already_exists", `there is a ${kind} with the slug ${JSON.stringify(slug)}${where} already`);
+  return new MillraceError(
+    "already_exists",
+    `there is a ${kind} with the slug ${JSON.stringify(slug)}${where} already`,
+  );
 }
 
 /** The slug that is shown. What a node without slugs has made has none of its own until it is given one. */

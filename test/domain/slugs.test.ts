@@ -3,7 +3,15 @@ import { derivedSlug, distinctSlug, isSlug, slugPartOf } from "../../src/domain/
 
 describe("slugs", () => {
   it("follow from names of every kind, and are valid", () => {
-    const names = ["Web shop", "  A--b_C! ", "日本", "Ünïcode 7", "x".repeat(80), `${"x".repeat(62)} y`, "\u212Aelvin K"];
+    const names = [
+      "Web shop",
+      "  A--b_C! ",
+      "日本",
+      "Ünïcode 7",
+      "x".repeat(80),
+      `${"x".repeat(62)} y`,
+      "\u212Aelvin K",
+    ];
     const slugs = names.map((name) => derivedSlug(name, "project"));
     const expected = ["web-shop", "a-b-c", "project", "n-code-7", "x".repeat(63), "x".repeat(62), "elvin-k"];
     expect(slugs).to.deep.equal(expected);

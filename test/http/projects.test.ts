@@ -64,14 +64,17 @@ describe("projects over HTTP", () => {
       expect((await read(`/projects/${path}`)).body.detail.projectId, path).to.equal(detail.projectId);
     }
     expect((await read("/projects/rger-shop-2")).body).to.include({ code: 404, reason: "not_found" });
-    expect((await edge.call("PUT", "/api/v1/projects/shop/variables/a", { body: { value: "1" } })).status).to.equal(200);
+    expect((await edge.call("PUT", "/api/v1/projects/shop/variables/a", { body: { value: "1" } })).status).to.equal(
+      200,
+    );
     await edge.call("POST", "/api/v1/pipelines", { body: { name: "of-shop", projectId: detail.projectId } });
     expect((await read("/pipelines?projectId=shop")).body.detail).to.have.property("total", 1);
     expect((await read("/audit?project=shop&operation=createPipeline")).body.detail.list).to.have.length(1);
   });
 
   it("of other tenants are named with the slug of the tenant, and are missing for strangers", async () => {
-    const { tenantId, slug } = (await edge.call("POST", "/api/v1/tenants", { body: { name: "Acme Corp" } })).body.detail;
+    const { tenantId, slug } = (await edge.call("POST", "/api/v1/tenants", { body: { name: "Acme Corp" } })).body
+      .detail;
     expect(slug).to.equal("acme-corp");
     const body = { name: "Site", tenantId };
     const { projectId } = (await edge.call("POST", "/api/v1/projects", { body })).body.detail;
@@ -79,7 +82,8 @@ describe("projects over HTTP", () => {
     const [own, guess] = ["/api/v1/projects/acme-corp%2Fsite", "/api/v1/projects/acme-corp%2Fnone"];
     expect((await edge.call("GET", own)).body.detail.projectId).to.equal(projectId);
     expect((await edge.call("GET", "/api/v1/tenants/acme-corp")).body.detail).to.include({ tenantId, slug });
-    const { userId } = (await edge.call("POST", "/api/v1/users", { body: { name: "stranger", role: null } })).body.detail;
+    const { userId } = (await edge.call("POST", "/api/v1/users", { body: { name: "stranger", role: null } })).body
+      .detail;
     const path = `/api/v1/users/${userId}/tokens`;
     const { token } = (await edge.call("POST", path, { body: { name: "t" } })).body.detail;
     for (const [address, text] of [

@@ -11,7 +11,10 @@ import { MIGRATIONS as SQLITE } from "../../src/stores/sqlite/schema.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 
 /** How many migrations each store had before slugs. */
-const BEFORE = { sqlite: SQLITE.findIndex((sql) => sql.includes("projects_by_slug")), mongo: MONGO.findIndex((run) => String(run).includes("giveSlugs")) };
+const BEFORE = {
+  sqlite: SQLITE.findIndex((sql) => sql.includes("projects_by_slug")),
+  mongo: MONGO.findIndex((run) => String(run).includes("giveSlugs")),
+};
 
 const ID = (last: string) => `prj_01JD0000000000000000000${last}`;
 const PROJECTS: readonly (readonly [id: string, tenantId: string, name: string, slug: string])[] = [

@@ -1,4 +1,5 @@
 /** Projects: administrators make, rename and archive them; everything that runs belongs to one. */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -84,10 +85,11 @@ export async function createProject(
 export async function listProjects(
   context: ProjectContext,
   caller: Caller,
-): Promise<{ readonly list: readonly ProjectView[]; readonly total: number }> {
+  request: WholeListRequest = {},
+): Promise<WholeListView<ProjectView>> {
   const { projects } = await projectsFor(context, caller, "readProjects");
   const list = (projects === "all" ? await context.stores.pipelines.listProjects() : projects).map(projectView);
-  return { list, total: list.length };
+  return wholeListView(list, request, ({ projectId }) => ({ at: projectId, id: projectId }));
 }
 
 /** Throws `not_found`. */

@@ -1,4 +1,5 @@
 /** Tenants: organisations that own projects. An installation begins with the tenant `default`. */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -85,11 +86,12 @@ async function makeTenant(
 export async function listTenants(
   context: RightsUseContext,
   caller: Caller,
-): Promise<{ readonly list: readonly TenantView[]; readonly total: number }> {
+  request: WholeListRequest = {},
+): Promise<WholeListView<TenantView>> {
   const found = await context.stores.rights.listTenants(tenantIdsFor(caller, "readTenants"));
   const deleted = await areasBeingDeleted(context);
   const list = found.filter(({ tenantId }) => !deleted.has(ownerOf({ tenantId }))).map(tenantView);
-  return { list, total: list.length };
+  return wholeListView(list, request, ({ tenantId }) => ({ at: tenantId, id: tenantId }));
 }
 
 /** Throws `not_found`. */
@@ -130,7 +132,11 @@ async function tryToChange(
     const text = `the tenant ${DEFAULT_TENANT} cannot be archived: projects without a tenant are in it`;
     throw new MillraceError("conflict", text);
   }
-  const change = { name, ...(slug !== undefined && { slug }), archivedAt: archived ? (stored.archivedAt ?? context.clock.now()) : null };
+  const change = {
+    name,
+    ...(slug !== undefined && { slug }),
+    archivedAt: archived ? (stored.archivedAt ?? context.clock.now()) : null,
+  };
   const [before, after] = [tenantView(stored), tenantView({ ...stored, ...change })];
   const expected = match && { name: stored.name, slug: stored.slug, archivedAt: stored.archivedAt };
   const recordable = { kind: "tenant", id: tenantId, name: stored.name, before, after } as const;

@@ -201,13 +201,11 @@ export const MIGRATIONS: readonly Migration[] = [
     await giveSlugs(connection, "tenants", "tenant", () => "");
     await giveSlugs(connection, "projects", "project", ({ tenantId = "default" }) => tenantId);
     // Nodes of the previous version make tenants and projects without slugs.
-    const partialFilterExpression = { "body.slug": { $exists: true } };
-    await connection
-      .collection("tenants")
-      .createIndex({ "body.slug": 1 }, { unique: true, partialFilterExpression });
+    const partialFilterExpression = { slug: { $exists: true } };
+    await connection.collection("tenants").createIndex({ slug: 1 }, { unique: true, partialFilterExpression });
     await connection
       .collection("projects")
-      .createIndex({ "body.tenantId": 1, "body.slug": 1 }, { unique: true, partialFilterExpression });
+      .createIndex({ "body.tenantId": 1, slug: 1 }, { unique: true, partialFilterExpression });
   },
 ];
 
@@ -232,7 +230,7 @@ async function giveSlugs(
     const isFree = derived === _id || (derived !== "default" && !taken.has(keyOf(body, derived)));
     const slug = isFree ? derived : distinctSlug(derived, slugPartOf(_id));
     taken.add(keyOf(body, slug));
-    await records.updateOne({ _id, "body.slug": { $exists: false } }, { $set: { "body.slug": slug } });
+    await records.updateOne({ _id, slug: { $exists: false } }, { $set: { slug, "body.slug": slug } });
   }
 }
 

@@ -4,7 +4,7 @@ import type { Pairs } from "../../domain/plan.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import type { Expected } from "./expected.ts";
-import type { ListPlace, Page, PageRequest } from "./aggregates.ts";
+import type { Page, PlacedPageRequest } from "./pages.ts";
 
 export interface Project {
   readonly projectId: ProjectId;
@@ -97,10 +97,9 @@ export interface PipelineFilter {
   readonly name?: string;
 }
 
-export interface PipelinePageRequest extends PageRequest {
+/** Places are those of the list that is sorted as `sort` says. */
+export interface PipelinePageRequest extends PlacedPageRequest {
   readonly sort: "createdAt" | "name";
-  /** The page begins behind this place of the list, sorted as `sort` says, whatever `page` says. */
-  readonly after?: ListPlace | undefined;
 }
 
 export interface PipelineToRun {

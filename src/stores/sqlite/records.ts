@@ -1,6 +1,6 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
 import type { AgentId, PipelineId, ProjectId, RevisionId, TenantId } from "../../domain/ids.ts";
-import type { Page } from "../ports/aggregates.ts";
+import type { Page } from "../ports/pages.ts";
 import { type Expected, isAsExpected } from "../ports/expected.ts";
 import {
   type Agent,
@@ -24,6 +24,7 @@ import {
 } from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
+import { readPage, type SortedList } from "./pages.ts";
 import { userStore } from "./users.ts";
 
 /** As the index has it. */
@@ -151,10 +152,7 @@ export class SqlitePipelineStore implements PipelineStore {
     return row && { pipeline: toPipeline(row)!, isBeingDeleted: row["is_being_deleted"] === 1 };
   }
 
-  async list(
-    filter: PipelineFilter,
-    { page, pageSize, descending, sort, after }: PipelinePageRequest,
-  ): Promise<Page<Pipeline>> {
+  async list(filter: PipelineFilter, request: PipelinePageRequest): Promise<Page<Pipeline>> {
     const clauses = ["1 = 1"];
     const values: string[] = [];
     if (filter.projectId !== undefined) {
@@ -169,20 +167,15 @@ export class SqlitePipelineStore implements PipelineStore {
       clauses.push("instr(search_name, ?) > 0");
       values.push(filter.name.toLowerCase());
     }
-    const where = clauses.join(" AND ");
-    const direction = descending ? "DESC" : "ASC";
-    const column = sort === "name" ? "name" : "created_at";
-    const total = await this.#db.get(`SELECT count(*) AS total FROM pipelines WHERE ${where}`, ...values);
-    const behind = after === undefined ? "" : `AND (${column}, pipeline_id) ${descending ? "<" : ">"} (?, ?)`;
-    const rows = await this.#db.all(
-      `SELECT body, head_revision_id FROM pipelines WHERE ${where} ${behind}
-       ORDER BY ${column} ${direction}, pipeline_id ${direction} LIMIT ? OFFSET ?`,
-      ...values,
-      ...(after === undefined ? [] : [after.at, after.id]),
-      pageSize,
-      after === undefined ? (page - 1) * pageSize : 0,
-    );
-    return { list: rows.map((row) => toPipeline(row)!), total: total!["total"] as number };
+    const list: SortedList = {
+      table: "pipelines",
+      columns: "body, head_revision_id",
+      where: clauses.join(" AND "),
+      values,
+      order: [request.sort === "name" ? "name" : "created_at", "pipeline_id"],
+    };
+    const { rows, total } = await readPage(this.#db, list, request);
+    return { list: rows.map((row) => toPipeline(row)!), total };
   }
 
   delete(pipelineId: PipelineId): Promise<boolean> {

@@ -57,8 +57,7 @@ export function rightsStore(db: Database): RightsStore {
       }),
     findTenant: async (tenantId) =>
       bodyOf<Tenant>(await db.get("SELECT body FROM tenants WHERE tenant_id = ?", tenantId)),
-    findTenantBySlug: async (slug) =>
-      bodyOf<Tenant>(await db.get(`SELECT body FROM tenants WHERE ${SLUG} = ?`, slug)),
+    findTenantBySlug: async (slug) => bodyOf<Tenant>(await db.get(`SELECT body FROM tenants WHERE ${SLUG} = ?`, slug)),
     async listTenants(only) {
       if (only === undefined) return bodiesOf<Tenant>(await db.all("SELECT body FROM tenants ORDER BY tenant_id"));
       const sql = "SELECT body FROM tenants WHERE tenant_id IN (SELECT value FROM json_each(?)) ORDER BY tenant_id";

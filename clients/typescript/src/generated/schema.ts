@@ -3916,7 +3916,10 @@ export interface operations {
     };
     readonly listUsers: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -3936,6 +3939,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["User"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -4240,7 +4245,10 @@ export interface operations {
     };
     readonly listTokens: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly userId: string;
@@ -4262,6 +4270,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Token"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -4792,7 +4802,10 @@ export interface operations {
     };
     readonly listAgents: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -4812,6 +4825,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Agent"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -5104,6 +5119,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly sort?: "receivedAt" | "-receivedAt";
             };
             readonly header?: never;
@@ -5127,8 +5143,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["AgentEvent"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -5617,6 +5635,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly sort?: "requestedAt" | "-requestedAt";
                 readonly status?: "pending" | "approved" | "rejected" | "expired" | "cancelled";
                 readonly projectId?: string;
@@ -5641,8 +5660,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["ApprovalForCaller"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -5803,6 +5824,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly name?: string;
             };
             readonly header?: never;
@@ -5826,8 +5848,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Artifact"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -6021,6 +6045,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly prefix?: string;
             };
             readonly header?: never;
@@ -6044,8 +6069,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Cache"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -7166,6 +7193,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -7188,8 +7216,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Secret"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -7391,6 +7421,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -7413,8 +7444,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Secret"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -8993,6 +9026,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly sort?: "at" | "-at";
             };
             readonly header?: never;
@@ -9014,8 +9048,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["DeadLetter"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9157,7 +9193,10 @@ export interface operations {
     };
     readonly listProjects: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9177,6 +9216,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Project"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9382,7 +9423,10 @@ export interface operations {
     };
     readonly listTenants: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9402,6 +9446,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Tenant"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9599,7 +9645,10 @@ export interface operations {
     };
     readonly listTeams: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -9621,6 +9670,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Team"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9894,7 +9945,10 @@ export interface operations {
     };
     readonly listTenantMembers: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -9916,6 +9970,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Member"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10066,7 +10122,10 @@ export interface operations {
     };
     readonly listProjectMembers: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -10088,6 +10147,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Member"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10238,7 +10299,10 @@ export interface operations {
     };
     readonly listTenantServiceAccounts: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -10260,6 +10324,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["User"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10361,7 +10427,10 @@ export interface operations {
     };
     readonly listTenantServiceTokens: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -10384,6 +10453,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Token"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10491,7 +10562,10 @@ export interface operations {
     };
     readonly listProjectServiceAccounts: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -10513,6 +10587,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["User"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10614,7 +10690,10 @@ export interface operations {
     };
     readonly listProjectServiceTokens: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -10637,6 +10716,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Token"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
