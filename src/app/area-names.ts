@@ -4,7 +4,7 @@
  */
 import { asId, DEFAULT_TENANT, type ProjectId, type TenantId } from "../domain/ids.ts";
 import type { Area } from "../domain/roles.ts";
-import { isSlug } from "../domain/slugs.ts";
+import { isSlug } from "../domain/names.ts";
 import type { Caller } from "./identity/access.ts";
 import { type RightsContext, roleInArea } from "./reaching.ts";
 

@@ -1,7 +1,7 @@
 /** The slugs of tenants and projects: given by users, or following from names. */
 import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
-import { derivedSlug, distinctSlug, isSlug, SLUG_RULE, slugPartOf } from "../domain/slugs.ts";
+import { derivedSlug, distinctSlug, isSlug, SLUG_RULE, slugPartOf } from "../domain/names.ts";
 
 /** Slugs that are tried before one that ends in the id: `website`, `website-2` and so on. */
 const TRIES = 9;

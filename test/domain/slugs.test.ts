@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { derivedSlug, distinctSlug, isSlug, slugPartOf } from "../../src/domain/slugs.ts";
+import { derivedSlug, distinctSlug, isSlug, slugPartOf } from "../../src/domain/names.ts";
 
 describe("slugs", () => {
   it("follow from names of every kind, and are valid", () => {

@@ -72,7 +72,7 @@ describe("projects over HTTP", () => {
     expect((await read("/audit?project=shop&operation=createPipeline")).body.detail.list).to.have.length(1);
   });
 
-  it("of other tenants are named with the slug of the tenant, and are missing for strangers", async () => {
+  it("of other tenants are named with the slug of the tenant, and are missing for users without a role there", async () => {
     const { tenantId, slug } = (await edge.call("POST", "/api/v1/tenants", { body: { name: "Acme Corp" } })).body
       .detail;
     expect(slug).to.equal("acme-corp");
@@ -82,7 +82,7 @@ describe("projects over HTTP", () => {
     const [own, guess] = ["/api/v1/projects/acme-corp%2Fsite", "/api/v1/projects/acme-corp%2Fnone"];
     expect((await edge.call("GET", own)).body.detail.projectId).to.equal(projectId);
     expect((await edge.call("GET", "/api/v1/tenants/acme-corp")).body.detail).to.include({ tenantId, slug });
-    const { userId } = (await edge.call("POST", "/api/v1/users", { body: { name: "stranger", role: null } })).body
+    const { userId } = (await edge.call("POST", "/api/v1/users", { body: { name: "outsider", role: null } })).body
       .detail;
     const path = `/api/v1/users/${userId}/tokens`;
     const { token } = (await edge.call("POST", path, { body: { name: "t" } })).body.detail;

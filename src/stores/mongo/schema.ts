@@ -4,7 +4,7 @@
  * collections, indexes and fields that they ignore. What only the previous version uses is removed by a later version.
  */
 import { type IndexDescription, MongoServerError } from "mongodb";
-import { derivedSlug, distinctSlug, slugPartOf } from "../../domain/slugs.ts";
+import { derivedSlug, distinctSlug, slugPartOf } from "../../domain/names.ts";
 import type { Connection } from "./connection.ts";
 
 /** Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
