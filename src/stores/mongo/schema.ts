@@ -207,6 +207,19 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("projects")
       .createIndex({ "body.tenantId": 1, slug: 1 }, { unique: true, partialFilterExpression });
   },
+  // For lists that are sorted and filtered at once.
+  async (connection) => {
+    await connection
+      .collection("pipelines")
+      .createIndexes([{ key: { projectId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, name: 1, _id: 1 } }]);
+    await connection
+      .collection("approvals")
+      .createIndex({ "approval.projectId": 1, status: 1, "approval.requestedAt": 1, _id: 1 });
+    await connection.collection("caches").createIndex({ projectId: 1, usedAt: -1, _id: 1 });
+    await connection.collection("users").createIndex({ createdAt: 1, _id: 1 });
+    await connection.collection("identities").createIndex({ userId: 1, issuer: 1, subject: 1 });
+    await connection.collection("deliveries").createIndex({ lane: 1, state: 1, createdAt: 1, _id: 1 });
+  },
 ];
 
 /**

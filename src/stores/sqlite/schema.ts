@@ -281,6 +281,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX projects_by_slug
     ON projects (coalesce(json_extract(body, '$.tenantId'), 'default'), json_extract(body, '$.slug'));
   `,
+  // For lists that are sorted and filtered at once.
+  `
+  CREATE INDEX pipelines_by_project ON pipelines (project_id, created_at, pipeline_id);
+  CREATE INDEX approvals_by_project ON actors (project_id, status, requested_at, id) WHERE kind = 'approval';
+  CREATE INDEX caches_by_last_use ON caches (project_id, used_at DESC, cache_id) WHERE state = 'stored';
+  CREATE INDEX users_by_time ON users (created_at, user_id);
+  `,
 ];
 
 /**
