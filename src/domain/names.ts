@@ -1,5 +1,5 @@
 /**
- * What no name may hold: names stand in lists, logs and terminals, and must look like what they are. And slugs: the short
+ * What names may hold: they stand in lists, logs and terminals, and must look like what they are. And slugs: the short
  * names of tenants and projects for addresses and scripts.
  */
 
@@ -13,6 +13,9 @@ export const NOT_IN_NAMES = "\\p{Cc}\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069
 export const PLAIN_TEXT = new RegExp(`^[^${NOT_IN_NAMES}]*$`, "u");
 /** Says what {@link PLAIN_TEXT} asks for. */
 export const PLAIN_TEXT_RULE = "must have no control characters, line breaks or marks that reorder text";
+
+/** The name of a secret or of a variable. */
+export const VARIABLE_NAME = /^[A-Za-z_]\w{0,127}$/;
 
 const MAX_SLUG_CHARS = 63;
 /** Words of lower-case letters and digits, joined by single hyphens. No id of a tenant or project that was made matches. */

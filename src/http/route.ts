@@ -107,6 +107,8 @@ export interface RouteFacts {
   readonly answer: Shape;
   /** The media type of an answer that is no JSON. */
   readonly answerType: string | null;
+  /** The media type of the answer that goes on, for callers who accept that one rather than JSON. */
+  readonly streamType: string | null;
   /** The shapes of answers in no envelope, by status, of a route that writes its answer by itself. */
   readonly plainAnswers: Readonly<Record<number, z.ZodType>>;
   /** The statuses of a success. */
@@ -123,6 +125,8 @@ export interface RouteFacts {
   readonly isConditional: boolean;
   /** True for a route whose answer has an `ETag`. */
   readonly hasTag: boolean;
+  /** True for a route whose address may hold a ticket in place of a token. */
+  readonly acceptsTicket: boolean;
 }
 
 export interface Route<C> extends RouteFacts {
@@ -143,6 +147,11 @@ interface Declared<P extends string, Q extends Shape, B extends Shape, A extends
   readonly statuses?: readonly number[];
   readonly errors?: readonly ErrorReason[];
   readonly isOpen?: boolean;
+  /**
+   * For a download, which a browser begins without a script, and an event stream, for which a script cannot set a header.
+   * A route with a shape of its query has the field `ticket` in it.
+   */
+  readonly acceptsTicket?: boolean;
   /** For a route that changes nothing although its method is not GET. */
   readonly readsOnly?: boolean;
   /** The handler heeds `requestId`; a route whose body has that field needs not say so. */
@@ -162,7 +171,11 @@ interface Changing<D> {
 
 type Handling<C, K, A extends Shape> =
   /** Answers what it resolves to as `detail`. */
-  | { readonly handle: (context: C, call: K) => Promise<Detail<A>> | Detail<A> }
+  | {
+      readonly handle: (context: C, call: K) => Promise<Detail<A>> | Detail<A>;
+      /** Writes the answer by itself for callers who would rather have this media type. */
+      readonly streamed?: { readonly type: string; readonly send: (context: C, call: K) => Promise<void> };
+    }
   /** Answers the JSON that it makes. `over` fires when the caller has taken it or is gone. */
   | { readonly encode: (context: C, call: K, over: AbortSignal) => Promise<Buffer> }
   /** Writes the answer, of the given media type, by itself. */
@@ -211,6 +224,7 @@ export function routesFor<C extends WithClock>(tag: string) {
       bodyType,
       answer,
       answerType: "send" in declared ? declared.answerType : null,
+      streamType: ("handle" in declared ? declared.streamed?.type : undefined) ?? null,
       plainAnswers: ("send" in declared ? declared.plainAnswers : undefined) ?? {},
       statuses: declared.statuses ?? (tagged !== undefined && method === "GET" ? [200, 304] : [200]),
       // An open route has no caller yet: its use case records whom the call proves.
@@ -220,10 +234,14 @@ export function routesFor<C extends WithClock>(tag: string) {
       hasTag: tagged !== undefined,
       errors,
       isOpen,
+      acceptsTicket: declared.acceptsTicket ?? false,
       serve(context) {
         if ("handle" in declared) {
-          const { handle } = declared;
+          const { handle, streamed } = declared;
           return async (ctx) => {
+            if (streamed !== undefined && ctx.accepts(JSON_TYPE, streamed.type) === streamed.type) {
+              return streamed.send(context, await callOf(ctx));
+            }
             const detail = await handle(context, await callOf(ctx));
             ctx.body = successEnvelope(detail, context.clock.now());
             if (tagged !== undefined) sendTag(ctx, tagOf(detail, tagged(detail)));
@@ -266,12 +284,12 @@ export function addRoutes<C>(
   { isOpenToAll = false, recorder, named }: ServeOptions = {},
 ): void {
   for (const route of routes) {
-    const { method, path, serve, answerType, isRecorded } = route;
+    const { method, path, serve, answerType, streamType, isRecorded } = route;
     const add = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
     const handler = isRecorded && recorder !== undefined ? recorder(route, serve(context)) : serve(context);
-    const type = answerType ?? JSON_TYPE;
+    const types = [answerType ?? JSON_TYPE, ...(streamType === null ? [] : [streamType])];
     router[add[method]](path, async (ctx) => {
-      if (!isOpenToAll) requireAccepted(ctx, type);
+      if (!isOpenToAll) requireAccepted(ctx, types);
       await named?.(ctx);
       return handler(ctx);
     });
@@ -298,14 +316,14 @@ function withKey(body: { readonly requestId?: string }, requestId: string): obje
   });
 }
 
-/** Throws `not_acceptable` when the caller accepts no answer of the type. An error is JSON whatever the caller accepts. */
-function requireAccepted(ctx: RouteContext, type: string): void {
+/** Throws `not_acceptable` when the caller accepts none of the types. An error is JSON whatever the caller accepts. */
+function requireAccepted(ctx: RouteContext, types: readonly string[]): void {
   const accept = ctx.get("accept");
-  if (accept === "" || accept.includes("*/*") || accept.includes(type)) return;
-  if (ctx.accepts(type) !== false) return;
+  if (accept === "" || accept.includes("*/*") || types.some((type) => accept.includes(type))) return;
+  if (ctx.accepts(...types) !== false) return;
   throw new MillraceError(
     "not_acceptable",
-    `the answer is ${type}, which the header Accept (${accept}) does not allow`,
+    `the answer is ${types.join(" or ")}, which the header Accept (${accept}) does not allow`,
   );
 }
 

@@ -5,7 +5,10 @@
 import type { RunsContext } from "../runs/context.ts";
 import type { FollowingContext } from "./context.ts";
 import { type FollowerBounds, FollowerLimits } from "./follower-limits.ts";
+import type { ApprovalState } from "../../../actors/approval/state.ts";
+import { approvalStates } from "./approval-states.ts";
 import { AgentPresenceFeed } from "./agent-presence-feed.ts";
+import { LogPages } from "./log-pages.ts";
 import { RunEventFeed } from "./run-event-feed.ts";
 import { runStates, type RunStateOfSave } from "./run-states.ts";
 import { StateFeed } from "./state-feed.ts";
@@ -17,14 +20,18 @@ export class Followers {
   readonly context: LiveContext;
   readonly runEvents: RunEventFeed;
   readonly runs: StateFeed<RunStateOfSave>;
+  readonly approvals: StateFeed<ApprovalState>;
   readonly agents: AgentPresenceFeed;
+  readonly logPages: LogPages;
   readonly limits: FollowerLimits;
 
   constructor(context: LiveContext, bounds: Partial<FollowerBounds> = {}) {
     this.context = context;
     this.runEvents = new RunEventFeed(context);
     this.runs = new StateFeed(context, runStates(context));
+    this.approvals = new StateFeed(context, approvalStates(context));
     this.agents = new AgentPresenceFeed(context);
+    this.logPages = new LogPages(context);
     this.limits = new FollowerLimits(bounds);
   }
 }

@@ -198,6 +198,11 @@ export const MIGRATIONS: readonly Migration[] = [
     await connection.collection("aggregates").createIndex({ "summary.projectId": 1, untold: 1 });
   },
   async (connection) => {
+    await connection
+      .collection("step_notes")
+      .createIndexes([{ key: { runId: 1, kind: 1, bytes: 1 } }, { key: { stepRunId: 1 } }]);
+  },
+  async (connection) => {
     await giveSlugs(connection, "tenants", "tenant", () => "");
     await giveSlugs(connection, "projects", "project", ({ tenantId = "default" }) => tenantId);
     // Nodes of the previous version make tenants and projects without slugs.

@@ -273,6 +273,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX aggregates_untold ON aggregates (project_id) WHERE told < event_number;
   CREATE INDEX documents_of_webhooks ON documents (owner) WHERE kind = 'webhooks';
   `,
+  `
+  CREATE TABLE step_notes (
+    run_id TEXT NOT NULL, kind TEXT NOT NULL, step_run_id TEXT NOT NULL, token INTEGER NOT NULL, part INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run_id, kind, step_run_id, token, part)
+  ) WITHOUT ROWID;
+  CREATE INDEX step_notes_sizes ON step_notes (run_id, kind, bytes);
+  CREATE INDEX step_notes_by_step ON step_notes (step_run_id, run_id);
+  `,
   // Nodes of the previous version make tenants and projects without slugs.
   `
   ${giveSlugs("tenants", "tenant_id", "''", "tenant")}
@@ -287,6 +295,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX approvals_by_project ON actors (project_id, status, requested_at, id) WHERE kind = 'approval';
   CREATE INDEX caches_by_last_use ON caches (project_id, used_at DESC, cache_id) WHERE state = 'stored';
   CREATE INDEX users_by_time ON users (created_at, user_id);
+  CREATE INDEX uploads_listed ON uploads (project_id, created_at, upload_id) WHERE state <> 'deleting';
   `,
 ];
 
