@@ -1,7 +1,7 @@
 /** The contract of the removal of a run. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type AgentId, approvalId, asId, commandIdOf } from "../../src/domain/ids.ts";
-import type { RunRecords } from "../../src/stores/ports/run-removal.ts";
+import type { RunRecords } from "../../src/stores/ports/removals.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { lines, sampleAggregate, sampleApproval } from "./samples.ts";
