@@ -185,7 +185,7 @@ describe("the table of operations", function () {
   });
 
   it("lets callers follow runs and agents over WebSocket as far as they may read them", async () => {
-    const { runId, agentId } = world;
+    const { runId, liveRunId, agentId } = world;
     await world.keepAgent();
     for (const caller of callers) {
       const port = Number(world.node.http!.split(":")[1]);
@@ -217,7 +217,7 @@ describe("the table of operations", function () {
       );
       expect(errors("channel_runs"), caller.label).to.deep.equal([]);
       const runs = of("channel_runs", "run").map(({ data }) => data.runId);
-      expect(runs.includes(runId), caller.label).to.equal(isSeen);
+      expect(runs.includes(liveRunId), caller.label).to.equal(isSeen);
       const agents = of("channel_agents", "agent").map(({ data }) => data.agentId);
       expect(agents.includes(agentId), caller.label).to.equal(isSeen);
       await viewer.close();

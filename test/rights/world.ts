@@ -56,6 +56,8 @@ export class World {
   readonly uploadId: UploadId = asId<UploadId>("upl_rights");
   revisionId = "";
   runId = asId<RunId>("");
+  /** A run that no call of the tests ends. */
+  liveRunId = asId<RunId>("");
   jobId = "";
   stepRunId = asId<StepRunId>("");
   gatedRunId = "";
@@ -97,7 +99,7 @@ export class World {
     await this.keepUpload();
     await this.keepTeam();
     // The project cannot be deleted while this run is live.
-    await this.#started(keeper, WAITING);
+    this.liveRunId = await this.#started(keeper, WAITING);
     this.runId = await this.#started(this.pipelineId, WAITING);
     this.revisionId = (await stores.pipelines.find(this.pipelineId))!.headRevisionId!;
     this.gatedRunId = await this.#started(this.gatedPipelineId, GATED);
