@@ -16,7 +16,7 @@ import { tooLarge } from "./definition-size.ts";
 import { linkCells } from "./link-cells.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
-import { planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
+import { keptTexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
 import { planPermissions } from "./plan-permissions.ts";
 import { PlanBudget } from "./plan-budget.ts";
@@ -119,7 +119,7 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
     resolver.refuse("plan-limit", [], message);
   }
   const limit = input.snapshotBytes ?? null;
-  const bytes = limit === null ? 0 : snapshotBytesOf(plan, [...input.variables, ...(input.inherited ?? [])]);
+  const bytes = limit === null ? 0 : snapshotBytesOf(plan, keptTexts(input));
   const late = planned.filter((job) => job.cells !== null).length;
   if (limit !== null && bytes > limit) {
     const { path, message } = tooLarge(bytes, limit, cells);
@@ -167,13 +167,14 @@ function planJob(
       name,
       foldTemplate(parsed.template(text), ofSteps, budget.at([...defined.path, "outputs", name], text)),
     ]),
-    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, index) => ({
+    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry, junit }, index) => ({
       name: spec.steps[index]!.name,
       id,
       when: planCondition(when, ofSteps, parsed, budget.at([...defined.path, "steps", index, "when"], when)),
       continueOnError,
       timeoutMs,
       retry: retry.attempts > 1 ? retry : null,
+      ...(junit.length > 0 ? { hasTests: true as const } : {}),
     })),
   };
 }

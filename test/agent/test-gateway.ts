@@ -17,6 +17,7 @@ import {
   GatewayService,
   type LogLine,
   type PushLogsRequest,
+  type PushTestCasesRequest,
   type PushLogsResponse,
   PushLogsVerdict,
 } from "../../proto/generated/gateway/v1/gateway.ts";
@@ -47,9 +48,20 @@ export class TestGateway {
   storesLogs = true;
   /** Handles an upload. By default the gateway does not implement it. */
   onPushArtifact: GatewayServer["pushArtifact"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
+  /** Handles a download of an upload. By default the gateway does not implement it. */
+  onPullUpload: GatewayServer["pullUpload"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   /** Handle a cache. By default the gateway does not implement it. */
   onPullCache: GatewayServer["pullCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   onPushCache: GatewayServer["pushCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
+  /** Takes every test case; what was sent is in {@link testCases}. */
+  readonly testCases: PushTestCasesRequest[] = [];
+  onPushTestCases: GatewayServer["pushTestCases"] = (stream) => {
+    stream.on("end", () => stream.end());
+    stream.on("data", (push: PushTestCasesRequest) => {
+      this.testCases.push(push);
+      stream.write({ part: push.part, stored: true });
+    });
+  };
   port = 0;
   #tokens = new Set<string>();
   #server = new Server();
@@ -95,9 +107,11 @@ export class TestGateway {
       pushEvents: (stream) => void stream.end(),
       pushArtifact: (stream) => this.onPushArtifact(stream),
       pullArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
+      pullUpload: (stream) => this.onPullUpload(stream),
       pullPlugin: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
       pullCache: (stream) => this.onPullCache(stream),
       pushCache: (stream) => this.onPushCache(stream),
+      pushTestCases: (stream) => this.onPushTestCases(stream),
     };
     this.#server.addService(AgentService, agentService);
     this.#server.addService(GatewayService, gatewayService);

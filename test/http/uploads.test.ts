@@ -106,6 +106,10 @@ describe("uploads over HTTP", () => {
     expect(again.body.detail.uploadId).to.equal(detail.uploadId);
     const other = await sendForm("résumé.txt", Buffer.from("other"), "text/plain", headers);
     expect([other.status, other.body.reason]).to.deep.equal([409, "request_id_reused"]);
+    const { ticket } = (await edge.call("POST", "/api/v1/auth/tickets")).body.detail;
+    const open = () => fetch(`${edge.origin}${at(`/${detail.uploadId}/content`)}?ticket=${ticket}`);
+    expect(await (await open()).text(), "by a ticket").to.equal("hello");
+    expect((await open()).status, "which is good once").to.equal(401);
     expect((await sendForm("empty", Buffer.alloc(0))).body.detail).to.include({ size: 0, status: "stored" });
     const list = (await edge.call("GET", at("?pageSize=1"))).body.detail;
     expect(list).to.include({ total: 2 });
@@ -279,5 +283,90 @@ describe("uploads over HTTP", () => {
     edge.skewMs *= 2;
     expect(await left()).to.deep.equal([false, false, false]);
     expect(await stores.blobs.read(used, 0, 10)).to.have.length(0);
+  });
+
+  it("have an entry in the audit log for each change, and none for a call that is refused", async () => {
+    const content = randomBytes(PIECE_BYTES + 3);
+    const uploadId = await begin(content.length);
+    await send(uploadId, 0, content.subarray(0, PIECE_BYTES + 1));
+    expect((await send(uploadId, 0, content)).status).to.equal(409);
+    await send(uploadId, PIECE_BYTES, content.subarray(PIECE_BYTES, PIECE_BYTES + 1));
+    await send(uploadId, PIECE_BYTES, content.subarray(PIECE_BYTES));
+    expect((await edge.call("DELETE", at(`/${uploadId}`))).status).to.equal(200);
+    const { list } = (await edge.call("GET", `/api/v1/audit?object=${uploadId}`)).body.detail;
+    const told = { name: "a.bin", size: content.length, type: "application/octet-stream" };
+    const stored = { status: "stored", sha256: sha256(content) };
+    const changes = list.toReversed().map((entry: Record<string, unknown>) => {
+      expect(entry).to.include({ outcome: "done", projectId: "default" });
+      expect(entry["object"]).to.deep.equal({ kind: "upload", id: uploadId, name: "a.bin" });
+      return [entry["operation"], entry["before"], entry["after"]];
+    });
+    expect(changes).to.deep.equal([
+      ["createUpload", null, { ...told, status: "uploading", sha256: null }],
+      ["appendToUpload", { offset: 0 }, { offset: PIECE_BYTES }],
+      [
+        "appendToUpload",
+        { status: "uploading", offset: PIECE_BYTES, sha256: null },
+        { ...stored, offset: content.length },
+      ],
+      ["deleteUpload", { ...told, ...stored }, null],
+    ]);
+    const sent = (await sendForm("firmware.bin", PNG)).body.detail;
+    expect((await sendForm("large.bin", Buffer.alloc(UPLOAD_RULES.maxBytes + 1))).status).to.equal(413);
+    const ofForms = (await edge.call("GET", "/api/v1/audit?operation=uploadFile")).body.detail.list;
+    expect(ofForms).to.have.length(1);
+    const { name, size, type } = sent;
+    expect(ofForms[0].object).to.deep.equal({ kind: "upload", id: sent.uploadId, name });
+    expect(ofForms[0].after).to.deep.equal({ name, size, type, status: "stored", sha256: sha256(PNG) });
+  });
+
+  it("are given to a run by its trigger, which tells every one that cannot be", async () => {
+    const { stores } = edge.context;
+    const { detail: sent } = (await sendForm("firmware.bin", PNG)).body;
+    const { detail: other } = (await edge.call("POST", "/api/v1/projects", { body: { name: "other" } })).body;
+    const elsewhere = await edge.call("POST", at("", other.projectId), { body: { name: "a", size: 0 } });
+    const { pipelineId } = (await edge.call("POST", "/api/v1/pipelines", { body: { name: "p" } })).body.detail;
+    const env = { OF: "${{ trigger.uploads.FIRMWARE.name }}" };
+    const spec = { jobs: [{ name: "j", steps: [{ uses: "upload", env, args: { name: "FIRMWARE" } }] }] };
+    const saved = await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, { body: { spec } });
+    expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+    const trigger = (uploads: object, requestId?: string) =>
+      edge.call("POST", `/api/v1/pipelines/${pipelineId}/trigger`, { body: { uploads, requestId } });
+
+    const wrong = await trigger({
+      A: await begin(3),
+      B: newId("upl"),
+      C: elsewhere.body.detail.uploadId,
+      OK: sent.uploadId,
+    });
+    expect([wrong.status, wrong.body.reason]).to.deep.equal([400, "malformed_request"]);
+    expect(
+      wrong.body.errors.map(({ code, pointer }: { code: string; pointer: string }) => [code, pointer]),
+    ).to.deep.equal([
+      ["incomplete", "/uploads/A"],
+      ["not_found", "/uploads/B"],
+      ["not_found", "/uploads/C"],
+    ]);
+    const named = await trigger({ "a-b": sent.uploadId, "1": sent.uploadId });
+    expect(named.body.errors).to.have.length(2);
+    const many = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`A${n}`, sent.uploadId]));
+    expect((await trigger(many)).body.errMsg).to.include("at most 16 uploads");
+
+    edge.skewMs = 60_000;
+    const { runId } = (await trigger({ FIRMWARE: sent.uploadId }, "once")).body.detail;
+    expect((await trigger({ FIRMWARE: sent.uploadId }, "once")).body.detail.runId).to.equal(runId);
+    expect((await trigger({}, "once")).body.reason).to.equal("request_id_reused");
+    const run = (await edge.call("GET", `/api/v1/pipelines/${pipelineId}/runs/${runId}`)).body.detail;
+    const { uploadId, name, size } = sent;
+    expect(run.uploads).to.deep.equal({ FIRMWARE: { uploadId, name, size, sha256: sha256(PNG) } });
+    expect((await stores.plans.loadJob(runId, 0))!.steps[0]!.env).to.deep.equal([["OF", "firmware.bin"]]);
+    expect((await stores.uploads.usesOf(uploadId, 10)).map((use) => use.runId)).to.deep.equal([runId]);
+    const record = (await stores.uploads.find(uploadId))!;
+    expect(record.usedAt - record.createdAt).to.be.at.least(60_000);
+    expect(record.expiresAt - record.usedAt).to.equal(UPLOAD_RULES.retentionMs);
+    const plain = (await trigger({})).body.detail;
+    expect(
+      (await edge.call("GET", `/api/v1/pipelines/${pipelineId}/runs/${plain.runId}`)).body.detail.uploads,
+    ).to.deep.equal({});
   });
 });

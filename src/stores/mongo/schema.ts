@@ -196,6 +196,11 @@ export const MIGRATIONS: readonly Migration[] = [
       ]);
     await connection.collection("aggregates").createIndex({ "summary.projectId": 1, untold: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("step_notes")
+      .createIndexes([{ key: { runId: 1, kind: 1, bytes: 1 } }, { key: { stepRunId: 1 } }]);
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */

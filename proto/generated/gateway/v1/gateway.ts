@@ -225,6 +225,71 @@ export function eventVerdictToNumber(object: EventVerdict): number {
   }
 }
 
+export const TestOutcome = {
+  TEST_OUTCOME_UNSPECIFIED: "TEST_OUTCOME_UNSPECIFIED",
+  TEST_OUTCOME_FAILED: "TEST_OUTCOME_FAILED",
+  TEST_OUTCOME_PASSED: "TEST_OUTCOME_PASSED",
+  TEST_OUTCOME_SKIPPED: "TEST_OUTCOME_SKIPPED",
+} as const;
+
+export type TestOutcome = typeof TestOutcome[keyof typeof TestOutcome];
+
+export namespace TestOutcome {
+  export type TEST_OUTCOME_UNSPECIFIED = typeof TestOutcome.TEST_OUTCOME_UNSPECIFIED;
+  export type TEST_OUTCOME_FAILED = typeof TestOutcome.TEST_OUTCOME_FAILED;
+  export type TEST_OUTCOME_PASSED = typeof TestOutcome.TEST_OUTCOME_PASSED;
+  export type TEST_OUTCOME_SKIPPED = typeof TestOutcome.TEST_OUTCOME_SKIPPED;
+}
+
+export function testOutcomeFromJSON(object: any): TestOutcome {
+  switch (object) {
+    case 0:
+    case "TEST_OUTCOME_UNSPECIFIED":
+      return TestOutcome.TEST_OUTCOME_UNSPECIFIED;
+    case 1:
+    case "TEST_OUTCOME_FAILED":
+      return TestOutcome.TEST_OUTCOME_FAILED;
+    case 2:
+    case "TEST_OUTCOME_PASSED":
+      return TestOutcome.TEST_OUTCOME_PASSED;
+    case 3:
+    case "TEST_OUTCOME_SKIPPED":
+      return TestOutcome.TEST_OUTCOME_SKIPPED;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
+  }
+}
+
+export function testOutcomeToJSON(object: TestOutcome): string {
+  switch (object) {
+    case TestOutcome.TEST_OUTCOME_UNSPECIFIED:
+      return "TEST_OUTCOME_UNSPECIFIED";
+    case TestOutcome.TEST_OUTCOME_FAILED:
+      return "TEST_OUTCOME_FAILED";
+    case TestOutcome.TEST_OUTCOME_PASSED:
+      return "TEST_OUTCOME_PASSED";
+    case TestOutcome.TEST_OUTCOME_SKIPPED:
+      return "TEST_OUTCOME_SKIPPED";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
+  }
+}
+
+export function testOutcomeToNumber(object: TestOutcome): number {
+  switch (object) {
+    case TestOutcome.TEST_OUTCOME_UNSPECIFIED:
+      return 0;
+    case TestOutcome.TEST_OUTCOME_FAILED:
+      return 1;
+    case TestOutcome.TEST_OUTCOME_PASSED:
+      return 2;
+    case TestOutcome.TEST_OUTCOME_SKIPPED:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
+  }
+}
+
 /** One line of a log, or a gap record. The agent numbers lines, once, from 1. */
 export interface LogLine {
   line: bigint;
@@ -381,6 +446,31 @@ export interface PullArtifactResponse {
     | undefined;
 }
 
+export interface PullUploadRequest {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** The name under which the trigger gave the upload. */
+  name: string;
+  /** The number of bytes to skip, which the agent has already. */
+  offset: bigint;
+}
+
+export interface UploadFile {
+  uploadId: string;
+  /** The name of the file, without a path. */
+  fileName: string;
+  sizeBytes: bigint;
+  /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
+  sha256: string;
+}
+
+export interface PullUploadResponse {
+  message: { $case: "found"; value: UploadFile } | //
+  /** The content in order; at most 262144 bytes a message. */
+  { $case: "data"; value: Buffer } | undefined;
+}
+
 export interface PullPluginRequest {
   stepRunId: string;
   /** Fencing token of the dispatch. */
@@ -470,6 +560,41 @@ export interface PushCacheResponse {
     /** Answers `commit`: the entry is kept under this id. */
     { $case: "cacheId"; value: string }
     | undefined;
+}
+
+/**
+ * At most 1000 cases. Failed cases come first, then flaky ones, then the others, the slowest first, and then those
+ * that were skipped. The agent has masked secrets.
+ */
+export interface PushTestCasesRequest {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** From 0 on; at most 499. */
+  part: number;
+  cases: TestCase[];
+}
+
+export interface TestCase {
+  /** Suite and name identify the test from run to run; at most 512 characters each. */
+  suite: string;
+  name: string;
+  /** Empty for none; at most 512 characters. */
+  file: string;
+  /** 0 for none. */
+  line: number;
+  outcome: TestOutcome;
+  /** The test has failed and passed in this step. */
+  flaky: boolean;
+  durationMs: bigint;
+  /** Of a failure; at most 2048 characters. */
+  message: string;
+}
+
+export interface PushTestCasesResponse {
+  part: number;
+  /** False when the run has no room for it. */
+  stored: boolean;
 }
 
 function createBaseLogLine(): LogLine {
@@ -2446,6 +2571,366 @@ export const PullArtifactResponse: MessageFns<PullArtifactResponse> = {
   },
 };
 
+function createBasePullUploadRequest(): PullUploadRequest {
+  return { stepRunId: "", token: 0n, name: "", offset: 0n };
+}
+
+export const PullUploadRequest: MessageFns<PullUploadRequest> = {
+  encode(message: PullUploadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.offset !== 0n) {
+      if (BigInt.asIntN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type int64 too large");
+      }
+      writer.uint32(32).int64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullUploadRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullUploadRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.offset = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullUploadRequest {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
+    };
+  },
+
+  toJSON(message: PullUploadRequest): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.offset !== 0n) {
+      obj.offset = message.offset.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullUploadRequest>, I>>(base?: I): PullUploadRequest {
+    return PullUploadRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullUploadRequest>, I>>(object: I): PullUploadRequest {
+    const message = createBasePullUploadRequest();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.name = object.name ?? "";
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    return message;
+  },
+};
+
+function createBaseUploadFile(): UploadFile {
+  return { uploadId: "", fileName: "", sizeBytes: 0n, sha256: "" };
+}
+
+export const UploadFile: MessageFns<UploadFile> = {
+  encode(message: UploadFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uploadId !== "") {
+      writer.uint32(10).string(message.uploadId);
+    }
+    if (message.fileName !== "") {
+      writer.uint32(18).string(message.fileName);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asIntN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type int64 too large");
+      }
+      writer.uint32(24).int64(message.sizeBytes);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(34).string(message.sha256);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UploadFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUploadFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uploadId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fileName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.sizeBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UploadFile {
+    return {
+      uploadId: isSet(object.uploadId)
+        ? globalThis.String(object.uploadId)
+        : isSet(object.upload_id)
+        ? globalThis.String(object.upload_id)
+        : "",
+      fileName: isSet(object.fileName)
+        ? globalThis.String(object.fileName)
+        : isSet(object.file_name)
+        ? globalThis.String(object.file_name)
+        : "",
+      sizeBytes: isSet(object.sizeBytes)
+        ? BigInt(object.sizeBytes)
+        : isSet(object.size_bytes)
+        ? BigInt(object.size_bytes)
+        : 0n,
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+    };
+  },
+
+  toJSON(message: UploadFile): unknown {
+    const obj: any = {};
+    if (message.uploadId !== "") {
+      obj.uploadId = message.uploadId;
+    }
+    if (message.fileName !== "") {
+      obj.fileName = message.fileName;
+    }
+    if (message.sizeBytes !== 0n) {
+      obj.sizeBytes = message.sizeBytes.toString();
+    }
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UploadFile>, I>>(base?: I): UploadFile {
+    return UploadFile.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UploadFile>, I>>(object: I): UploadFile {
+    const message = createBaseUploadFile();
+    message.uploadId = object.uploadId ?? "";
+    message.fileName = object.fileName ?? "";
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
+    message.sha256 = object.sha256 ?? "";
+    return message;
+  },
+};
+
+function createBasePullUploadResponse(): PullUploadResponse {
+  return { message: undefined };
+}
+
+export const PullUploadResponse: MessageFns<PullUploadResponse> = {
+  encode(message: PullUploadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "found":
+        UploadFile.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "data":
+        writer.uint32(18).bytes(message.message.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullUploadResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullUploadResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "found", value: UploadFile.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "data", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullUploadResponse {
+    return {
+      message: isSet(object.found)
+        ? { $case: "found", value: UploadFile.fromJSON(object.found) }
+        : isSet(object.data)
+        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PullUploadResponse): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "found") {
+      obj.found = UploadFile.toJSON(message.message.value);
+    } else if (message.message?.$case === "data") {
+      obj.data = base64FromBytes(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullUploadResponse>, I>>(base?: I): PullUploadResponse {
+    return PullUploadResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullUploadResponse>, I>>(object: I): PullUploadResponse {
+    const message = createBasePullUploadResponse();
+    switch (object.message?.$case) {
+      case "found": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "found", value: UploadFile.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "data": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "data", value: object.message.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
 function createBasePullPluginRequest(): PullPluginRequest {
   return { stepRunId: "", token: 0n, offset: 0n };
 }
@@ -3653,6 +4138,414 @@ export const PushCacheResponse: MessageFns<PushCacheResponse> = {
   },
 };
 
+function createBasePushTestCasesRequest(): PushTestCasesRequest {
+  return { stepRunId: "", token: 0n, part: 0, cases: [] };
+}
+
+export const PushTestCasesRequest: MessageFns<PushTestCasesRequest> = {
+  encode(message: PushTestCasesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.part !== 0) {
+      writer.uint32(24).int32(message.part);
+    }
+    for (const v of message.cases) {
+      TestCase.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushTestCasesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushTestCasesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.part = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.cases.push(TestCase.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushTestCasesRequest {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      part: isSet(object.part) ? globalThis.Number(object.part) : 0,
+      cases: globalThis.Array.isArray(object?.cases) ? object.cases.map((e: any) => TestCase.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: PushTestCasesRequest): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.part !== 0) {
+      obj.part = Math.round(message.part);
+    }
+    if (message.cases?.length) {
+      obj.cases = message.cases.map((e) => TestCase.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushTestCasesRequest>, I>>(base?: I): PushTestCasesRequest {
+    return PushTestCasesRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushTestCasesRequest>, I>>(object: I): PushTestCasesRequest {
+    const message = createBasePushTestCasesRequest();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.part = object.part ?? 0;
+    message.cases = object.cases?.map((e) => TestCase.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseTestCase(): TestCase {
+  return {
+    suite: "",
+    name: "",
+    file: "",
+    line: 0,
+    outcome: TestOutcome.TEST_OUTCOME_UNSPECIFIED,
+    flaky: false,
+    durationMs: 0n,
+    message: "",
+  };
+}
+
+export const TestCase: MessageFns<TestCase> = {
+  encode(message: TestCase, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.suite !== "") {
+      writer.uint32(10).string(message.suite);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.file !== "") {
+      writer.uint32(26).string(message.file);
+    }
+    if (message.line !== 0) {
+      writer.uint32(32).int32(message.line);
+    }
+    if (message.outcome !== TestOutcome.TEST_OUTCOME_UNSPECIFIED) {
+      writer.uint32(40).int32(testOutcomeToNumber(message.outcome));
+    }
+    if (message.flaky !== false) {
+      writer.uint32(48).bool(message.flaky);
+    }
+    if (message.durationMs !== 0n) {
+      if (BigInt.asIntN(64, message.durationMs) !== message.durationMs) {
+        throw new globalThis.Error("value provided for field message.durationMs of type int64 too large");
+      }
+      writer.uint32(56).int64(message.durationMs);
+    }
+    if (message.message !== "") {
+      writer.uint32(66).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestCase {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestCase();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.suite = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.file = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.line = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.outcome = testOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.flaky = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.durationMs = reader.int64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TestCase {
+    return {
+      suite: isSet(object.suite) ? globalThis.String(object.suite) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      file: isSet(object.file) ? globalThis.String(object.file) : "",
+      line: isSet(object.line) ? globalThis.Number(object.line) : 0,
+      outcome: isSet(object.outcome) ? testOutcomeFromJSON(object.outcome) : TestOutcome.TEST_OUTCOME_UNSPECIFIED,
+      flaky: isSet(object.flaky) ? globalThis.Boolean(object.flaky) : false,
+      durationMs: isSet(object.durationMs)
+        ? BigInt(object.durationMs)
+        : isSet(object.duration_ms)
+        ? BigInt(object.duration_ms)
+        : 0n,
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+    };
+  },
+
+  toJSON(message: TestCase): unknown {
+    const obj: any = {};
+    if (message.suite !== "") {
+      obj.suite = message.suite;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.file !== "") {
+      obj.file = message.file;
+    }
+    if (message.line !== 0) {
+      obj.line = Math.round(message.line);
+    }
+    if (message.outcome !== TestOutcome.TEST_OUTCOME_UNSPECIFIED) {
+      obj.outcome = testOutcomeToJSON(message.outcome);
+    }
+    if (message.flaky !== false) {
+      obj.flaky = message.flaky;
+    }
+    if (message.durationMs !== 0n) {
+      obj.durationMs = message.durationMs.toString();
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TestCase>, I>>(base?: I): TestCase {
+    return TestCase.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TestCase>, I>>(object: I): TestCase {
+    const message = createBaseTestCase();
+    message.suite = object.suite ?? "";
+    message.name = object.name ?? "";
+    message.file = object.file ?? "";
+    message.line = object.line ?? 0;
+    message.outcome = object.outcome ?? TestOutcome.TEST_OUTCOME_UNSPECIFIED;
+    message.flaky = object.flaky ?? false;
+    message.durationMs = (object.durationMs !== undefined && object.durationMs !== null)
+      ? BigInt(object.durationMs)
+      : 0n;
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBasePushTestCasesResponse(): PushTestCasesResponse {
+  return { part: 0, stored: false };
+}
+
+export const PushTestCasesResponse: MessageFns<PushTestCasesResponse> = {
+  encode(message: PushTestCasesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.part !== 0) {
+      writer.uint32(8).int32(message.part);
+    }
+    if (message.stored !== false) {
+      writer.uint32(16).bool(message.stored);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushTestCasesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushTestCasesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.part = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stored = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushTestCasesResponse {
+    return {
+      part: isSet(object.part) ? globalThis.Number(object.part) : 0,
+      stored: isSet(object.stored) ? globalThis.Boolean(object.stored) : false,
+    };
+  },
+
+  toJSON(message: PushTestCasesResponse): unknown {
+    const obj: any = {};
+    if (message.part !== 0) {
+      obj.part = Math.round(message.part);
+    }
+    if (message.stored !== false) {
+      obj.stored = message.stored;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushTestCasesResponse>, I>>(base?: I): PushTestCasesResponse {
+    return PushTestCasesResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushTestCasesResponse>, I>>(object: I): PushTestCasesResponse {
+    const message = createBasePushTestCasesResponse();
+    message.part = object.part ?? 0;
+    message.stored = object.stored ?? false;
+    return message;
+  },
+};
+
 export type GatewayService = typeof GatewayService;
 export const GatewayService = {
   /** Sends log lines in batches; each batch is acknowledged. A stream may carry batches of many step runs. */
@@ -3710,6 +4603,21 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PullArtifactResponse => PullArtifactResponse.decode(value),
   },
   /**
+   * Fetches an upload that the trigger gave to the run of a step that the agent holds. The first answer is `found`; the
+   * content from `offset` on follows, and then the control plane ends the stream. NOT_FOUND: the trigger gave no upload of
+   * this name, or the upload was deleted since. FAILED_PRECONDITION: the grant has ended. OUT_OF_RANGE: the upload has fewer
+   * bytes than `offset`.
+   */
+  pullUpload: {
+    path: "/gateway.v1.Gateway/PullUpload" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: PullUploadRequest): Buffer => Buffer.from(PullUploadRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PullUploadRequest => PullUploadRequest.decode(value),
+    responseSerialize: (value: PullUploadResponse): Buffer => Buffer.from(PullUploadResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PullUploadResponse => PullUploadResponse.decode(value),
+  },
+  /**
    * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
    * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
    * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
@@ -3751,6 +4659,20 @@ export const GatewayService = {
     responseSerialize: (value: PushCacheResponse): Buffer => Buffer.from(PushCacheResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PushCacheResponse => PushCacheResponse.decode(value),
   },
+  /**
+   * Sends the test cases of a step that the agent holds, in parts; each part is answered. A repeat of a part changes nothing.
+   * FAILED_PRECONDITION: the grant has ended, or the step declares no test reports.
+   */
+  pushTestCases: {
+    path: "/gateway.v1.Gateway/PushTestCases" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: PushTestCasesRequest): Buffer => Buffer.from(PushTestCasesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PushTestCasesRequest => PushTestCasesRequest.decode(value),
+    responseSerialize: (value: PushTestCasesResponse): Buffer =>
+      Buffer.from(PushTestCasesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PushTestCasesResponse => PushTestCasesResponse.decode(value),
+  },
 } as const;
 
 export interface GatewayServer extends UntypedServiceImplementation {
@@ -3775,6 +4697,13 @@ export interface GatewayServer extends UntypedServiceImplementation {
    */
   pullArtifact: handleBidiStreamingCall<PullArtifactRequest, PullArtifactResponse>;
   /**
+   * Fetches an upload that the trigger gave to the run of a step that the agent holds. The first answer is `found`; the
+   * content from `offset` on follows, and then the control plane ends the stream. NOT_FOUND: the trigger gave no upload of
+   * this name, or the upload was deleted since. FAILED_PRECONDITION: the grant has ended. OUT_OF_RANGE: the upload has fewer
+   * bytes than `offset`.
+   */
+  pullUpload: handleServerStreamingCall<PullUploadRequest, PullUploadResponse>;
+  /**
    * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
    * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
    * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
@@ -3792,6 +4721,11 @@ export interface GatewayServer extends UntypedServiceImplementation {
    * release was too long ago.
    */
   pushCache: handleBidiStreamingCall<PushCacheRequest, PushCacheResponse>;
+  /**
+   * Sends the test cases of a step that the agent holds, in parts; each part is answered. A repeat of a part changes nothing.
+   * FAILED_PRECONDITION: the grant has ended, or the step declares no test reports.
+   */
+  pushTestCases: handleBidiStreamingCall<PushTestCasesRequest, PushTestCasesResponse>;
 }
 
 export interface GatewayClient extends Client {
@@ -3833,6 +4767,18 @@ export interface GatewayClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
   /**
+   * Fetches an upload that the trigger gave to the run of a step that the agent holds. The first answer is `found`; the
+   * content from `offset` on follows, and then the control plane ends the stream. NOT_FOUND: the trigger gave no upload of
+   * this name, or the upload was deleted since. FAILED_PRECONDITION: the grant has ended. OUT_OF_RANGE: the upload has fewer
+   * bytes than `offset`.
+   */
+  pullUpload(request: PullUploadRequest, options?: Partial<CallOptions>): ClientReadableStream<PullUploadResponse>;
+  pullUpload(
+    request: PullUploadRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<PullUploadResponse>;
+  /**
    * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
    * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
    * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
@@ -3865,6 +4811,16 @@ export interface GatewayClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PushCacheRequest, PushCacheResponse>;
+  /**
+   * Sends the test cases of a step that the agent holds, in parts; each part is answered. A repeat of a part changes nothing.
+   * FAILED_PRECONDITION: the grant has ended, or the step declares no test reports.
+   */
+  pushTestCases(): ClientDuplexStream<PushTestCasesRequest, PushTestCasesResponse>;
+  pushTestCases(options: Partial<CallOptions>): ClientDuplexStream<PushTestCasesRequest, PushTestCasesResponse>;
+  pushTestCases(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<PushTestCasesRequest, PushTestCasesResponse>;
 }
 
 export const GatewayClient = makeGenericClientConstructor(GatewayService, "gateway.v1.Gateway") as unknown as {
