@@ -6,6 +6,7 @@ import { deriveImportList, deriveLintConfig } from "../test/support/derived-file
 import { deriveDiagnosticsPage } from "../test/support/diagnostics-page.ts";
 import { ImportPolicy } from "../test/support/import-policy.ts";
 import { deriveErrorsPage } from "../test/support/errors-page.ts";
+import { deriveEventSchemas, deriveEventsPage } from "../test/support/events-page.ts";
 import { deriveMetricsPage } from "../test/support/metrics-page.ts";
 import { deriveOpenApi } from "../test/support/openapi-document.ts";
 import { deriveRolesPage } from "../test/support/roles-page.ts";
@@ -21,6 +22,8 @@ for (const [file, derive] of [
   ["docs/definition.md", deriveDefinitionPage],
   ["docs/diagnostics.md", deriveDiagnosticsPage],
   ["docs/errors.md", deriveErrorsPage],
+  ["docs/events.json", deriveEventSchemas],
+  ["docs/events.md", deriveEventsPage],
   ["docs/metrics.md", deriveMetricsPage],
   ["docs/openapi.json", deriveOpenApi],
   ["docs/roles.md", deriveRolesPage],

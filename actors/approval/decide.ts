@@ -3,7 +3,7 @@
  * effects. Pure.
  */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
-import type { Lifecycle } from "../../src/domain/events.ts";
+import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { cellsBeside, firstAttemptId } from "../../src/planner/plan-index.ts";
@@ -168,7 +168,7 @@ function answer(approval: ApprovalState, message: ApprovalMessage, isAccepted: b
 
 function publish(
   approval: ApprovalState,
-  lifecycle: Lifecycle,
+  lifecycle: LifecycleOf<"approval">,
   plan: RunPlan,
   message: ApprovalMessage | null,
 ): OwedEffect {

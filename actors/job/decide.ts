@@ -16,6 +16,7 @@ import {
   occupy,
   offer,
   publishJob,
+  publishWait,
   schedule,
   tellStep,
   withdraw,
@@ -50,7 +51,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
   if (decision.entry !== "moved") return { ...decision, effects: [answered, ...decision.effects] };
   // The step may take long to end: an event says before that who asked for the end, and why.
   const { reason } = message;
-  return { ...decision, effects: [answered, publishJob(job, "stopping", { reason }), ...decision.effects] };
+  return { ...decision, effects: [answered, publishJob({ ...job, reason }, "stopping"), ...decision.effects] };
 }
 
 function decideInput(
@@ -262,7 +263,7 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan,
 
 function recordWait(job: JobState, { reason, clause, text }: JobWaits): JobDecision {
   const next: JobState = { ...job, waits: { reason, clause } };
-  return moved(next, [publishJob(next, "waiting", { waitingFor: reason, text })]);
+  return moved(next, [publishWait(next, reason, text)]);
 }
 
 function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts): JobDecision {

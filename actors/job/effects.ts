@@ -1,7 +1,7 @@
 /** The effects of a job's decisions, each made by one function. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
-import type { EventDraft, Lifecycle } from "../../src/domain/events.ts";
+import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
@@ -22,19 +22,23 @@ export function moved(next: JobState, effects: readonly JobEffect[]): JobDecisio
   return { entry: "moved", next, effects };
 }
 
-export function publishJob(job: JobState, lifecycle: Lifecycle, more: EventDraft["data"] = {}): OwedEffect {
-  const { jobId, index, retryOf, reason } = job;
+export function publishJob(job: JobState, lifecycle: Exclude<LifecycleOf<"job">, "waiting">): OwedEffect {
+  return { type: "publish", event: { object: "job", lifecycle, ...eventOf(job) } };
+}
+
+/** The event that says what the job waits for. */
+export function publishWait(job: JobState, waitingFor: string, text: string): OwedEffect {
+  const { data, ...event } = eventOf(job);
   return {
     type: "publish",
-    event: {
-      object: "job",
-      lifecycle,
-      jobId,
-      stepRunId: null,
-      status: jobStatus(job.state),
-      data: { index, attempt: shownAttempt(job), retryOf, reason, agentId: job.grant?.agentId ?? null, ...more },
-    },
+    event: { object: "job", lifecycle: "waiting", ...event, data: { ...data, waitingFor, text } },
   };
+}
+
+function eventOf(job: JobState) {
+  const { jobId, index, retryOf, reason, state } = job;
+  const data = { index, attempt: shownAttempt(job), retryOf, reason, agentId: job.grant?.agentId ?? null };
+  return { jobId, stepRunId: null, status: jobStatus(state), data };
 }
 
 /** The event that announces another attempt of a step. */

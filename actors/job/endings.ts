@@ -2,7 +2,7 @@
  * How an attempt of a job ends: the messages to its steps, its run and the jobs that need it, and whether another
  * attempt follows. Pure.
  */
-import type { Lifecycle } from "../../src/domain/events.ts";
+import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
 import { firstAttemptId } from "../../src/planner/plan-index.ts";
@@ -26,11 +26,11 @@ import type { JobState } from "./state.ts";
 
 type EndState = "success" | "failed" | "cancelled";
 
-const LIFECYCLE_OF_END: Record<EndState, Lifecycle> = {
+const LIFECYCLE_OF_END = {
   success: "completed",
   failed: "failed",
   cancelled: "cancelled",
-};
+} as const satisfies Record<EndState, LifecycleOf<"job">>;
 
 /** Ends the job without another attempt. `skips`: messages to the steps before `stepIndex` that did not run. */
 export function endJob(
@@ -109,7 +109,7 @@ function endAttempt(job: JobState, state: EndState, reason: string, now: number)
   };
 }
 
-function lifecycleOf({ state, reason }: JobState): Lifecycle {
+function lifecycleOf({ state, reason }: JobState): "skipped" | (typeof LIFECYCLE_OF_END)[EndState] {
   return reason === "condition" ? "skipped" : LIFECYCLE_OF_END[state as EndState];
 }
 

@@ -9,7 +9,7 @@ import { resolveMessage, resolveOutput } from "../../src/planner/deferred-texts.
 import { requestApproval } from "../approval/decide.ts";
 import { type ApprovalState, gateName, gateOfJob } from "../approval/state.ts";
 import { enterGroup, leaveGroup } from "../group/membership.ts";
-import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
+import { type JobDecision, type JobEffect, moved, publishWait } from "./effects.ts";
 import type { ClosedGate, JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 
@@ -61,14 +61,14 @@ export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Pee
   const waiting: JobState = { ...job, state: "waiting" };
   if (approvalOf(job, plan, peers) === "pending") {
     const text = gateName(gateOfJob(job.index, plan), plan);
-    const published = publishJob(waiting, "waiting", { waitingFor: "approval", text });
+    const published = publishWait(waiting, "approval", text);
     if (findApproval(job, plan, peers) !== undefined) return moved(waiting, [published]);
     return moved(waiting, [...requestFor(job, now, plan, facts), published]);
   }
   const group = groupOf(job, plan, facts) as PlannedGroup;
   const { place, effect } = enterGroup(memberOf(job), plan.projectId, group);
   const next: JobState = { ...waiting, place };
-  return moved(next, [effect, publishJob(next, "waiting", { waitingFor: "concurrency", text: place.name })]);
+  return moved(next, [effect, publishWait(next, "concurrency", place.name)]);
 }
 
 /**

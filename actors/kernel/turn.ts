@@ -147,7 +147,7 @@ function undecidedMessage({ to, message }: ActorMessage, reason: string): Undeci
 
 /** Names the fields of the cause: a turn publishes thousands of events, and two spreads in one object cost several times as much. */
 function withCause({ type, event }: Publish, { cause, by }: Cause): Publish {
-  return { type, event: { ...event, data: { ...event.data, cause, by } } };
+  return { type, event: { ...event, data: { ...event.data, cause, by } } as Publish["event"] };
 }
 
 function spawned(actor: ActorRef, state: unknown): LiveActor {

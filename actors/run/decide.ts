@@ -3,7 +3,7 @@
  * effects. Pure.
  */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
-import type { Lifecycle } from "../../src/domain/events.ts";
+import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import type { GroupMember } from "../../src/domain/groups.ts";
 import { approvalId, type JobRunId, jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
@@ -268,7 +268,7 @@ function surveyStage(run: RunState, stage: number, plan: RunPlan, peers: Peers):
   };
 }
 
-const LIFECYCLE_OF_END: Partial<Record<RunPhase, Lifecycle>> = {
+const LIFECYCLE_OF_END: Partial<Record<RunPhase, "completed" | "failed" | "cancelled">> = {
   success: "completed",
   partial: "completed",
   failed: "failed",
@@ -370,26 +370,23 @@ function schedule(run: RunState): readonly OwedEffect[] {
   return [{ type: "schedule", to: { kind: "run", id: run.runId }, timer: "timeout", ...run.timeoutTimer }];
 }
 
-function publish(run: RunState, lifecycle: Lifecycle): OwedEffect {
-  return {
-    type: "publish",
-    event: {
-      object: "pipeline",
-      lifecycle,
-      jobId: null,
-      stepRunId: null,
-      status: runStatus(run.state),
-      data: { runId: run.runId, reason: run.reason, retryOf: run.retryOf },
-    },
-  };
+function publish(run: RunState, lifecycle: Exclude<LifecycleOf<"pipeline">, "waiting">): OwedEffect {
+  return { type: "publish", event: { object: "pipeline", lifecycle, ...eventOf(run) } };
 }
 
 /**
  * The event that says what the run waits for: the approval of the stage, or a place in the group, that `text` names.
  */
 function publishWaiting(run: RunState, waitingFor: "approval" | "concurrency", text: string): OwedEffect {
-  const published = publish(run, "waiting") as OwedEffect & { type: "publish" };
-  return { ...published, event: { ...published.event, data: { ...published.event.data, waitingFor, text } } };
+  const { data, ...event } = eventOf(run);
+  return {
+    type: "publish",
+    event: { object: "pipeline", lifecycle: "waiting", ...event, data: { ...data, waitingFor, text } },
+  };
+}
+
+function eventOf({ runId, reason, retryOf, state }: RunState) {
+  return { jobId: null, stepRunId: null, status: runStatus(state), data: { runId, reason, retryOf } };
 }
 
 function moved(next: RunState, effects: readonly RunEffect[]): RunDecision {

@@ -4,7 +4,7 @@
  */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
-import type { Lifecycle } from "../../src/domain/events.ts";
+import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import type { JobMessage, StepOutcome } from "../job/messages.ts";
 import type { Grant, ReportPhase, StepMessage, StepReported } from "./messages.ts";
@@ -122,7 +122,7 @@ const OUTCOME_OF_END: Partial<Record<StepPhase, StepOutcome>> = {
   cancelled: "cancelled",
 };
 
-const LIFECYCLE_OF_END: Partial<Record<StepPhase, Lifecycle>> = {
+const LIFECYCLE_OF_END: Partial<Record<StepPhase, LifecycleOf<"step">>> = {
   success: "completed",
   failed: "failed",
   timeout: "timeout",
@@ -162,7 +162,7 @@ function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {
   return { entry: "moved", next, effects };
 }
 
-function publish(step: StepState, lifecycle: Lifecycle): OwedEffect {
+function publish(step: StepState, lifecycle: LifecycleOf<"step">): OwedEffect {
   return {
     type: "publish",
     event: {

@@ -4,7 +4,7 @@
  * performed again, so each effect is idempotent at its target.
  */
 import type { CommandBody } from "./commands.ts";
-import type { EventDraft } from "./events.ts";
+import type { PublishedEvent } from "./event-table/run-events.ts";
 import type { AgentId, CommandId, JobRunId, ProjectId, RootId, RunId, StepRunId } from "./ids.ts";
 import type { AgentSelector } from "./labels.ts";
 import type { ApprovalStatus, JobStatus, RunStatus, StepStatus } from "./status.ts";
@@ -53,7 +53,7 @@ export interface Verdict {
 }
 
 export type OwedEffect =
-  | { readonly type: "publish"; readonly event: EventDraft }
+  | { readonly type: "publish"; readonly event: PublishedEvent }
   | {
       readonly type: "schedule";
       readonly to: ActorRef;

@@ -175,11 +175,11 @@ function idIn<I extends string>(text: string): I | undefined {
 }
 
 function eventMessage(event: RunEvent, eventNamespace: string): StreamEventsResponse {
-  const { runId, number: position, timeMs } = event;
-  const { type, subject, data } = cloudEvent(event, eventNamespace);
+  const { number: position, timeMs } = event;
+  const { id, source, type, subject, data } = cloudEvent(event, eventNamespace);
   return {
-    id: `${runId}:${position}`,
-    source: `/api/v1/pipelines/runs/${runId}`,
+    id,
+    source,
     type,
     subject,
     number: BigInt(position),

@@ -138,9 +138,12 @@ describe("webhooks over HTTP", () => {
     const { headers, body, id } = received.find(({ path }) => path === "/hook")!;
     expect(headers["content-type"]).to.equal("application/cloudevents+json; charset=utf-8");
     const event = JSON.parse(body);
-    expect(event).to.include({ specversion: "1.0", source: "millrace", datacontenttype: "application/json" });
+    expect(event).to.include({ specversion: "1.0", datacontenttype: "application/json" });
     expect(event.data).to.include({ runId, projectId, tenantId });
-    expect(event.id).to.equal(`${runId}/${event.data.number}`);
+    expect([event.id, event.source], "as StreamEvents has them").to.deep.equal([
+      `${runId}:${event.data.number}`,
+      `/api/v1/pipelines/runs/${runId}`,
+    ]);
     const signed = `${id}.${headers["webhook-timestamp"]}.${body}`;
     const key = Buffer.from(secret.slice("whsec_".length), "base64");
     const signature = createHmac("sha256", key).update(signed).digest("base64");

@@ -27,6 +27,7 @@ import { triggerRun } from "../../src/app/triggering/trigger.ts";
 import { uploadFile } from "../../src/app/content/uploads.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import type { GrantedStep } from "../../src/domain/effects.ts";
+import type { RunEvent } from "../../src/domain/events.ts";
 import { asId, newId, type PipelineId, type ProjectId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
@@ -113,17 +114,19 @@ export interface Condition {
 }
 
 const ROUNDS = 1_000;
+const MAX_EVENTS = 1_000;
 /** The labels of the only agent. */
 const LABELS = { os: "linux" };
 
-/** Plays a scenario on these stores. Throws for the first expectation that does not hold. */
-export async function play(stores: Stores, text: string, scenario: Scenario): Promise<void> {
+/** Plays a scenario on these stores; answers the events of its runs. Throws for the first expectation that does not hold. */
+export async function play(stores: Stores, text: string, scenario: Scenario): Promise<readonly RunEvent[]> {
   const node = await SteppedNode.open(stores);
   try {
     const player = new Player(node, scenario);
     await player.begin(text);
     await player.playToTheEnd();
     await player.check();
+    return await player.events();
   } finally {
     await node.stop();
   }
@@ -203,6 +206,11 @@ class Player {
     if (order !== undefined) expect(this.#order).to.deep.equal(order);
     const deadLetters = await this.#node.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
     expect(deadLetters, "messages that no actor could decide").to.deep.equal([]);
+  }
+
+  async events(): Promise<readonly RunEvent[]> {
+    const { events } = this.#node.context.stores;
+    return (await Promise.all(this.#runs.map((runId) => events.read(runId, 0, MAX_EVENTS)))).flat();
   }
 
   /** Every run has the uploads of the first trigger, and keeps them. */

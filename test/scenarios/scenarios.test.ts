@@ -1,7 +1,9 @@
 /** Plays every scenario in this folder on both stores; play.ts explains scenarios. */
 import { readdirSync, readFileSync } from "node:fs";
+import { expect } from "chai";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
+import { EVENT_TYPES, eventProblem } from "../support/event-check.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { play, type Scenario } from "./play.ts";
@@ -20,6 +22,8 @@ const STORES: Readonly<Record<string, () => Promise<{ readonly stores: Stores; c
   },
 };
 
+const typesSeen = new Set<string>();
+
 for (const [engine, open] of Object.entries(STORES)) {
   describe(`scenario on ${engine}`, function () {
     this.timeout(60_000);
@@ -29,7 +33,12 @@ for (const [engine, open] of Object.entries(STORES)) {
         const scenario = JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), "utf8")) as Scenario;
         const { stores, close } = await open();
         try {
-          await play(stores, text, scenario);
+          const events = await play(stores, text, scenario);
+          for (const event of events) typesSeen.add(`${event.object}.${event.lifecycle}`);
+          expect(
+            events.flatMap((event) => eventProblem(event) ?? []),
+            "events that are not as the table says",
+          ).to.deep.equal([]);
         } finally {
           await close();
         }
@@ -37,3 +46,9 @@ for (const [engine, open] of Object.entries(STORES)) {
     }
   });
 }
+
+describe("the scenarios", () => {
+  it("publish every type of event", () => {
+    expect(EVENT_TYPES.filter((type) => !typesSeen.has(type))).to.deep.equal([]);
+  });
+});

@@ -1,31 +1,54 @@
-/** An event of a run as a CloudEvent. Source: CloudEvents 1.0. */
+/**
+ * Events as CloudEvents 1.0. An event has one id and one source, whichever way it is told, so that a receiver of two ways
+ * knows it again. Source: CloudEvents 1.0, "Required Attributes".
+ */
 import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
+import { rfc3339 } from "../times.ts";
+
+export const SPEC_VERSION = "1.0";
 
 export interface CloudEvent {
+  readonly specversion: typeof SPEC_VERSION;
+  /** Unique together with `source`. */
+  readonly id: string;
+  /** A URI reference: the path of the run. */
+  readonly source: string;
   readonly type: string;
   readonly subject: string;
-  readonly data: Readonly<Record<string, string | number | boolean | null>>;
+  /** RFC 3339. */
+  readonly time: string;
+  readonly datacontenttype: "application/json";
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
-export function cloudEvent(event: RunEvent, eventNamespace: string): CloudEvent {
+/** `place`: further fields of `data` for a receiver who does not know yet where the event belongs. */
+export function cloudEvent(event: RunEvent, eventNamespace: string, place: CloudEvent["data"] = {}): CloudEvent {
   const { runId, number, status, timeMs, data } = event;
+  const time = rfc3339(timeMs);
   return {
+    specversion: SPEC_VERSION,
+    id: `${runId}:${number}`,
+    source: `/api/v1/pipelines/runs/${runId}`,
     type: eventType(eventNamespace, event),
     subject: eventSubject(event),
-    data: { ...data, runId, number, status, time: new Date(timeMs).toISOString() },
+    time,
+    datacontenttype: "application/json",
+    data: { ...data, ...place, runId, number, status, time },
   };
 }
 
-/** An event as viewers get it; `raw` is the event as `StreamEvents` of stream.v1 carries it. */
+/** An event as viewers of a step get it. `raw` has only the members that the contract of the channel names. */
 export function statusEvent(event: RunEvent, eventNamespace: string) {
+  const { type, subject, data } = cloudEvent(event, eventNamespace);
+  return { ...briefEvent(event, type, subject), raw: { type, data, subject } };
+}
+
+/** An event as viewers of a run get it. */
+export function liveEvent(event: RunEvent, eventNamespace: string) {
   const raw = cloudEvent(event, eventNamespace);
-  return {
-    pipelineId: event.pipelineId,
-    jobId: event.jobId,
-    stepRunId: event.stepRunId,
-    eventType: raw.type,
-    status: event.status,
-    subject: raw.subject,
-    raw,
-  };
+  return { ...briefEvent(event, raw.type, raw.subject), raw };
+}
+
+function briefEvent({ pipelineId, jobId, stepRunId, status }: RunEvent, type: string, subject: string) {
+  return { pipelineId, jobId, stepRunId, eventType: type, status, subject };
 }

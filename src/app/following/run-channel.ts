@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { RunEvent } from "../../domain/events.ts";
 import { asId, type RunId } from "../../domain/ids.ts";
 import { reachRun } from "../reaching.ts";
-import { statusEvent } from "./cloud-event.ts";
+import { liveEvent } from "./cloud-event.ts";
 import { afterNumber, ENDED, idParam, liveChannel, type LiveMessage, SUBSCRIBED } from "./live-channel.ts";
 import { requireKnownNumber } from "./object-updates.ts";
 import { readLiveSnapshot } from "./run-snapshot.ts";
@@ -53,7 +53,7 @@ function eventMessage(event: RunEvent, eventNamespace: string): LiveMessage {
   let message = made.get(event);
   if (message === undefined) {
     const { number, object } = event;
-    const json = JSON.stringify({ eventNumber: number, object, ...statusEvent(event, eventNamespace) });
+    const json = JSON.stringify({ eventNumber: number, object, ...liveEvent(event, eventNamespace) });
     made.set(event, (message = { type: "event", json, after: String(number) }));
   }
   return message;

@@ -2,14 +2,14 @@
  * Turns stored events of runs into owed deliveries. The store knows how far the events of each run are told. They are told
  * from the stored events alone, so no receiver hears of a state that was not saved, and a crash at any moment loses no event.
  */
-import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
+import { eventType, type RunEvent } from "../../domain/events.ts";
 import { asId, type ProjectId, type TenantId } from "../../domain/ids.ts";
 import { deliveryIdOf, matchesType } from "./webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import type { DocumentOwner, Webhook } from "../../stores/ports/documents.ts";
 import { tenantOf } from "../../stores/ports/pipelines.ts";
+import { cloudEvent } from "../following/cloud-event.ts";
 import { projectFactsOf } from "../project-facts.ts";
-import { rfc3339 } from "../times.ts";
 import type { TellingContext } from "./context.ts";
 
 const RUNS_AT_ONCE = 100;
@@ -115,7 +115,15 @@ async function deliveriesOf(
         event.timeMs >= since - SINCE_SLACK_MS && types.some((pattern) => matchesType(pattern, type)),
     );
     if (wanted.length === 0) return [];
-    const body = JSON.stringify(webhookEvent(context, event, { tenantId, projectId }));
+    const { pipelineId, jobId, stepRunId } = event;
+    const place = {
+      tenantId,
+      projectId,
+      pipelineId,
+      ...(jobId !== null && { jobId }),
+      ...(stepRunId !== null && { stepRunId }),
+    };
+    const body = JSON.stringify(cloudEvent(event, context.eventNamespace, place));
     return wanted.map(({ webhook: { webhookId } }): Delivery => {
       const { runId, number } = event;
       return {
@@ -137,34 +145,4 @@ async function deliveriesOf(
       };
     });
   });
-}
-
-/** Source: CloudEvents 1.0, its JSON format. */
-function webhookEvent(
-  { eventNamespace, publicUrl }: TellingContext,
-  event: RunEvent,
-  place: { readonly tenantId: TenantId; readonly projectId: ProjectId },
-): object {
-  const { runId, pipelineId, number, status, timeMs, data, jobId, stepRunId } = event;
-  const time = rfc3339(timeMs);
-  return {
-    specversion: "1.0",
-    id: `${runId}/${number}`,
-    source: publicUrl ?? "millrace",
-    type: eventType(eventNamespace, event),
-    subject: eventSubject(event),
-    time,
-    datacontenttype: "application/json",
-    data: {
-      ...data,
-      ...place,
-      pipelineId,
-      runId,
-      number,
-      status,
-      time,
-      ...(jobId !== null && { jobId }),
-      ...(stepRunId !== null && { stepRunId }),
-    },
-  };
 }

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
-import type { RunId } from "../../../src/domain/ids.ts";
+import type { RunEvent } from "../../../src/domain/events.ts";
+import { asId, type RunId } from "../../../src/domain/ids.ts";
 import type { StoredActor } from "../../../src/stores/ports/aggregates.ts";
 import type { AcknowledgedTrigger, RunEvidence, Violation } from "../../chaos/check/evidence.ts";
 import { checkExclusion } from "../../chaos/check/exclusion.ts";
@@ -13,6 +14,7 @@ import { checkSteps } from "../../chaos/check/steps.ts";
 import { checkTokens } from "../../chaos/check/tokens.ts";
 import { checkTransitions } from "../../chaos/check/transitions.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
+import { eventProblem } from "../../support/event-check.ts";
 import type { Clients, Triggered } from "../load/clients.ts";
 import type { Document, RowKind, StoreServer } from "../store/store-server.ts";
 import type { Effects } from "./effects.ts";
@@ -40,11 +42,19 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
     ...Array.from(store.deadLetters.values(), ({ rootId, reason }): Violation => {
       return { kind: "wrong", text: `dead letter: ${rootId}: ${reason}` };
     }),
+    ...runs.flatMap(({ runId }) => checkEvents(store.eventsOf(asId<RunId>(runId)))),
     ...checkCommands(evidence),
     ...checkProjections(store),
     ...checkClaims(store),
     ...(evidence.isFaultless ? [...checkOnce(evidence), ...checkSlots(store)] : []),
   ];
+}
+
+function checkEvents(events: readonly RunEvent[]): readonly Violation[] {
+  return events.flatMap((event) => {
+    const problem = eventProblem(event);
+    return problem === undefined ? [] : [{ kind: "wrong", text: problem }];
+  });
 }
 
 /** True when the run has ended and owes nothing. */
