@@ -25,11 +25,11 @@ import { endJob, retryJob } from "./endings.ts";
 import { causeOf, cleanUp, endCleanup } from "./cleanup.ts";
 import { refusalOf, waitAtGate } from "./gates.ts";
 import { inputOf, PLAIN_CANCEL } from "./inputs.ts";
-import type { ClaimRequested, JobMessage, JobWaits, StepEnded, UserCancel } from "./messages.ts";
+import type { ClaimRequested, JobMessage, JobWaits, StepEnded, UpdateStep, UserCancel } from "./messages.ts";
 import { resumeRetry, retryStep } from "./retrying.ts";
 import { stepFacts } from "./facts.ts";
 import { hasRoom, nextPending } from "./matrix.ts";
-import { begin, pause, recordNeed, resume } from "./queueing.ts";
+import { begin, pause, recordNeed, resume, setPriority } from "./queueing.ts";
 import { evaluateCells, recordCell, spread, tellCells } from "./spreading.ts";
 import { hasNext, walk, walkAfterStep } from "./walk.ts";
 import { isAtWork, isBound, type JobState, jobStatus } from "./state.ts";
@@ -43,6 +43,10 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
   if (message.type === "cellEnded") {
     const decision = decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
     return { ...decision, effects: [...decision.effects, ...passPlaceOn(job, decision.next, plan, peers)] };
+  }
+  if (message.type === "updateStep") {
+    const decision = decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
+    return { ...decision, effects: [answer(decision, message, peers), ...decision.effects] };
   }
   const isUserCancel = message.type === "cancelJob" || message.type === "cancelStep";
   if (!isUserCancel) return decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
@@ -154,9 +158,12 @@ function decideInput(
     case "resume":
       if (job.state === "spread") return moved({ ...job, paused: input === "pause" }, tellCells(job, message));
       return input === "pause" ? pause(job, now, plan) : resume(job, now, plan);
+    case "updated":
+      return update(job, message as UpdateStep, plan);
     case "staleGateAnswer":
     case "cancelAgain":
     case "cancelRefused":
+    case "updateRefused":
     case "claimedAgain":
     case "claimRefused":
     case "waitUnchanged":
@@ -167,11 +174,11 @@ function decideInput(
 }
 
 /**
- * The verdict, with the status of the job or step that the user asked to end. After "accepted" it may still run for a
- * while.
+ * The verdict, with the status of the job or step that the user asked to end or to change. After "accepted" it may still
+ * run for a while.
  */
-function answer({ entry, next }: JobDecision, message: UserCancel, peers: Peers): OwedEffect {
-  const step = message.type === "cancelStep" ? (peers.state(message.stepRunId) as StepState | undefined) : undefined;
+function answer({ entry, next }: JobDecision, message: UserCancel | UpdateStep, peers: Peers): OwedEffect {
+  const step = "stepRunId" in message ? (peers.state(message.stepRunId) as StepState | undefined) : undefined;
   const status = step === undefined ? jobStatus(next.state) : stepStatus(step.state);
   const outcome = entry === "late" ? "refused" : "accepted";
   return { type: "answer", commandId: message.commandId, verdict: { outcome, status } };
@@ -194,6 +201,18 @@ function passPlaceOn(before: JobState, next: JobState, plan: RunPlan, peers: Pee
 function spreadOrEnd(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {
   const cells = evaluateCells(job, plan, facts);
   return typeof cells === "string" ? endJob(job, "failed", cells, now, plan, peers) : spread(job, cells, now, plan);
+}
+
+/** Takes a change of a user in; the step keeps its own part. */
+function update(job: JobState, { stepRunId, change }: UpdateStep, plan: RunPlan): JobDecision {
+  const { priority, metadata } = change;
+  const prioritised = priority === undefined ? moved(job, []) : setPriority(job, priority, plan);
+  if (metadata === undefined) return prioritised;
+  const to = { kind: "step", id: stepRunId };
+  return moved(prioritised.next, [
+    ...prioritised.effects,
+    { type: "send", to, message: { type: "describe", metadata } },
+  ]);
 }
 
 /** The dispatch of the step that runs; none between two steps, where no step is dispatched. */

@@ -11,7 +11,7 @@ import type { RunMessage } from "../run/messages.ts";
 import type { StepMessage } from "../step/messages.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
 import type { JobMessage, JobTimer } from "./messages.ts";
-import { type JobState, jobStatus } from "./state.ts";
+import { type JobState, jobStatus, priorityOf } from "./state.ts";
 
 export type JobEffect =
   | OwedEffect
@@ -58,7 +58,7 @@ export function publishRetry(job: JobState, step: StepState): OwedEffect {
 }
 
 export function offer(job: JobState, plan: RunPlan): OwedEffect {
-  const { selector, priority } = plan.jobs[job.index]!;
+  const { selector } = plan.jobs[job.index]!;
   return {
     type: "offer",
     offer: {
@@ -67,7 +67,7 @@ export function offer(job: JobState, plan: RunPlan): OwedEffect {
       jobIndex: job.index,
       projectId: plan.projectId,
       selector,
-      priority,
+      priority: priorityOf(job, plan),
       queuedAt: job.queuedAt!,
     },
   };

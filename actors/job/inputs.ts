@@ -5,13 +5,22 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
 import { hasCleanup } from "./cleanup.ts";
 import { stepFacts, wasCancelled } from "./facts.ts";
-import type { ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded, UserCancel } from "./messages.ts";
+import type {
+  ClaimRequested,
+  ClosedGate,
+  JobMessage,
+  JobWaits,
+  StepEnded,
+  UpdateStep,
+  UserCancel,
+} from "./messages.ts";
+import type { StepState } from "../step/state.ts";
 import { approvalOf, groupOf } from "./gates.ts";
 import { hasRoom } from "./matrix.ts";
 import { recordNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
 import { evaluateCells, recordCell } from "./spreading.ts";
-import type { JobState } from "./state.ts";
+import { isBound, type JobState } from "./state.ts";
 import type { JobInput } from "./transitions.ts";
 import { hasNext, walk, walkAfterStep } from "./walk.ts";
 
@@ -52,6 +61,8 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
     case "cancelJob":
     case "cancelStep":
       return userCancelInput(job, message, plan, peers);
+    case "updateStep":
+      return isUpdatable(job, message, plan, peers) ? "updated" : "updateRefused";
     case "agentLost":
       if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "otherAgentLost";
       return job.stepActive ? "agentLost" : "agentLostBetweenSteps";
@@ -77,6 +88,17 @@ function userCancelInput(job: JobState, message: UserCancel, plan: RunPlan, peer
   if (job.endedAt !== null || !canEnd) return "cancelRefused";
   if (job.state !== "cancelling") return inputOf(job, PLAIN_CANCEL, plan, peers);
   return message.type === "cancelStep" && job.cleanup === "running" ? "cleanupOver" : "cancelAgain";
+}
+
+/**
+ * A step is changed before its dispatch, and a priority before the job has an agent. The cells of a matrix that is not
+ * spread have step runs of their own later.
+ */
+function isUpdatable(job: JobState, { stepRunId: id, change }: UpdateStep, plan: RunPlan, peers: Peers): boolean {
+  const step = peers.state(id) as StepState | undefined;
+  if (job.endedAt !== null || isUnspread(job, plan)) return false;
+  if (step?.jobId !== job.jobId || step.state !== "pending") return false;
+  return change.priority === undefined || !isBound(job);
 }
 
 function isSame(waits: JobState["waits"], { reason, clause }: JobWaits): boolean {

@@ -1,5 +1,6 @@
 /** The messages of a job actor, and who sends each. */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
+import type { StepChange } from "../../src/domain/commands.ts";
 import type { AgentId, CommandId, RunId, StepRunId } from "../../src/domain/ids.ts";
 import type { ApprovalResult } from "../approval/messages.ts";
 import type { JobResult } from "../run/messages.ts";
@@ -44,6 +45,8 @@ export type JobMessage =
   | { readonly type: "cancel"; readonly reason: "cancelled" | "timeout" | "fail_fast" }
   /** From stored commands: a user cancels the job, or the step that it runs. */
   | UserCancel
+  /** From a stored command: a user changes a step that is not dispatched. */
+  | UpdateStep
   | { readonly type: "pause" }
   | { readonly type: "resume" }
   /** From a gateway: an agent with a free slot claims this job. */
@@ -69,6 +72,14 @@ export type UserCancel = { readonly commandId: CommandId; readonly operator: str
   | { readonly type: "cancelJob" }
   | { readonly type: "cancelStep"; readonly stepRunId: StepRunId }
 );
+
+export interface UpdateStep {
+  readonly type: "updateStep";
+  readonly commandId: CommandId;
+  readonly operator: string;
+  readonly stepRunId: StepRunId;
+  readonly change: StepChange;
+}
 
 export type StepEnded = JobMessage & { readonly type: "stepEnded" };
 

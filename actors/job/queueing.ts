@@ -6,7 +6,7 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, withdraw } from "./effects.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import type { JobMessage } from "./messages.ts";
-import type { JobState } from "./state.ts";
+import { type JobState, priorityOf } from "./state.ts";
 import { hasNext, walk } from "./walk.ts";
 
 /**
@@ -60,6 +60,18 @@ export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   if (job.state !== "running" || job.stepActive || job.retryTimer !== null) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);
+}
+
+/**
+ * Changes the priority of a job that no agent holds. The offer of a queued job is replaced, so that the board never has
+ * none: it keeps the job's age, and is later than the one before by no more than tells the two apart.
+ */
+export function setPriority(job: JobState, priority: number, plan: RunPlan): JobDecision {
+  const next: JobState = { ...job, priority };
+  const isOffered = job.state === "queued" && !job.paused;
+  if (!isOffered || priorityOf(next, plan) === priorityOf(job, plan)) return moved(next, []);
+  const offered: JobState = { ...next, queuedAt: job.queuedAt! + 1 };
+  return moved(offered, [offer(offered, plan), withdraw(job, plan)]);
 }
 
 function putOnBoard(job: JobState, now: number, plan: RunPlan): JobDecision {

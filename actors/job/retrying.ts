@@ -5,7 +5,7 @@
 import { stepRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedRetry, RunPlan } from "../../src/domain/plan.ts";
-import { newStep, type StepState } from "../step/state.ts";
+import { keptOf, newStep, type StepState } from "../step/state.ts";
 import { dispatchStep, type JobDecision, moved, publishRetry, schedule } from "./effects.ts";
 import type { StepEnded } from "./messages.ts";
 import type { JobState } from "./state.ts";
@@ -23,8 +23,7 @@ export function isRetried(job: JobState, { outcome, exitCode }: StepEnded, plan:
 export function retryStep(job: JobState, now: number, plan: RunPlan, peers: Peers): JobDecision {
   const { retry } = plan.jobs[job.index]!.steps[job.stepIndex]!;
   const failed = peers.state(stepRunId(job.runId, job.jobId, job.stepIndex, job.stepAttempt)) as StepState;
-  const { attemptsBefore } = failed;
-  const step: StepState = { ...newStep(job, job.stepIndex, job.stepAttempt + 1), attemptsBefore };
+  const step: StepState = { ...newStep(job, job.stepIndex, job.stepAttempt + 1), ...keptOf(failed) };
   const delayMs = delayBefore(step.attempt, retry!);
   const generation = job.generation + 1;
   const next: JobState = {

@@ -6,7 +6,7 @@ import { shownAttempt } from "../../src/domain/attempts.ts";
 import { jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { newStep, type StepState } from "../step/state.ts";
+import { keptOf, newStep, type StepState } from "../step/state.ts";
 import { type JobState, nextAttempt } from "./state.ts";
 
 /** The job as it ended, as the first attempt of run `runId`. */
@@ -66,7 +66,7 @@ export function makeNextAttempt(job: JobState, plan: RunPlan, peers: Peers): Nex
   const steps = plan.jobs[job.index]!.steps.map((_, index): StepState => {
     const before = peers.state(stepRunId(job.runId, job.jobId, index, 1)) as StepState;
     if (before.reusedFrom !== null) return reuseStep(before, next);
-    return { ...newStep(next, index), attemptsBefore: before.attemptsBefore };
+    return { ...newStep(next, index), ...keptOf(before) };
   });
   const reused = steps.filter(({ reusedFrom }) => reusedFrom !== null);
   const made = new Map<string, unknown>(steps.map((step) => [step.stepRunId, step]));

@@ -1,7 +1,7 @@
 /** The state of a job actor: one attempt of one planned job. */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
-import { cellName, type Pairs, type PlannedJob, type Scalar } from "../../src/domain/plan.ts";
+import { cellName, type Pairs, type PlannedJob, type RunPlan, type Scalar } from "../../src/domain/plan.ts";
 import type { Place } from "../../src/domain/groups.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
@@ -75,6 +75,8 @@ export interface JobState {
   /** True when a job that this job needs, or a job of an earlier stage, has failed. */
   readonly upstreamFailed: boolean;
   readonly paused: boolean;
+  /** Set by a user; absent for the priority of the plan. */
+  readonly priority?: number;
   /** Since when the job lacks nothing but an agent, Unix milliseconds; set again when a paused run resumes. */
   readonly queuedAt: number | null;
   /** Why no agent takes the job, as the queue watcher reported last; null before its first report. */
@@ -111,6 +113,14 @@ export interface JobState {
 /** The name that users see: `test`, or `test (v=1)` for a cell. */
 export function jobName(planned: Pick<PlannedJob, "name" | "baseName">, { matrix }: Pick<JobState, "matrix">): string {
   return matrix.length === 0 ? planned.name : cellName(planned.baseName, matrix);
+}
+
+/** Jobs with a larger priority are offered first. */
+export function priorityOf(
+  { index, priority }: Pick<JobState, "index" | "priority">,
+  plan: Pick<RunPlan, "jobs">,
+): number {
+  return priority ?? plan.jobs[index]!.priority;
 }
 
 /** The status word that users see. */
@@ -184,6 +194,7 @@ export function nextAttempt(job: JobState): JobState {
     attemptsBefore: job.attemptsBefore,
     place: job.place,
     paused: job.paused,
+    ...(job.priority !== undefined && { priority: job.priority }),
     fence: job.fence,
   };
 }

@@ -53,6 +53,8 @@ export const JOB_INPUTS = [
   "cancelBetweenSteps",    // The run, the group or a user asks to end the job between two steps, and no cleanup step is to run.
   "cancelAgain",           // A user asks to end a job that is already ending.
   "cancelRefused",         // A user asks to end a job whose stage has not opened or that has ended, or a step that does not run.
+  "updated",               // A user changes the priority or the metadata of a step of the job that is not dispatched.
+  "updateRefused",         // A user changes a step that is dispatched or has ended, the priority of a job with an agent, or a matrix that is not spread.
   "timedOut",              // The timeout of the job has passed while a step runs.
   "timedOutBetweenSteps",  // The timeout of the job has passed between two steps, and no cleanup step is to run.
   "queueTimedOut",         // The queue timeout has passed: no agent has taken the job.
@@ -103,6 +105,8 @@ export const JOB_TRANSITIONS = {
   cancelBetweenSteps:    { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "cancelled",  cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   cancelAgain:           { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "never",      cancelling: "same",       success: "never", failed: "never", cancelled: "never" },
   cancelRefused:         { pending: "late",      waiting: "late",      spread: "late",      queued: "late",      running: "late",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late"  },
+  updated:               { pending: "pending",   waiting: "waiting",   spread: "never",     queued: "queued",    running: "running",    cancelling: "cancelling", success: "never", failed: "never", cancelled: "never" },
+  updateRefused:         { pending: "late",      waiting: "late",      spread: "late",      queued: "late",      running: "late",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late"  },
   timedOut:              { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "cancelling", cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   timedOutBetweenSteps:  { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "failed",     cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   queueTimedOut:         { pending: "never",     waiting: "never",     spread: "never",     queued: "failed",    running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never" },

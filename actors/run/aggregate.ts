@@ -43,6 +43,7 @@ function addressee(command: Command): ActorRef {
       return { kind: "approval", id: command.approvalId };
     case "cancelJob":
     case "cancelStep":
+    case "updateStep":
       return { kind: "job", id: command.jobId };
     default:
       return { kind: "run", id: command.rootId };
@@ -60,6 +61,10 @@ function messageOf(command: Command): RunMessage | JobMessage | ApprovalMessage 
     case "cancelStep": {
       const { reason, operator, stepRunId } = command;
       return { type: command.kind, commandId, reason, operator, stepRunId };
+    }
+    case "updateStep": {
+      const { operator, stepRunId, change } = command;
+      return { type: command.kind, commandId, operator, stepRunId, change };
     }
     case "approve":
     case "reject":
@@ -83,6 +88,7 @@ function causeOf(message: Message): Cause {
     case "resume":
     case "cancelJob":
     case "cancelStep":
+    case "updateStep":
       return { cause: message.type, by: "operator" in message ? message.operator : "" };
     case "approve":
     case "reject":

@@ -36,6 +36,8 @@ export function decideStep(step: StepState, message: StepMessage, now: number): 
       const next: StepState = { ...step, state: entry, reason: message.reason, endedAt: now };
       return moved(next, [publish(next, "skipped")]);
     }
+    case "describe":
+      return moved({ ...step, metadata: message.metadata }, []);
     case "agentLost": {
       const next: StepState = { ...step, state: entry, reason: "agent_lost", endedAt: now };
       return moved(next, [publish(next, LIFECYCLE_OF_END[next.state]!), tellJob(next, "lost")]);
@@ -68,6 +70,8 @@ function inputOf(step: StepState, message: StepMessage): StepInput {
   switch (message.type) {
     case "dispatch":
       return "dispatched";
+    case "describe":
+      return "described";
     case "reported":
       if (!isOfGrant(step.grant, message)) return "staleReport";
       if (message.phase === "started" && step.startedAt !== null) return "startedAgain";

@@ -1,5 +1,6 @@
 /** The messages of a step actor, and who sends each. */
 import type { AgentId } from "../../src/domain/ids.ts";
+import type { Pairs } from "../../src/domain/plan.ts";
 import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
 
 /** The right to run a step. It is saved with the actor, and every report names it. */
@@ -43,4 +44,6 @@ export type StepMessage =
   | { readonly type: "cancel"; readonly reason: string; readonly graceMs: number }
   | { readonly type: "skip"; readonly reason: string }
   | { readonly type: "agentLost"; readonly reason: string }
+  /** Replaces the metadata of a step that is not dispatched. */
+  | { readonly type: "describe"; readonly metadata: Pairs<string> }
   | StepReported;

@@ -2,6 +2,7 @@
 import { type Attempt, shownAttempt } from "../../src/domain/attempts.ts";
 import { type AgentId, type JobRunId, type RunId, stepRunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
+import type { Pairs } from "../../src/domain/plan.ts";
 import type { StepStatus } from "../../src/domain/status.ts";
 import type { Grant } from "./messages.ts";
 
@@ -51,6 +52,8 @@ export interface StepState {
   readonly lastLine: number | null;
   /** From the final report; null before, and when the agent could not measure it. */
   readonly usage: ResourceUsage | null;
+  /** What users have noted of the step run; absent for nothing. */
+  readonly metadata?: Pairs<string>;
 }
 
 /**
@@ -89,6 +92,11 @@ export function newStep(
     lastLine: null,
     usage: null,
   };
+}
+
+/** What the next attempt of a step has of the one before. */
+export function keptOf({ attemptsBefore, metadata }: StepState): Pick<StepState, "attemptsBefore" | "metadata"> {
+  return { attemptsBefore, ...(metadata !== undefined && { metadata }) };
 }
 
 /** True from the dispatch of the step to an agent until the step has ended. */

@@ -28,6 +28,7 @@ export const STEP_INPUTS = [
   "staleReport",   // A report names another agent or another fencing token than the step's grant.
   "cancel",        // The job asks to end the step.
   "skip",          // The job will not run the step.
+  "described",     // The job passes on the metadata that a user has set.
   "agentLost",     // The job says that its agent is lost: the control plane has declared the loss, not the agent.
 ] as const;
 export type StepInput = (typeof STEP_INPUTS)[number];
@@ -47,5 +48,6 @@ export const STEP_TRANSITIONS = {
   staleReport:   { pending: "late",    queued: "late",       running: "late",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "late"  },
   cancel:        { pending: "never",   queued: "cancelling", running: "cancelling", cancelling: "same",       success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
   skip:          { pending: "skipped", queued: "never",      running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "same"  },
+  described:     { pending: "pending", queued: "never",      running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
   agentLost:     { pending: "never",   queued: "failed",     running: "failed",     cancelling: "cancelled",  success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
 } as const satisfies TransitionTable<StepPhase, StepInput>;

@@ -43,7 +43,7 @@ export const RECORDED_FIELDS = {
   definition: ["revisionId"],
   run: ["pipelineId", "revisionId", "attempt", "retryOf", "command"],
   job: ["runId", "command"],
-  step: ["runId", "command"],
+  step: ["runId", "command", "priority", "metadataKeys"],
   approval: ["runId", "decision"],
   artifact: ["name"],
   cache: ["key"],

@@ -77,21 +77,31 @@ end
 
 /**
  * Puts an offer on the board, or makes a taken offer available again. An offer that was withdrawn a short time ago is
- * late: it is dropped.
+ * late: it is dropped, as is one that is older than the job's offer on the board. A later offer takes the place of that
+ * one, in its own lane.
  *
  *   ARGV[1] job id      ARGV[2] queuedAt, Unix milliseconds
  *   ARGV[3] lane id     ARGV[4] lane JSON
  *   ARGV[5] offer JSON
- *   ARGV[6] channel and ARGV[7] message that announce it, when it has become available
+ *   ARGV[6] how long an empty lane is kept, milliseconds
+ *   ARGV[7] channel and ARGV[8] message that announce it, when it has become available
  *
- * Returns 1 when the offer has become available, 0 when it already was, or was withdrawn.
+ * Returns 1 when the offer has become available, 0 when it already was, or is late.
  */
 export const OFFER: RedisScript = redisScript(`${PRELUDE}${DROP_EXPIRED}
-local jobId, queuedAt, lane, description, offer, channel, message = unpack(ARGV)
+local jobId, queuedAt, lane, description, offer, keepMs, channel, message = unpack(ARGV)
 dropExpired()
 local goneUntil = redis.call("ZSCORE", gone, jobId .. " " .. queuedAt)
 if goneUntil and tonumber(goneUntil) > now then return 0 end
 local stored = redis.call("HGET", offers, jobId)
+local before = stored and cjson.decode(offerOf(stored)).queuedAt
+if stored and before > tonumber(queuedAt) then return 0 end
+if stored and before < tonumber(queuedAt) then
+  redis.call("ZREM", prefix .. laneOf(stored), jobId)
+  redis.call("ZREM", taken, jobId)
+  if redis.call("EXISTS", prefix .. laneOf(stored)) == 0 then redis.call("ZADD", idle, "GT", now + keepMs, laneOf(stored)) end
+  stored = false
+end
 if stored then
   if redis.call("ZREM", taken, jobId) == 0 then return 0 end
   putInLane(jobId, laneOf(stored), queuedAt)

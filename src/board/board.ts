@@ -95,8 +95,9 @@ export function laneMatches(lane: Lane, agent: LabelledAgent): boolean {
 
 export interface Board {
   /**
-   * Puts an offer on the board. A repeat makes a taken offer available again, and changes nothing else. An offer that was
-   * withdrawn under its `queuedAt` within the last minute is late and is dropped.
+   * Puts an offer on the board, in place of an earlier one of the same job, as `queuedAt` tells. A repeat makes a taken offer
+   * available again, and changes nothing else. An offer that was withdrawn under its `queuedAt` within the last minute, or
+   * that is earlier than the one on the board, is late and is dropped.
    */
   offer(offer: Offer): Promise<void>;
   /**

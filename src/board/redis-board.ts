@@ -164,7 +164,14 @@ export class RedisBoard implements Board {
     const { projectId, priority, selector } = offer;
     const lane: Lane = { projectId, ...(await this.#tenant(projectId)), priority, selector };
     const description = JSON.stringify(lane);
-    const values = [offer.jobId, offer.queuedAt, laneIdOf(description), description, JSON.stringify(offer)];
+    const values = [
+      offer.jobId,
+      offer.queuedAt,
+      laneIdOf(description),
+      description,
+      JSON.stringify(offer),
+      this.#emptyLaneMs,
+    ];
     this.#announcements++;
     await this.#run(OFFER, [...values, ...this.#feed.messageOf(CHANNEL, lane)]);
   }

@@ -1,9 +1,16 @@
 /** Commands in the inbox of an aggregate, from users through an edge or from actors of other aggregates. */
 import type { GroupMember } from "./groups.ts";
 import type { ApprovalId, JobRunId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
-import type { PlannedGroup } from "./plan.ts";
+import type { Pairs, PlannedGroup } from "./plan.ts";
 
-export type CommandBody = UserCommand | CancelCommand | VoteCommand | EnterCommand | LeaveCommand | PlaceCommand;
+export type CommandBody =
+  | UserCommand
+  | CancelCommand
+  | UpdateCommand
+  | VoteCommand
+  | EnterCommand
+  | LeaveCommand
+  | PlaceCommand;
 
 /** From a user to a run. */
 export interface UserCommand {
@@ -22,6 +29,24 @@ export type CancelCommand = {
   readonly operator: string;
   readonly actor: string;
 } & ({ readonly kind: "cancelJob" } | { readonly kind: "cancelStep"; readonly stepRunId: StepRunId });
+
+/** What a user changes of a step run that is not dispatched. */
+export interface StepChange {
+  /** Of the job that the step belongs to: jobs with a larger priority are offered first. Absent: it stays. */
+  readonly priority?: number;
+  /** Replaces all metadata of the step run. Absent: it stays. */
+  readonly metadata?: Pairs<string>;
+}
+
+/** From a user to the job of a step run. */
+export interface UpdateCommand {
+  readonly kind: "updateStep";
+  readonly jobId: JobRunId;
+  readonly stepRunId: StepRunId;
+  readonly change: StepChange;
+  readonly operator: string;
+  readonly actor: string;
+}
 
 /** From a user to a run with a pending approval. */
 export interface VoteCommand {

@@ -3,8 +3,9 @@ import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts"
 import { adHocBody, createStepRun, deleteStepRun } from "../app/triggering/ad-hoc-runs.ts";
 import { listFilesQuery, listStepRunArtifacts } from "../app/content/artifacts.ts";
 import { cancelStep } from "../app/commands/cancel.ts";
+import { stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
 import type { AppContext } from "../app/context.ts";
-import { getStepRun, listStepRuns, listStepRunsQuery, refuseUpdate } from "../app/runs/read-step-runs.ts";
+import { getStepRun, listStepRuns, listStepRunsQuery } from "../app/runs/read-step-runs.ts";
 import { retryStepRun } from "../app/triggering/retry-step-run.ts";
 import { asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
@@ -43,9 +44,16 @@ export function stepRunService(context: AppContext): StepRunServer {
       return { stepRuns: list.map(stepRunRecord), total: BigInt(total) };
     }),
 
-    updateStepRun: unary(context, ({ stepRunId }, { caller }) =>
-      refuseUpdate(context, caller, { stepRunId: asId(stepRunId) }),
-    ),
+    updateStepRun: unary(context, async ({ stepRunId, spec, priority, metadata, operator, requestId }, { caller }) => {
+      const body = parseMessage(stepUpdateBody, {
+        // A step that is given is refused as a whole.
+        ...(spec === undefined && { priority, metadata: metadata?.entries }),
+        operator: nonEmpty(operator),
+        requestId: nonEmpty(requestId),
+      });
+      const input = { ...body, stepRunId: asId<StepRunId>(stepRunId) };
+      return { stepRun: stepRunRecord(await updateStepRun(context, caller, input)) };
+    }),
 
     deleteStepRun: unary(context, async ({ stepRunId }, { caller }) => {
       await deleteStepRun(context, caller, { stepRunId: asId(stepRunId) });

@@ -27,6 +27,7 @@ export type Action =
   | { readonly do: "report"; readonly step: number; readonly phase: ReportPhase; readonly staleness: number }
   | { readonly do: "cancelJob"; readonly job: number }
   | { readonly do: "cancelStep"; readonly step: number }
+  | { readonly do: "updateStep"; readonly step: number; readonly priority: number | null }
   | { readonly do: "waits"; readonly job: number; readonly reason: AgentWait["reason"] }
   | { readonly do: "lost"; readonly job: number; readonly attempt: number; readonly other: boolean }
   | {
@@ -75,6 +76,11 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
   },
   fc.record({ do: fc.constant("cancelJob" as const), job: small }),
   fc.record({ do: fc.constant("cancelStep" as const), step: fc.nat({ max: 40 }) }),
+  fc.record({
+    do: fc.constant("updateStep" as const),
+    step: fc.nat({ max: 40 }),
+    priority: fc.option(fc.integer({ min: -1, max: 1 })),
+  }),
   fc.record({
     do: fc.constant("waits" as const),
     job: small,
@@ -272,6 +278,16 @@ export function perform(run: SimulatedRun, step: Action): void {
       const target = states[step.step % states.length];
       if (target === undefined) return;
       run.tell("job", target.jobId, { type: "cancelStep", stepRunId: target.stepRunId, ...ASKED });
+      return;
+    }
+    case "updateStep": {
+      const pending = run.steps().filter(({ state }) => state === "pending");
+      const states = step.step % 4 > 0 && pending.length > 0 ? pending : run.steps();
+      const target = states[step.step % states.length];
+      if (target === undefined) return;
+      const metadata = [["nth", `${step.step}`]] as const;
+      const change = step.priority === null ? { metadata } : { metadata, priority: step.priority };
+      run.tell("job", target.jobId, { type: "updateStep", stepRunId: target.stepRunId, change, ...ASKED });
       return;
     }
     case "waits": {

@@ -101,6 +101,22 @@ export function boardContract({ open, later }: BoardHarness): void {
     expect(await board.size()).to.equal(0);
   });
 
+  it("replaces an offer by a later one of the job, taken or not, and drops an earlier one", async () => {
+    for (const id of ["taken", "waiting"]) {
+      await board.offer(offerOf(`before ${id}`, { queuedAt: 5 }));
+      const first = offerOf(id, { queuedAt: 9 });
+      const later = { ...first, priority: 3, queuedAt: 10 };
+      await board.offer(first);
+      if (id === "taken") await board.take({ labels: LINUX }, HOLD_MS, 2);
+      await board.offer(later);
+      await board.offer(first);
+      await board.withdraw(job(id), 9);
+      expect(await board.find([job(id)])).to.deep.equal([later]);
+      expect(await takeAll()).to.deep.equal(id === "taken" ? [id] : [id, `before ${id}`]);
+    }
+    expect(await board.size()).to.equal(4);
+  });
+
   it("drops an offer that comes after its withdrawal, and takes the next offer of the job", async () => {
     const withdrawn = offerOf("again", { queuedAt: 20 });
     await board.withdraw(job("again"), 20);

@@ -39,8 +39,15 @@ describe("a job that no agent takes", function () {
     const unmatched = "no online agent matches: name=two (the only agent fails it)";
     expect(await waits()).to.deep.equal(["no_agent_online: no agent is online", `no_agent_matches: ${unmatched}`]);
     expect(await listed()).to.deep.include({ reason: "no_agent_matches", text: unmatched });
+    const asked = (await installation.api.run(runId)).jobs[0]!.steps[0]!;
+    const path = `/pipelines/${pipelineId}/runs/${runId}/steps/${asked.stepRunId}`;
+    const change = { priority: 9, metadata: { ticket: "7" } };
+    expect((await installation.call("PATCH", path, change)).body.detail).to.deep.include(change);
     await installation.agent("two");
     await until("it runs", async () => (await installation.api.run(runId)).endTime !== null, 20_000);
+    const [ended] = (await installation.api.run(runId)).jobs;
+    expect([ended!.priority, ended!.steps[0]!.metadata]).to.deep.equal([9, change.metadata]);
+    expect((await installation.call("PATCH", path, change)).body.errMsg).to.include("it has ended");
     expect(await listed()).to.equal(null);
     expect(await waits()).to.have.length(2);
   });

@@ -281,6 +281,20 @@ describe("step runs one by one over gRPC", () => {
   });
 
   describe("UpdateStepRun", () => {
+    it("asks the job of a step run to change its priority and its metadata", async () => {
+      const { stepRunId, jobId, runId } = await create();
+      const request = { stepRunId, priority: 0, metadata: { entries: { ticket: "7" } }, requestId: "u1" };
+      const [{ stepRun }, command] = await Promise.all([
+        calls.stepRun("updateStepRun", request),
+        decideNext(gateway, runId, { outcome: "accepted", status: "pending" }),
+      ]);
+      expect(stepRun).to.include({ stepRunId, jobId, priority: 0 });
+      const change = { priority: 0, metadata: [["ticket", "7"]] };
+      expect(command).to.deep.include({ kind: "updateStep", jobId, stepRunId, change, operator: "admin" });
+      const bad = calls.stepRun("updateStepRun", { stepRunId, priority: 101 });
+      expect((await refusalOf(bad)).text).to.include("/priority");
+    });
+
     it("is refused, and says what to do", async () => {
       const { stepRunId } = await create();
       const refused = await refusalOf(calls.stepRun("updateStepRun", { stepRunId, spec: FULL }));

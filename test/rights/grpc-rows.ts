@@ -124,7 +124,7 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ],
     ["getStepRun", "readRuns", onStep],
     ["listStepRuns", "readRuns", onRun],
-    ["updateStepRun", "runAdHocSteps", onStep],
+    ["updateStepRun", "updateStepRuns", onStep],
     ["deleteStepRun", "runAdHocSteps", onStep],
     ["cancelStepRun", "controlRun", onStep],
     ["retryStepRun", "triggerRun", onStep],

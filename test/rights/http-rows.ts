@@ -36,6 +36,7 @@ const onRevision = ({ pipelineId, revisionId }: World) => ({ pipelineId, revisio
 const onProject = ({ projectId }: World) => ({ projectId });
 const onRun = ({ runId }: World) => ({ runId });
 const onPipelineRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
+const onStep = ({ pipelineId, runId, stepRunId }: World) => ({ pipelineId, runId, stepRunId });
 const onUser = ({ victim }: World) => ({ userId: victim });
 const me = () => ({ userId: "me" });
 const nothing = () => ({});
@@ -378,12 +379,12 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: ({ pipelineId, runId, jobId }) => ({ pipelineId, runId, jobId }),
     body: nothing,
   },
-  {
-    route: "POST /pipelines/:pipelineId/runs/:runId/steps/:stepRunId/cancel",
-    operation: "controlRun",
-    at: ({ pipelineId, runId, stepRunId }) => ({ pipelineId, runId, stepRunId }),
-    body: nothing,
-  },
+  ...(
+    [
+      ["PATCH /pipelines/:pipelineId/runs/:runId/steps/:stepRunId", "updateStepRuns"],
+      ["POST /pipelines/:pipelineId/runs/:runId/steps/:stepRunId/cancel", "controlRun"],
+    ] as const
+  ).map(([route, operation]) => ({ route, operation, at: onStep, body: nothing })),
   ...["stop", "pause", "resume"].map((word) => ({
     route: `POST /pipelines/:pipelineId/runs/:runId/${word}`,
     operation: "controlRun" as const,

@@ -72,6 +72,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
       reusedFrom: null,
       agentId: asId<AgentId>("agt_1"),
       reason: "",
+      priority: 0,
       gaveWayTo: null,
       condition: null,
       waitingFor: null,

@@ -72,6 +72,8 @@ export const USER_OPERATIONS = {
   controlRun: rule("project", "operator"),
   /** An ad-hoc step runs what no definition says, so it needs the role that saves definitions. */
   runAdHocSteps: rule("project", "maintainer"),
+  /** A priority decides also about the jobs of other runs and projects. */
+  updateStepRuns: rule("project", "maintainer"),
   deleteArtifacts: rule("project", "maintainer"),
   deleteCaches: rule("project", "maintainer"),
   deleteUploads: rule("project", "maintainer"),

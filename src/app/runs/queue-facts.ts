@@ -4,7 +4,7 @@
  * caller may not read.
  */
 import type { z } from "zod";
-import type { JobState } from "../../../actors/job/state.ts";
+import { type JobState, priorityOf } from "../../../actors/job/state.ts";
 import type { AgentId, JobRunId, ProjectId, RunId } from "../../domain/ids.ts";
 import { isReached } from "../../domain/quotas.ts";
 import type { JobLocation } from "../../stores/ports/aggregates.ts";
@@ -74,8 +74,10 @@ async function placesOf(
 ): Promise<ReadonlyMap<JobRunId, number>> {
   if (queue === undefined || online === null) return new Map();
   const tenantId = tenants?.get(projectId);
-  const queued = waiting.map(({ jobId, index, queuedAt }) => {
-    const { priority, selector } = jobs[index]!;
+  const queued = waiting.map((job) => {
+    const { jobId, index, queuedAt } = job;
+    const priority = priorityOf(job, { jobs });
+    const { selector } = jobs[index]!;
     return { jobId, projectId, ...(tenantId !== undefined && { tenantId }), priority, selector, queuedAt: queuedAt! };
   });
   try {

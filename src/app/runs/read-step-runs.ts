@@ -1,7 +1,6 @@
-/** Reads and lists step runs, and refuses to change them. */
+/** Reads and lists step runs. */
 import { z } from "zod";
 import { stepStatus } from "../../../actors/step/state.ts";
-import { MillraceError } from "../../domain/errors.ts";
 import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import { STEP_STATUS_CODES, type StepStatus } from "../../domain/status.ts";
 import type { Caller } from "../identity/access.ts";
@@ -72,20 +71,4 @@ export async function listStepRuns(
       return listView({ list, total }, { ...input, sort: "" }, (view) => view);
     },
   });
-}
-
-/**
- * Always throws `conflict`, or `not_found`: what a step does is part of the plan of its run, and a plan never changes.
- */
-export async function refuseUpdate(
-  context: RunsContext,
-  caller: Caller,
-  { stepRunId }: { readonly stepRunId: StepRunId },
-): Promise<never> {
-  const { found } = await reachStep(context, caller, "runAdHocSteps", stepRunId, () => noStepRun(stepRunId));
-  throw new MillraceError(
-    "conflict",
-    `step run ${stepRunId} is ${found.actor.index.status}, and what it does was fixed when its run was planned: ` +
-      "cancel it and create another one, or save the definition and trigger a new run",
-  );
 }

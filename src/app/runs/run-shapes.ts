@@ -171,6 +171,8 @@ const StepShape = shape("Step", {
   reason: z.string(),
   lastLine: wholeNumber.nullable(),
   usage: fields({ cpuMs: z.number(), maxRssBytes: z.number() }).nullable(),
+  /** What users have noted of it; absent for nothing. */
+  metadata: mapOf(z.string()).exactOptional(),
   ...timingFields,
   timing: StartTimingShape,
   waitingFor: waitingForShape.nullable(),
@@ -200,6 +202,8 @@ export const JobShape = shape("Job", {
   reusedFrom: id<JobRunId>().nullable(),
   agentId: id<AgentId>().nullable(),
   reason: z.string(),
+  /** Jobs with a larger priority are offered to agents first. */
+  priority: z.number().int(),
   /** The run that has, or will get, the place that this job gave up in its group. */
   gaveWayTo: id<RunId>().nullable(),
   /** Null for a job without one, in a stage without one. */

@@ -1,5 +1,5 @@
 /** Runs, jobs and steps as users read them, made from a snapshot and its plan. Pure. */
-import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts";
+import { jobName, type JobState, jobStatus, priorityOf } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import type { z } from "zod";
@@ -281,6 +281,7 @@ function jobView(
     reusedFrom: job.reusedFrom,
     agentId: job.grant?.agentId ?? null,
     reason: job.reason,
+    priority: planned === undefined ? 0 : priorityOf(job, plan),
     gaveWayTo: job.gaveWayTo,
     condition: conditionOf(job, plan),
     waitingFor: jobWaitingFor(job, plan, agents, waitFacts),
@@ -318,6 +319,7 @@ function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, no
     reason: step.reason,
     lastLine: step.lastLine,
     usage: step.usage,
+    ...(step.metadata !== undefined && { metadata: Object.fromEntries(step.metadata) }),
     ...timing(step.startedAt, step.endedAt, now),
     timing: start,
   };

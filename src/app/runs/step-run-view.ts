@@ -1,10 +1,10 @@
 /** Step runs as users read them: what each step does, and how far it is. */
-import type { JobState } from "../../../actors/job/state.ts";
+import { type JobState, priorityOf } from "../../../actors/job/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { shownAttempt } from "../../domain/attempts.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
-import type { JobSpec, PlannedStep, StepSpec } from "../../domain/plan.ts";
+import type { JobSpec, Pairs, PlannedStep, StepSpec } from "../../domain/plan.ts";
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import type { StepStatus } from "../../domain/status.ts";
 import type { WithStores } from "../context.ts";
@@ -41,6 +41,9 @@ export interface StepRunView {
   readonly endedAt: number | null;
   /** Null before the end, and when the agent cannot measure it. */
   readonly usage: ResourceUsage | null;
+  /** Of its job. */
+  readonly priority: number;
+  readonly metadata: Pairs<string>;
   readonly planned: PlannedStep;
   readonly spec: StepSpec;
   readonly selector: AgentSelector;
@@ -88,6 +91,8 @@ export async function viewStepRuns(
       startedAt: step.startedAt,
       endedAt: step.endedAt,
       usage: step.usage,
+      priority: priorityOf(job, plan),
+      metadata: step.metadata ?? [],
       planned: planned.steps[step.index]!,
       spec: specs.get(job.index)!.steps[step.index]!,
       selector: planned.selector,

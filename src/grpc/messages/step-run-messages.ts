@@ -40,6 +40,8 @@ export function stepRunRecord(step: StepRunView): StepRunRecord {
     startedAtMs: wholeMs(step.startedAt),
     endedAtMs: wholeMs(step.endedAt),
     usage: usageMessage(step.usage),
+    priority: step.priority,
+    metadata: Object.fromEntries(step.metadata),
   };
 }
 

@@ -1,5 +1,6 @@
 /** Routes of runs: reading them, and the commands to them. */
 import { AgentEventShape, listAgentEvents, listAgentEventsQuery } from "../../app/agents/agent-events.ts";
+import { stepUpdateBody, UpdatedStepShape, updatedStep, updateStepRun } from "../../app/commands/update-step.ts";
 import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../../app/commands/cancel.ts";
 import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../../app/commands/run-commands.ts";
 import type { AppContext } from "../../app/context.ts";
@@ -134,6 +135,17 @@ export const RUN_ROUTES = [
     answer: CancelledStepShape,
     errors: ["not_found", "conflict", "request_id_reused"],
     handle: (context, { caller, params, body }) => cancelStep(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "PATCH",
+    path: `${RUN}/steps/:stepRunId`,
+    name: "updateStepRun",
+    about: "Changes the priority and the metadata of a step run that has not been dispatched.",
+    body: stepUpdateBody,
+    answer: UpdatedStepShape,
+    errors: ["not_found", "conflict", "request_id_reused", "unavailable"],
+    handle: async (context, { caller, params, body }) =>
+      updatedStep(await updateStepRun(context, caller, { ...body, ...params })),
   }),
   commandRoute("stopRun", `${RUN}/stop`, "Stops a run: what runs is cancelled, and nothing more begins.", stopRun),
   commandRoute("pauseRun", `${RUN}/pause`, "Pauses a run: steps that run go on, and nothing more begins.", pauseRun),

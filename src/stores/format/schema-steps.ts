@@ -232,6 +232,9 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
       const { traceparent: _, ...older } = origin;
       return older;
     },
+    // An older node offers the job with the priority of the plan.
+    job: (job) => without(job, { priority: null }),
+    step: (step) => without(step, { metadata: null }),
   },
 };
 

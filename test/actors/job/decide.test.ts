@@ -1,6 +1,8 @@
 import { expect } from "chai";
+import type { JobEffect } from "../../../actors/job/effects.ts";
 import { outstandingJob } from "../../../actors/job/decide.ts";
 import type { AgentWait } from "../../../src/domain/agent-wait.ts";
+import type { StepChange } from "../../../src/domain/commands.ts";
 import { asId, type CommandId, type StepRunId } from "../../../src/domain/ids.ts";
 import type { OwedEffect } from "../../../src/domain/effects.ts";
 import { planOf, retryOf } from "../../support/plans.ts";
@@ -54,6 +56,43 @@ describe("a job", () => {
     expect(ask(0, run.stepId(0, 0))).to.deep.equal(refused("success"));
     expect(ask(0)).to.deep.equal(refused("cancelled"));
     expect(run.run.state).to.equal("failed");
+    expect(run.undecided).to.deep.equal([]);
+  });
+
+  it("takes a change of a step that is not dispatched, and refuses every other one", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2, retry: retryOf(2) }], [{}]])).start();
+    const ask = (job: number, step: number, change: StepChange) => {
+      const asked = { commandId: asId<CommandId>("cmd_1"), operator: "ann", stepRunId: run.stepId(job, step) };
+      return run.tellJob(job, { type: "updateStep", ...asked, change });
+    };
+    const verdict = (effects: readonly JobEffect[]) =>
+      effects.flatMap((effect) =>
+        effect.type === "answer" ? [`${effect.verdict.outcome} ${effect.verdict.status}`] : [],
+      );
+    const before = run.job(0).queuedAt!;
+    const effects = ask(0, 0, { priority: 5, metadata: [["ticket", "7"]] });
+    expect(verdict(effects)).to.deep.equal(["accepted pending"]);
+    expect(typesOf(effects)).to.deep.equal(["answer", "offer", "withdraw"]);
+    expect(effects[1]).to.have.nested.include({ "offer.priority": 5, "offer.queuedAt": before + 1 });
+    expect(effects[2]).to.include({ queuedAt: before });
+    expect(outstandingJob(run.job(0), run.plan)[0]).to.have.nested.include({ "offer.priority": 5 });
+    expect(run.step(0, 0).metadata).to.deep.equal([["ticket", "7"]]);
+    expect(typesOf(ask(0, 0, { priority: 5 })), "the same again").to.deep.equal(["answer"]);
+    expect(verdict(ask(1, 0, { priority: -3 })), "of a later stage").to.deep.equal(["accepted pending"]);
+    run.command("pause");
+    expect(typesOf(ask(0, 0, { priority: 6 })), "while paused").to.deep.equal(["answer"]);
+    expect(run.command("resume").find(({ type }) => type === "offer")).to.have.nested.include({ "offer.priority": 6 });
+
+    run.claim(0);
+    expect(verdict(ask(0, 0, { metadata: [] })), "dispatched").to.deep.equal(["refused queued"]);
+    expect(verdict(ask(0, 1, { priority: 1, metadata: [] })), "with an agent").to.deep.equal(["refused pending"]);
+    expect(verdict(ask(0, 1, { metadata: [["a", "b"]] }))).to.deep.equal(["accepted pending"]);
+    run.tellJob(0, LOST);
+    const offered = run.effects.findLast(({ type }) => type === "offer");
+    expect(offered, "the next attempt keeps it").to.have.nested.include({ "offer.priority": 6 });
+    const retried = run.steps().filter(({ jobAttempt }) => jobAttempt === 2);
+    expect(retried.map(({ metadata }) => metadata)).to.deep.equal([[["ticket", "7"]], [["a", "b"]]]);
+    expect(verdict(ask(0, 0, { metadata: [] })), "ended").to.deep.equal(["refused failed"]);
     expect(run.undecided).to.deep.equal([]);
   });
 

@@ -213,6 +213,7 @@ describe("access", () => {
       writeUploads: "operator",
       controlRun: "operator",
       runAdHocSteps: "maintainer",
+      updateStepRuns: "maintainer",
       deleteArtifacts: "maintainer",
       deleteCaches: "maintainer",
       deleteUploads: "maintainer",
@@ -266,7 +267,7 @@ describe("access", () => {
         "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
-      write: ["manageWebhooks", "runAdHocSteps", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      write: ["manageWebhooks", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",

@@ -4,7 +4,15 @@
  */
 import type { RerunScope } from "../../../actors/run/rerun.ts";
 import type { CommandBody, UserCommand } from "../../../src/domain/commands.ts";
-import { asId, type ApprovalId, type CommandId, jobRunId, type RunId, type UserId } from "../../../src/domain/ids.ts";
+import {
+  asId,
+  type ApprovalId,
+  type CommandId,
+  jobRunId,
+  stepRunId,
+  type RunId,
+  type UserId,
+} from "../../../src/domain/ids.ts";
 import { ulid } from "ulid";
 import type { Draws } from "../engine/draws.ts";
 import type { World } from "../engine/world.ts";
@@ -80,6 +88,14 @@ export class Clients {
     run.isDisturbed = true;
     const jobId = jobRunId(run.runId, index, 1);
     this.#command(run.runId, { kind: "cancelJob", jobId, reason: "", operator: USER.name, actor: USER.name });
+  }
+
+  /** Changes the priority and the metadata of the first step of a job, which decides whether it still can. */
+  updateStep(run: Triggered, index: number, priority: number): void {
+    const jobId = jobRunId(run.runId, index, 1);
+    const change = { priority, metadata: [["priority", `${priority}`]] } as const;
+    const target = { jobId, stepRunId: stepRunId(run.runId, jobId, 0, 1) };
+    this.#command(run.runId, { kind: "updateStep", ...target, change, operator: USER.name, actor: USER.name });
   }
 
   /** Votes on each approval that waits; a user sees it in the store. */

@@ -25,6 +25,11 @@ export function beginLoad(world: World, draws: Draws, clients: Clients, forMs: n
   }
 
   function disturb(run: Triggered): void {
+    if (draws.chance(0.3)) {
+      const index = draws.between(0, run.shape.definition.stages[0]!.jobs.length - 1);
+      const priority = draws.between(-2, 2);
+      scheduler.after(draws.fraction() * 1_000, () => clients.updateStep(run, index, priority));
+    }
     if (!draws.chance(0.3)) return;
     const delayMs = draws.fraction() * 4_000;
     const act = draws.pick(["stop", "pause", "pause", "cancelJob", "rerun"] as const);

@@ -43,8 +43,9 @@ export class Offers {
     this.#returnExpired();
     if ((this.#withdrawn.get(`${offer.jobId} ${offer.queuedAt}`) ?? 0) > this.#now()) return false;
     const kept = this.#offers.get(offer.jobId);
-    if (kept !== undefined && kept.takenUntil === null) return false;
-    this.#offers.set(offer.jobId, { offer: kept?.offer ?? offer, takenUntil: null });
+    const age = kept === undefined ? -1 : kept.offer.queuedAt - offer.queuedAt;
+    if (age > 0 || (age === 0 && kept!.takenUntil === null)) return false;
+    this.#offers.set(offer.jobId, { offer: age === 0 ? kept!.offer : offer, takenUntil: null });
     return true;
   }
 

@@ -343,7 +343,18 @@ export interface StepRunRecord {
   /** Why it waits, as a text; empty for a step run that is running or has ended. */
   waitingFor: string;
   /** Set once the step run has ended; absent when its agent cannot measure it. */
-  usage: StepRunUsage | undefined;
+  usage:
+    | StepRunUsage
+    | undefined;
+  /** Of its job: jobs with a larger priority are offered to agents first. */
+  priority: number;
+  /** What users have noted of it. */
+  metadata: { [key: string]: string };
+}
+
+export interface StepRunRecord_MetadataEntry {
+  key: string;
+  value: string;
 }
 
 export interface CreateStepRunRequest {
@@ -397,8 +408,32 @@ export interface ListStepRunsResponse {
 export interface UpdateStepRunRequest {
   /** Required. */
   stepRunId: string;
-  /** Ignored. */
-  spec: StepRunSpec | undefined;
+  /** Refused: what a step does cannot be changed. */
+  spec:
+    | StepRunSpec
+    | undefined;
+  /** Of the job of the step run, from -100 to 100: jobs with a larger priority are offered to agents first. Absent: it stays. */
+  priority?:
+    | number
+    | undefined;
+  /** Replaces all metadata. Absent: it stays. */
+  metadata:
+    | StepRunMetadata
+    | undefined;
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
+  operator: string;
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
+  requestId: string;
+}
+
+export interface StepRunMetadata {
+  /** At most 32; a key has at most 63 characters, and a value at most 500. */
+  entries: { [key: string]: string };
+}
+
+export interface StepRunMetadata_EntriesEntry {
+  key: string;
+  value: string;
 }
 
 export interface UpdateStepRunResponse {
@@ -1448,6 +1483,8 @@ function createBaseStepRunRecord(): StepRunRecord {
     reusedFrom: "",
     waitingFor: "",
     usage: undefined,
+    priority: 0,
+    metadata: {},
   };
 }
 
@@ -1525,6 +1562,12 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     if (message.usage !== undefined) {
       StepRunUsage.encode(message.usage, writer.uint32(162).fork()).join();
     }
+    if (message.priority !== 0) {
+      writer.uint32(168).int32(message.priority);
+    }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      StepRunRecord_MetadataEntry.encode({ key: key as any, value }, writer.uint32(178).fork()).join();
+    });
     return writer;
   },
 
@@ -1701,6 +1744,25 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
             message.usage = StepRunUsage.decode(reader, reader.uint32());
             continue;
           }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.priority = reader.int32();
+            continue;
+          }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            const entry22 = StepRunRecord_MetadataEntry.decode(reader, reader.uint32());
+            if (entry22.value !== undefined) {
+              message.metadata[entry22.key] = entry22.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1795,6 +1857,21 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
         ? globalThis.String(object.waiting_for)
         : "",
       usage: isSet(object.usage) ? StepRunUsage.fromJSON(object.usage) : undefined,
+      priority: isSet(object.priority) ? globalThis.Number(object.priority) : 0,
+      metadata: isObject(object.metadata)
+        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -1860,6 +1937,18 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     if (message.usage !== undefined) {
       obj.usage = StepRunUsage.toJSON(message.usage);
     }
+    if (message.priority !== 0) {
+      obj.priority = Math.round(message.priority);
+    }
+    if (message.metadata) {
+      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
+      if (entries.length > 0) {
+        obj.metadata = {};
+        entries.forEach(([k, v]) => {
+          obj.metadata[k] = v;
+        });
+      }
+    }
     return obj;
   },
 
@@ -1896,6 +1985,101 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     message.usage = (object.usage !== undefined && object.usage !== null)
       ? StepRunUsage.fromPartial(object.usage)
       : undefined;
+    message.priority = object.priority ?? 0;
+    message.metadata = (globalThis.Object.entries(object.metadata ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseStepRunRecord_MetadataEntry(): StepRunRecord_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const StepRunRecord_MetadataEntry: MessageFns<StepRunRecord_MetadataEntry> = {
+  encode(message: StepRunRecord_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepRunRecord_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepRunRecord_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepRunRecord_MetadataEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: StepRunRecord_MetadataEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepRunRecord_MetadataEntry>, I>>(base?: I): StepRunRecord_MetadataEntry {
+    return StepRunRecord_MetadataEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepRunRecord_MetadataEntry>, I>>(object: I): StepRunRecord_MetadataEntry {
+    const message = createBaseStepRunRecord_MetadataEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -2519,7 +2703,7 @@ export const ListStepRunsResponse: MessageFns<ListStepRunsResponse> = {
 };
 
 function createBaseUpdateStepRunRequest(): UpdateStepRunRequest {
-  return { stepRunId: "", spec: undefined };
+  return { stepRunId: "", spec: undefined, priority: undefined, metadata: undefined, operator: "", requestId: "" };
 }
 
 export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
@@ -2529,6 +2713,18 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     }
     if (message.spec !== undefined) {
       StepRunSpec.encode(message.spec, writer.uint32(18).fork()).join();
+    }
+    if (message.priority !== undefined) {
+      writer.uint32(24).int32(message.priority);
+    }
+    if (message.metadata !== undefined) {
+      StepRunMetadata.encode(message.metadata, writer.uint32(34).fork()).join();
+    }
+    if (message.operator !== "") {
+      writer.uint32(42).string(message.operator);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(50).string(message.requestId);
     }
     return writer;
   },
@@ -2562,6 +2758,38 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
             message.spec = StepRunSpec.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.priority = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.metadata = StepRunMetadata.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2582,6 +2810,14 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
         ? globalThis.String(object.step_run_id)
         : "",
       spec: isSet(object.spec) ? StepRunSpec.fromJSON(object.spec) : undefined,
+      priority: isSet(object.priority) ? globalThis.Number(object.priority) : undefined,
+      metadata: isSet(object.metadata) ? StepRunMetadata.fromJSON(object.metadata) : undefined,
+      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
     };
   },
 
@@ -2592,6 +2828,18 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     }
     if (message.spec !== undefined) {
       obj.spec = StepRunSpec.toJSON(message.spec);
+    }
+    if (message.priority !== undefined) {
+      obj.priority = Math.round(message.priority);
+    }
+    if (message.metadata !== undefined) {
+      obj.metadata = StepRunMetadata.toJSON(message.metadata);
+    }
+    if (message.operator !== "") {
+      obj.operator = message.operator;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
     }
     return obj;
   },
@@ -2605,6 +2853,196 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? StepRunSpec.fromPartial(object.spec)
       : undefined;
+    message.priority = object.priority ?? undefined;
+    message.metadata = (object.metadata !== undefined && object.metadata !== null)
+      ? StepRunMetadata.fromPartial(object.metadata)
+      : undefined;
+    message.operator = object.operator ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseStepRunMetadata(): StepRunMetadata {
+  return { entries: {} };
+}
+
+export const StepRunMetadata: MessageFns<StepRunMetadata> = {
+  encode(message: StepRunMetadata, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    globalThis.Object.entries(message.entries).forEach(([key, value]: [string, string]) => {
+      StepRunMetadata_EntriesEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepRunMetadata {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepRunMetadata();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            const entry1 = StepRunMetadata_EntriesEntry.decode(reader, reader.uint32());
+            if (entry1.value !== undefined) {
+              message.entries[entry1.key] = entry1.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepRunMetadata {
+    return {
+      entries: isObject(object.entries)
+        ? (globalThis.Object.entries(object.entries) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
+    };
+  },
+
+  toJSON(message: StepRunMetadata): unknown {
+    const obj: any = {};
+    if (message.entries) {
+      const entries = globalThis.Object.entries(message.entries) as [string, string][];
+      if (entries.length > 0) {
+        obj.entries = {};
+        entries.forEach(([k, v]) => {
+          obj.entries[k] = v;
+        });
+      }
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepRunMetadata>, I>>(base?: I): StepRunMetadata {
+    return StepRunMetadata.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepRunMetadata>, I>>(object: I): StepRunMetadata {
+    const message = createBaseStepRunMetadata();
+    message.entries = (globalThis.Object.entries(object.entries ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseStepRunMetadata_EntriesEntry(): StepRunMetadata_EntriesEntry {
+  return { key: "", value: "" };
+}
+
+export const StepRunMetadata_EntriesEntry: MessageFns<StepRunMetadata_EntriesEntry> = {
+  encode(message: StepRunMetadata_EntriesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepRunMetadata_EntriesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepRunMetadata_EntriesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepRunMetadata_EntriesEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: StepRunMetadata_EntriesEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepRunMetadata_EntriesEntry>, I>>(base?: I): StepRunMetadata_EntriesEntry {
+    return StepRunMetadata_EntriesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepRunMetadata_EntriesEntry>, I>>(object: I): StepRunMetadata_EntriesEntry {
+    const message = createBaseStepRunMetadata_EntriesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -3567,7 +4005,11 @@ export const StepRunService = {
       Buffer.from(ListStepRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListStepRunsResponse => ListStepRunsResponse.decode(value),
   },
-  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel the step run, and create another. */
+  /**
+   * Changes the priority and the metadata of a step run that has not been dispatched. FAILED_PRECONDITION for one that is
+   * dispatched or has ended, for the priority of a job that has an agent, and with `spec` or without a change: what a step does
+   * is fixed when its run is planned. UNAVAILABLE as for CancelStepRun. Role: maintainer.
+   */
   updateStepRun: {
     path: "/steprun.v1.StepRun/UpdateStepRun" as const,
     requestStream: false as const,
@@ -3648,7 +4090,11 @@ export interface StepRunServer extends UntypedServiceImplementation {
   createStepRun: handleUnaryCall<CreateStepRunRequest, CreateStepRunResponse>;
   getStepRun: handleUnaryCall<GetStepRunRequest, GetStepRunResponse>;
   listStepRuns: handleUnaryCall<ListStepRunsRequest, ListStepRunsResponse>;
-  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel the step run, and create another. */
+  /**
+   * Changes the priority and the metadata of a step run that has not been dispatched. FAILED_PRECONDITION for one that is
+   * dispatched or has ended, for the priority of a job that has an agent, and with `spec` or without a change: what a step does
+   * is fixed when its run is planned. UNAVAILABLE as for CancelStepRun. Role: maintainer.
+   */
   updateStepRun: handleUnaryCall<UpdateStepRunRequest, UpdateStepRunResponse>;
   /**
    * Deletes the run of a step run that CreateStepRun, or a retry of such a step run, has created, with its logs, outputs and
@@ -3725,7 +4171,11 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListStepRunsResponse) => void,
   ): ClientUnaryCall;
-  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel the step run, and create another. */
+  /**
+   * Changes the priority and the metadata of a step run that has not been dispatched. FAILED_PRECONDITION for one that is
+   * dispatched or has ended, for the priority of a job that has an agent, and with `spec` or without a change: what a step does
+   * is fixed when its run is planned. UNAVAILABLE as for CancelStepRun. Role: maintainer.
+   */
   updateStepRun(
     request: UpdateStepRunRequest,
     callback: (error: ServiceError | null, response: UpdateStepRunResponse) => void,

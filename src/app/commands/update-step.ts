@@ -1,0 +1,139 @@
+/** Changes a step run that has not been dispatched: a command in the inbox of its run, which its job decides. */
+import { z } from "zod";
+import type { StepChange, UpdateCommand } from "../../domain/commands.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { type JobRunId, newId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
+import { isActiveStepStatus, STEP_STATUS_CODES, type StepStatus } from "../../domain/status.ts";
+import { type Caller, claimedIdentity } from "../identity/access.ts";
+import { findRunHead } from "../lookups.ts";
+import { reachStep } from "../reaching.ts";
+import { claimRequest } from "../request-ids.ts";
+import type { RunsContext } from "../runs/context.ts";
+import { showStepRun } from "../runs/read-step-runs.ts";
+import type { StepRunView } from "../runs/step-run-view.ts";
+import { id, keyOf, mapOf, shape, wholeNumber } from "../shapes.ts";
+import { noStepRun } from "../step-runs.ts";
+import { verdictOn } from "./commands.ts";
+import type { CommandsContext } from "./context.ts";
+import { commandBody } from "./run-commands.ts";
+
+const MAX_PRIORITY = 100;
+const MAX_ENTRIES = 32;
+const MAX_VALUE = 500;
+const METADATA_KEY = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
+
+const { operator, requestId } = commandBody.shape;
+
+export const stepUpdateBody = z.strictObject({
+  /** Of the job that the step belongs to: jobs with a larger priority are offered first. */
+  priority: z.number().int().min(-MAX_PRIORITY).max(MAX_PRIORITY).optional(),
+  /** Replaces all metadata of the step run. */
+  metadata: z
+    .record(
+      z.string().regex(METADATA_KEY, "must be 1 to 63 letters, digits and ._/-, and begin with a letter or a digit"),
+      z.string().max(MAX_VALUE),
+    )
+    .refine((entries) => Object.keys(entries).length <= MAX_ENTRIES, `must have at most ${MAX_ENTRIES} entries`)
+    .optional(),
+  operator,
+  requestId,
+});
+
+export const UpdatedStepShape = shape("UpdatedStep", {
+  stepRunId: id<StepRunId>(),
+  jobId: id<JobRunId>(),
+  runId: id<RunId>(),
+  status: keyOf(STEP_STATUS_CODES),
+  statusCode: wholeNumber,
+  priority: z.number().int(),
+  metadata: mapOf(z.string()),
+});
+
+type UpdateRequest = z.output<typeof stepUpdateBody> & {
+  readonly stepRunId: StepRunId;
+  /** May be absent: then any run and any pipeline will do. */
+  readonly runId?: RunId;
+  readonly pipelineId?: PipelineId;
+};
+
+type UpdateContext = CommandsContext & RunsContext;
+
+/**
+ * Changes the priority and the metadata of a step run before its dispatch; answers the step run after it. Throws `not_found`,
+ * `conflict` for a step run that is dispatched or has ended, and for the priority of a job that has an agent, and `unavailable`
+ * when the job has not decided within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
+ */
+export async function updateStepRun(
+  context: UpdateContext,
+  caller: Caller,
+  { stepRunId, runId: ofRun, pipelineId, priority, metadata, operator: claimed, requestId: given }: UpdateRequest,
+): Promise<StepRunView> {
+  const missing = () => noStepRun(stepRunId, ofRun);
+  const { user, found } = await reachStep(context, caller, "updateStepRuns", stepRunId, missing);
+  const { runId, jobId } = found;
+  if (ofRun !== undefined && ofRun !== runId) throw missing();
+  await findRunHead(context, runId, pipelineId);
+  if (priority === undefined && metadata === undefined) throw fixed(stepRunId, found.actor.index.status as StepStatus);
+  const change: StepChange = {
+    ...(priority !== undefined && { priority }),
+    ...(metadata !== undefined && { metadata: Object.entries(metadata) }),
+  };
+  const by = claimedIdentity(user, claimed, "operator");
+  const { id: commandId, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `updateStep/${stepRunId}`,
+    requestId: given,
+    body: { ...change, operator: by },
+    freshId: () => newId("cmd"),
+  });
+  const known = repeated ? await context.stores.inbox.verdict(commandId) : undefined;
+  if (known !== undefined) user.trail?.changedNothing();
+  const before = await showStepRun(context, caller, runId, stepRunId);
+  const body: UpdateCommand = { kind: "updateStep", jobId, stepRunId, change, operator: by, actor: user.name };
+  const order = {
+    by: user,
+    change: {
+      kind: "step",
+      id: stepRunId,
+      before: recordOf(runId, before),
+      after: recordOf(runId, { ...before, ...changed(change) }),
+    },
+  } as const;
+  const verdict = await verdictOn(context, { id: commandId, rootId: runId, body, order }, known);
+  if (verdict.outcome === "refused") throw refused(stepRunId, verdict.status as StepStatus);
+  return showStepRun(context, caller, runId, stepRunId);
+}
+
+export function updatedStep({ stepRunId, jobId, runId, status, priority, metadata }: StepRunView) {
+  const statusCode = STEP_STATUS_CODES[status];
+  return { stepRunId, jobId, runId, status, statusCode, priority, metadata: Object.fromEntries(metadata) };
+}
+
+function changed({ priority, metadata }: StepChange): Partial<Pick<StepRunView, "priority" | "metadata">> {
+  return { ...(priority !== undefined && { priority }), ...(metadata !== undefined && { metadata }) };
+}
+
+/** A value of metadata may be a secret of a user: the audit log has the keys. */
+function recordOf(runId: RunId, { priority, metadata }: Pick<StepRunView, "priority" | "metadata">) {
+  return { runId, command: "update", priority, metadataKeys: metadata.map(([key]) => key) };
+}
+
+/** What a step does is part of the plan of its run, and a plan never changes. */
+function fixed(stepRunId: StepRunId, status: StepStatus): MillraceError {
+  return new MillraceError(
+    "conflict",
+    `step run ${stepRunId} is ${status}, and what it does was fixed when its run was planned; only its priority and metadata ` +
+      "can be changed: cancel it and create another one, or save the definition and trigger a new run",
+  );
+}
+
+function refused(stepRunId: StepRunId, status: StepStatus): MillraceError {
+  const why =
+    status === "pending"
+      ? "its job has an agent, so that no priority counts any more: leave the priority out; " +
+        "or its job is a matrix whose cells are made when it begins: change the steps of the cells then"
+      : isActiveStepStatus(status)
+        ? "it has been dispatched to an agent: only a step run before that can be changed"
+        : "it has ended";
+  return new MillraceError("conflict", `cannot change step run ${stepRunId}, which is ${status}: ${why}`);
+}
