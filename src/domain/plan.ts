@@ -6,6 +6,7 @@
 import type { ArtifactRule } from "./artifacts.ts";
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
+import type { PlannedNotice } from "./notices.ts";
 import type { PluginPin } from "./plugins.ts";
 import type { Role } from "./roles.ts";
 
@@ -30,6 +31,8 @@ export interface RunPlan {
   readonly group: PlannedGroup | null;
   readonly stages: readonly PlannedStage[];
   readonly jobs: readonly PlannedJob[];
+  /** Whom the run tells what; absent for nobody. */
+  readonly notices?: readonly PlannedNotice[];
   /**
    * Bytes of the snapshot that the cells of each matrix which is known only during the run may take; absent for no bound,
    * and in plans of older nodes.

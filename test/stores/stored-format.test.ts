@@ -233,6 +233,15 @@ describe("the stored format", () => {
     expect(STORED_FORMAT.write("origin", traced, schema - 1)).to.deep.equal(origin);
   });
 
+  it("writes whom a run tells what, and leaves it out of schema 6", () => {
+    const message = { to: ["ada@mail.example"] };
+    const notice = { job: null, on: ["failure"], longerThanMs: null, channel: "email", message } as const;
+    const plan = { ...PLAN, notices: [notice] };
+    const { schema } = STORED_FORMAT;
+    expect(STORED_FORMAT.write("plan", plan, schema)).to.deep.equal(plan);
+    expect(STORED_FORMAT.write("plan", plan, schema - 1)).to.deep.equal(PLAN);
+  });
+
   it("refuses to write permissions of a job as schema 6", () => {
     const [spec] = jobSpecsOf(PLAN);
     const permissions = { idToken: true, api: null, environment: null };

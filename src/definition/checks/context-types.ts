@@ -11,6 +11,7 @@ import {
   unionOf,
   type ValueType,
 } from "../../expressions/types.ts";
+import { NOTICE_REASONS, type NoticeContext } from "../../domain/notices.ts";
 import type { Scalar } from "../../domain/plan.ts";
 import type { Matrix } from "../matrix.ts";
 import { asMap, mapBlockOf, mapsOf, type Raw } from "../text/raw.ts";
@@ -19,6 +20,23 @@ const TRIGGER_KINDS = ["manual", "cron", "event"];
 /** Results of a job after its end. */
 const JOB_RESULTS = ["success", "failed", "cancelled"];
 const STEP_RESULTS = ["success", "failed", "cancelled", "timeout", "skipped"];
+
+/** See `NoticeContext` of src/domain/notices.ts. */
+const NOTICE_FIELDS = {
+  on: oneOf(NOTICE_REASONS),
+  status: STRING,
+  reason: STRING,
+  subject: STRING,
+  text: STRING,
+  url: STRING,
+  job: STRING,
+  failedJobs: arrayOf(STRING),
+  triggeredBy: STRING,
+  ref: STRING,
+  commit: STRING,
+  duration: NUMBER,
+  waitingFor: STRING,
+} satisfies Record<keyof NoticeContext, ValueType>;
 
 /** The contexts that are the same in every place of a definition; a place may read some of them. */
 export function pipelineTypes(root: Raw): ContextTypes {
@@ -29,6 +47,7 @@ export function pipelineTypes(root: Raw): ContextTypes {
     ["pipeline", objectOf("`pipeline`", { id: STRING, name: STRING })],
     ["project", objectOf("`project`", { id: STRING })],
     ["secrets", objectOf("`secrets`", {}, { others: STRING })],
+    ["notice", objectOf("`notice`", NOTICE_FIELDS)],
   ]);
 }
 

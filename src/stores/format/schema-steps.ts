@@ -213,7 +213,7 @@ export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
  * Schema 7: runs inherit the variables of their project and their tenant, and jobs have permissions. A node that writes
  * schema 6 would plan the rerun of such a run without the variables, and dispatch such a job without its tokens. So the
  * downgrade refuses a run that has either, until the last of those nodes is gone. A run keeps the trace context of its
- * trigger, which the downgrade leaves out.
+ * trigger, and a plan says whom its run tells what; the downgrade leaves out both.
  */
 export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   upgrade: {},
@@ -226,6 +226,10 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
       if (origin.inherited !== undefined) throw olderNode("variables of projects and tenants");
       // An older node loses no more than the link from the trace of the run to its trigger.
       const { traceparent: _, ...older } = origin;
+      return older;
+    },
+    // An older node tells nobody. So does the run that it sees.
+    plan({ notices: _, ...older }) {
       return older;
     },
   },

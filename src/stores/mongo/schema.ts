@@ -196,6 +196,11 @@ export const MIGRATIONS: readonly Migration[] = [
       ]);
     await connection.collection("aggregates").createIndex({ "summary.projectId": 1, untold: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("deliveries")
+      .createIndexes([{ key: { runId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, createdAt: 1, _id: 1 } }]);
+  },
 ];
 
 /** Another node that starts at the same time may have dropped the index first. */

@@ -273,4 +273,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX aggregates_untold ON aggregates (project_id) WHERE told < event_number;
   CREATE INDEX documents_of_webhooks ON documents (owner) WHERE kind = 'webhooks';
   `,
+  // The bounds are those of the lanes of notices.
+  `
+  CREATE INDEX notices_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'notice/' AND lane < 'notice0';
+  CREATE INDEX notices_of_project ON deliveries (project_id, created_at, delivery_id) WHERE lane >= 'notice/' AND lane < 'notice0';
+  DROP INDEX documents_of_webhooks;
+  CREATE INDEX documents_by_kind ON documents (kind, owner);
+  `,
 ];
