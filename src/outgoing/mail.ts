@@ -40,6 +40,7 @@ export interface MailSender {
 const CONNECTIONS = 4;
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
+const STOPPING = "this node is stopping";
 const ADDRESS = /^[^\s@,;:<>"()[\]\\]+@[^\s@,;:<>"()[\]\\]+$/u;
 
 /** Whether the text is one address and nothing else: no list, no name, no control characters. */
@@ -53,6 +54,7 @@ export function mailSender(server: SmtpServer): MailSender {
   let transport: Promise<Transporter> | undefined;
   return {
     async send(mail, signal) {
+      if (signal.aborted) throw new NoAnswerError(STOPPING);
       if (!isMailAddress(mail.to)) return { status: 553, text: "this is not one e-mail address" };
       transport ??= openTransport(server);
       const sent = (await transport).sendMail(messageOf(server, mail)).then(
@@ -124,8 +126,7 @@ function refusalOf(error: unknown): ReceivedAnswer {
 
 function unlessAborted<T>(sent: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const end = (): void => reject(new NoAnswerError("this node is stopping"));
-    if (signal.aborted) end();
+    const end = (): void => reject(new NoAnswerError(STOPPING));
     signal.addEventListener("abort", end, { once: true });
     void sent.then(resolve, reject).finally(() => signal.removeEventListener("abort", end));
   });

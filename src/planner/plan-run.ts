@@ -18,7 +18,7 @@ import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
-import { planNotices } from "./plan-notices.ts";
+import { planNotifications } from "./plan-notifications.ts";
 import { planPermissions } from "./plan-permissions.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
@@ -114,7 +114,7 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
       approval: planApproval(approval, known, parsed, budget.at([...path, "approval"])),
     })),
     jobs: planned,
-    ...planNotices(definition, base, budget),
+    ...planNotifications(definition, base, budget),
   };
   if (JSON.stringify(plan).length > LIMITS.planGraphChars) {
     const message = `the names, matrix values and needs of a run's jobs may have ${LIMITS.planGraphChars} characters; these have more`;

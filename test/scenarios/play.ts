@@ -66,7 +66,7 @@ export interface Scenario extends ExpectedRun {
   /** Names of the jobs, in the order in which an agent took them. */
   readonly order?: readonly string[];
   /**
-   * What the notices of all runs say, in the order in which they were sent, those of one moment by the alphabet: for an e-mail its receiver and its subject, for
+   * What the notifications of all runs say, in the order in which they were sent, those of one moment by the alphabet: for an e-mail its receiver and its subject, for
    * all others the path of the address and the text, of a webhook its type. `{0}` stands for the id of the first run.
    */
   readonly told?: readonly string[];

@@ -7,8 +7,8 @@ import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { DELIVERY_MS, retryDelayMs } from "./webhook-rules.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
-import { type Delivery, type DeliveryTry, NOTICE_LANES } from "../../stores/ports/deliveries.ts";
-import { noticeReceiver } from "../notices/notice-receiver.ts";
+import { type Delivery, type DeliveryTry, NOTIFICATION_LANES } from "../../stores/ports/deliveries.ts";
+import { notificationReceiver } from "../notifications/notification-receiver.ts";
 import type { TellingContext } from "./context.ts";
 import { allListeners, hasListeners, type Listeners, tellingProjects } from "./listeners.ts";
 import type { Receiver } from "./receivers.ts";
@@ -115,7 +115,7 @@ export class Dispatcher {
   }
 
   #receiverOf(lane: string, { webhooks }: Listeners): Receiver | undefined {
-    if (lane.startsWith(NOTICE_LANES)) return noticeReceiver(this.#context, this.#outgoing);
+    if (lane.startsWith(NOTIFICATION_LANES)) return notificationReceiver(this.#context, this.#outgoing);
     const found = webhooks.find(({ webhook }) => webhook.webhookId === lane);
     return found && webhookReceiver(this.#context, found, this.#outgoing.request);
   }

@@ -1,4 +1,4 @@
-/** Who wants to be told what happens: webhooks, and the projects whose runs may have notices. */
+/** Who wants to be told what happens: webhooks, and the projects whose runs may have notifications. */
 import { asId, type ProjectId, type TenantId } from "../../domain/ids.ts";
 import type { DocumentOwner, Webhook } from "../../stores/ports/documents.ts";
 import { tenantOf } from "../../stores/ports/pipelines.ts";
@@ -11,7 +11,7 @@ export interface OwnedWebhook {
 
 export interface Listeners {
   readonly webhooks: readonly OwnedWebhook[];
-  /** Since when runs of a project may have notices, Unix milliseconds. */
+  /** Since when runs of a project may have notifications, Unix milliseconds. */
   readonly notified: ReadonlyMap<ProjectId, number>;
 }
 
@@ -39,7 +39,7 @@ export function firstSince({ webhooks, notified }: Listeners): number {
   return Math.min(...webhooks.map(({ webhook: { since } }) => since), ...notified.values());
 }
 
-/** The projects whose events somebody may want. */
+/** The projects whose events a listener may want. */
 export async function tellingProjects(
   { stores }: TellingContext,
   { webhooks, notified }: Listeners,

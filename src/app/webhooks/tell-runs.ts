@@ -6,7 +6,7 @@ import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
 import type { ProjectId, TenantId } from "../../domain/ids.ts";
 import { deliveryIdOf, matchesType } from "./webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
-import { noticesOf } from "../notices/tell-notices.ts";
+import { notificationsOf } from "../notifications/tell-notifications.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { rfc3339 } from "../times.ts";
 import type { TellingContext } from "./context.ts";
@@ -78,7 +78,9 @@ async function deliveriesOf(
   const { projectId } = run;
   const { tenantId } = await projectFactsOf(context, projectId);
   if (tenantId === null) return [];
-  const notices = notified.has(projectId) ? await noticesOf(context, run, events, { tenantId, projectId }) : [];
+  const notifications = notified.has(projectId)
+    ? await notificationsOf(context, run, events, { tenantId, projectId })
+    : [];
   const owners = [`tenant/${tenantId}`, `project/${projectId}`];
   const here = webhooks.filter(({ owner, webhook }) => owners.includes(owner) && webhook.disabled === null);
   const now = context.clock.now();
@@ -111,7 +113,7 @@ async function deliveriesOf(
       };
     });
   });
-  return [...ofWebhooks, ...notices];
+  return [...ofWebhooks, ...notifications];
 }
 
 /** Source: CloudEvents 1.0, its JSON format. */

@@ -120,7 +120,12 @@ export function checkNotify(source: Source, owner: Located, reach: Reach): void 
     }
     checkWait(source, value, path);
     for (const way of ["webhook", "slack"]) checkAddress(source, asMap(value[way])?.["url"], [...path, way, "url"]);
-    for (const way of given) checkTexts(source, value[way], [...path, way], EXPRESSION_PLACES.notify, reach);
+    for (const way of given) {
+      for (const [key, part] of Object.entries(asMap(value[way]) ?? {})) {
+        const use = key === "body" ? "value" : "text";
+        checkTexts(source, part, [...path, way, key], EXPRESSION_PLACES.notify, reach, { use });
+      }
+    }
   }
 }
 

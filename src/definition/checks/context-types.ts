@@ -11,8 +11,7 @@ import {
   unionOf,
   type ValueType,
 } from "../../expressions/types.ts";
-import { NOTICE_REASONS, type NoticeContext } from "../../domain/notices.ts";
-import type { Scalar } from "../../domain/plan.ts";
+import { NOTIFICATION_REASONS, type NotificationValues, type Scalar } from "../../domain/plan.ts";
 import type { Matrix } from "../matrix.ts";
 import { asMap, mapBlockOf, mapsOf, type Raw } from "../text/raw.ts";
 
@@ -21,9 +20,9 @@ const TRIGGER_KINDS = ["manual", "cron", "event"];
 const JOB_RESULTS = ["success", "failed", "cancelled"];
 const STEP_RESULTS = ["success", "failed", "cancelled", "timeout", "skipped"];
 
-/** See `NoticeContext` of src/domain/notices.ts. */
-const NOTICE_FIELDS = {
-  on: oneOf(NOTICE_REASONS),
+/** See `NotificationValues` of src/domain/plan.ts. */
+const NOTIFICATION_FIELDS = {
+  on: oneOf(NOTIFICATION_REASONS),
   status: STRING,
   reason: STRING,
   subject: STRING,
@@ -36,7 +35,7 @@ const NOTICE_FIELDS = {
   commit: STRING,
   duration: NUMBER,
   waitingFor: STRING,
-} satisfies Record<keyof NoticeContext, ValueType>;
+} satisfies Record<keyof NotificationValues, ValueType>;
 
 /** The contexts that are the same in every place of a definition; a place may read some of them. */
 export function pipelineTypes(root: Raw): ContextTypes {
@@ -47,7 +46,7 @@ export function pipelineTypes(root: Raw): ContextTypes {
     ["pipeline", objectOf("`pipeline`", { id: STRING, name: STRING })],
     ["project", objectOf("`project`", { id: STRING })],
     ["secrets", objectOf("`secrets`", {}, { others: STRING })],
-    ["notice", objectOf("`notice`", NOTICE_FIELDS)],
+    ["notification", objectOf("`notification`", NOTIFICATION_FIELDS)],
   ]);
 }
 

@@ -1,8 +1,7 @@
 /** The blocks of a pipeline and its jobs: source, approval, target, notify and concurrency. */
 import { z } from "zod";
 import { NOT_IN_NAMES } from "../../domain/names.ts";
-import { NOTICE_REASONS } from "../../domain/notices.ts";
-import { JOB_API_WORDS, ON_CONFLICT } from "../../domain/plan.ts";
+import { JOB_API_WORDS, NOTIFICATION_REASONS, ON_CONFLICT } from "../../domain/plan.ts";
 import { ROLES } from "../../domain/roles.ts";
 import { LIMITS } from "./limits.ts";
 import { duration, json, name, plainText, text, variableName } from "./values.ts";
@@ -82,7 +81,7 @@ export const targetSchema = z
     description: "What a job deploys to. By default, a job with a target is not retried.",
   });
 
-const noticeText = text.max(LIMITS.noticeChars).optional();
+const notificationText = text.max(LIMITS.notificationChars).optional();
 
 const webhookSchema = z
   .strictObject({
@@ -99,7 +98,7 @@ const slackSchema = z
   .strictObject({
     url: text.describe("An incoming webhook of Slack, or of a compatible service. The address itself is a secret."),
     channel: name.optional().describe("Default: the channel of the webhook."),
-    text: noticeText.describe("May have expressions. Default: what happened, why, and a link."),
+    text: notificationText.describe("May have expressions. Default: what happened, why, and a link."),
   })
   .meta({ id: "slackMessage", title: "Slack message", description: "A message to a channel." });
 
@@ -111,7 +110,7 @@ const emailSchema = z
       .max(LIMITS.listItems)
       .describe("Addresses, which may be `${{ secrets.NAME }}`. Each gets an e-mail of its own."),
     subject: text.max(LIMITS.messageChars).optional().describe("May have expressions. Default: what happened."),
-    text: noticeText.describe("May have expressions. Default: what happened, why, and a link."),
+    text: notificationText.describe("May have expressions. Default: what happened, why, and a link."),
   })
   .meta({ id: "email", title: "e-mail", description: "An e-mail to some addresses." });
 
@@ -120,7 +119,7 @@ export const notifySchema = z
     z
       .strictObject({
         on: z
-          .array(z.enum(NOTICE_REASONS))
+          .array(z.enum(NOTIFICATION_REASONS))
           .min(1)
           .describe(
             "When it is sent: at these ends of the run or job; at `fixed`, a success after a failure; at `approval`, when one is requested; while it is `waiting`.",

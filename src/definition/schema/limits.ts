@@ -17,7 +17,7 @@ export const LIMITS = {
   /** Characters of a message or subject. */
   messageChars: 1_000,
   /** Characters of the text of a notification. */
-  noticeChars: 10_000,
+  notificationChars: 10_000,
   /** Items of a list that has no bound of its own here. */
   listItems: 256,
   /** Characters of one expression. */

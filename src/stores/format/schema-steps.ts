@@ -228,8 +228,8 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
       const { traceparent: _, ...older } = origin;
       return older;
     },
-    // An older node tells nobody. So does the run that it sees.
-    plan({ notices: _, ...older }) {
+    // An older node sends no notifications. So does a run that it may see.
+    plan({ notifications: _, ...older }) {
       return older;
     },
   },

@@ -6,10 +6,10 @@ import type { Collection, Filter } from "mongodb";
 import type { DeliveryId, RunId } from "../../domain/ids.ts";
 import type { AggregateHead, ListKey } from "../ports/aggregates.ts";
 import {
-  ABOVE_NOTICE_LANES,
+  ABOVE_NOTIFICATION_LANES,
   type Delivery,
   type DeliveryStore,
-  NOTICE_LANES,
+  NOTIFICATION_LANES,
   type UntoldRun,
 } from "../ports/deliveries.ts";
 import { type Connection, insertAbsent, type Keyed } from "./connection.ts";
@@ -90,10 +90,10 @@ export function deliveryStore(connection: Connection): DeliveryStore {
       };
       return (await deliveries.find(filter).sort({ createdAt: -1, _id: -1 }).limit(limit).toArray()).map(toDelivery);
     },
-    async listNotices(of, { state }, limit, after) {
+    async listNotifications(of, { state }, limit, after) {
       const filter: Filter<DeliveryDocument> = {
         ...of,
-        lane: { $gte: NOTICE_LANES, $lt: ABOVE_NOTICE_LANES },
+        lane: { $gte: NOTIFICATION_LANES, $lt: ABOVE_NOTIFICATION_LANES },
         ...(state !== undefined && { state }),
         ...behind(after),
       };

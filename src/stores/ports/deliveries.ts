@@ -26,10 +26,10 @@ export interface DeliveryTry {
   readonly answer: string;
 }
 
-/** What the lanes of notices begin with. The indexes name it, too. */
-export const NOTICE_LANES = "notice/";
-/** Above every lane of a notice: `0` is the character behind `/`. */
-export const ABOVE_NOTICE_LANES = "notice0";
+/** What the lanes of notifications begin with. The indexes name it, too. */
+export const NOTIFICATION_LANES = "notification/";
+/** Above every lane of a notification: `0` is the character behind `/`. */
+export const ABOVE_NOTIFICATION_LANES = "notification0";
 
 export interface Delivery {
   readonly deliveryId: DeliveryId;
@@ -104,8 +104,8 @@ export interface DeliveryStore {
   ): Promise<readonly Delivery[]>;
   /** Deletes records of deliveries that are not owed and whose time is over; answers how many. */
   prune(now: number, limit: number): Promise<number>;
-  /** The deliveries of notices of a run or of a project, in all their lanes, as {@link list} answers them. */
-  listNotices(
+  /** The deliveries of notifications of a run or of a project, in all their lanes, as {@link list} answers them. */
+  listNotifications(
     of: { readonly runId: RunId } | { readonly projectId: ProjectId },
     filter: { readonly state?: DeliveryState | undefined },
     limit: number,

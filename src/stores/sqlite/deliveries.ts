@@ -1,11 +1,11 @@
 /** The store of deliveries in SQLite. */
 import type { DeliveryId, ProjectId, RunId } from "../../domain/ids.ts";
 import {
-  ABOVE_NOTICE_LANES,
+  ABOVE_NOTIFICATION_LANES,
   type Delivery,
   type DeliveryState,
   type DeliveryStore,
-  NOTICE_LANES,
+  NOTIFICATION_LANES,
   type UntoldRun,
 } from "../ports/deliveries.ts";
 import type { Database, Row } from "./database.ts";
@@ -111,11 +111,11 @@ export function deliveryStore(db: Database): DeliveryStore {
       );
       return rows.map(toDelivery);
     },
-    async listNotices(of, { state }, limit, after) {
+    async listNotifications(of, { state }, limit, after) {
       const [column, value] = "runId" in of ? ["run_id", of.runId] : ["project_id", of.projectId];
       // The bounds are part of the text, so that the partial indexes are used.
       const rows = await db.all(
-        `SELECT * FROM deliveries WHERE lane >= '${NOTICE_LANES}' AND lane < '${ABOVE_NOTICE_LANES}'
+        `SELECT * FROM deliveries WHERE lane >= '${NOTIFICATION_LANES}' AND lane < '${ABOVE_NOTIFICATION_LANES}'
            AND ${column} = ?1 AND (?2 IS NULL OR state = ?2)
            ${after === undefined ? "AND ?4 IS ?5" : "AND (created_at, delivery_id) < (?4, ?5)"}
          ORDER BY created_at DESC, delivery_id DESC LIMIT ?3`,

@@ -273,10 +273,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX aggregates_untold ON aggregates (project_id) WHERE told < event_number;
   CREATE INDEX documents_of_webhooks ON documents (owner) WHERE kind = 'webhooks';
   `,
-  // The bounds are those of the lanes of notices.
+  // The bounds are those of the lanes of notifications.
   `
-  CREATE INDEX notices_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'notice/' AND lane < 'notice0';
-  CREATE INDEX notices_of_project ON deliveries (project_id, created_at, delivery_id) WHERE lane >= 'notice/' AND lane < 'notice0';
+  CREATE INDEX notifications_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';
+  CREATE INDEX notifications_of_project ON deliveries (project_id, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';
   DROP INDEX documents_of_webhooks;
   CREATE INDEX documents_by_kind ON documents (kind, owner);
   `,

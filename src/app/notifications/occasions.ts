@@ -2,8 +2,7 @@
 import { gateOfJob } from "../../../actors/approval/state.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import { type ApprovalId, approvalId, type JobRunId } from "../../domain/ids.ts";
-import type { NoticeReason, PlannedNotice } from "../../domain/notices.ts";
-import type { RunPlan } from "../../domain/plan.ts";
+import type { NotificationReason, PlannedNotification, RunPlan } from "../../domain/plan.ts";
 import { jobsNamed } from "../../planner/plan-index.ts";
 
 /** Something that has happened, or that may be told later: a wait that lasts. */
@@ -13,7 +12,7 @@ export type Occasion =
   | { readonly about: "approval"; readonly event: RunEvent; readonly approvalId: ApprovalId }
   | { readonly about: "wait"; readonly event: RunEvent; readonly wait: Wait };
 
-export type EndReason = Extract<NoticeReason, "success" | "failure" | "partial" | "cancelled">;
+export type EndReason = Extract<NotificationReason, "success" | "failure" | "partial" | "cancelled">;
 
 interface JobPlace {
   readonly jobId: JobRunId;
@@ -38,7 +37,7 @@ const END_REASONS: Readonly<Record<string, EndReason>> = {
 };
 const ENDS = ["completed", "failed", "cancelled"];
 
-/** None for an event that nobody is told. */
+/** None for an event that is not told. */
 export function occasionsOf(event: RunEvent): readonly Occasion[] {
   const { object, lifecycle, status, data, jobId } = event;
   if (object === "pipeline") {
@@ -64,8 +63,8 @@ export function occasionsOf(event: RunEvent): readonly Occasion[] {
   return [{ about: "wait", event, wait: { for: "concurrency", job, group: String(data["text"]) } }];
 }
 
-/** Whether the notice is about the run, the job or the approval to which this happened. A notice of the run is about its waits and approvals, too. */
-export function isAbout({ job }: Pick<PlannedNotice, "job">, occasion: Occasion, plan: RunPlan): boolean {
+/** Whether the notification is about the run, the job or the approval to which this happened. A notification of the run is about its waits and approvals, too. */
+export function isAbout({ job }: Pick<PlannedNotification, "job">, occasion: Occasion, plan: RunPlan): boolean {
   switch (occasion.about) {
     case "run":
       return job === null;
@@ -88,14 +87,14 @@ function isGateOf(job: string, id: ApprovalId, { runId }: RunEvent, plan: RunPla
 }
 
 /**
- * Why the notice is sent; undefined when it is not. `isFixed`: the run has succeeded, and the one before it had failed. A notice
+ * Why the notification is sent; undefined when it is not. `isFixed`: the run has succeeded, and the one before it had failed. A notification
  * for `fixed` and `success` is sent once.
  */
 export function reasonToSend(
-  { on }: Pick<PlannedNotice, "on">,
+  { on }: Pick<PlannedNotification, "on">,
   occasion: Occasion,
   isFixed: boolean,
-): NoticeReason | undefined {
+): NotificationReason | undefined {
   if (occasion.about === "approval") return on.find((reason) => reason === "approval");
   if (occasion.about === "wait") return on.find((reason) => reason === "waiting");
   if (isFixed && occasion.about === "run" && on.includes("fixed")) return "fixed";

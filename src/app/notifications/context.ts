@@ -1,8 +1,8 @@
 /** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
-/** What notices are made and sent with. */
-export type NoticeContext = Pick<
+/** What notifications are made and sent with. */
+export type NotificationContext = Pick<
   AppContext,
   "clock" | "log" | "secrets" | "eventNamespace" | "publicUrl" | "meters" | "shards"
 > &

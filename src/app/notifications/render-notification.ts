@@ -1,10 +1,10 @@
 /**
- * The texts of a notice: their expressions are evaluated when the notice is owed, except those that read secrets. These are
+ * The texts of a notification: their expressions are evaluated when the notification is owed, except those that read secrets. These are
  * evaluated for each try and kept nowhere. Pure.
  */
 import { CONTEXTS } from "../../definition/text/expression-places.ts";
 import { fromPointer, isWithin, toPointer } from "../../domain/json-pointer.ts";
-import type { NoticeContext, NoticeMessage, PlannedNotice } from "../../domain/notices.ts";
+import type { NotificationValues, NotificationMessage, PlannedNotification } from "../../domain/plan.ts";
 import { MissingOutputs } from "../../domain/outputs.ts";
 import { WorkBudget } from "../../domain/work-budget.ts";
 import { type Json, toPartialScope, toScope, UNKNOWN } from "../../expressions/context-data.ts";
@@ -14,15 +14,15 @@ import { UNBOUNDED } from "../../planner/deferred-texts.ts";
 import { type Facts, factsOf } from "../../planner/gate.ts";
 import { mapTexts } from "../../planner/map-texts.ts";
 
-/** What the texts of one notice may cost, in characters. */
-export const MAX_NOTICE_WORK = 2_097_152;
+/** What the texts of one notification may cost, in characters. */
+export const MAX_NOTIFICATION_WORK = 2_097_152;
 const MAX_SUBJECT_CHARS = 300;
 const MAX_TEXT_CHARS = 20_000;
 const MAX_BODY_CHARS = 100_000;
 
-export interface RenderedNotice {
+export interface RenderedNotification {
   /** Without the parts that cannot be evaluated. */
-  readonly message: NoticeMessage;
+  readonly message: NotificationMessage;
   /** JSON pointers to the texts in `message` whose expressions read secrets. */
   readonly late: readonly string[];
   /** Names of these secrets. */
@@ -32,16 +32,16 @@ export interface RenderedNotice {
 }
 
 /** `facts` answers what the expressions read as `jobs`. Throws `MissingOutputs`. */
-export function renderNotice(
-  { channel, message }: Pick<PlannedNotice, "channel" | "message">,
-  notice: NoticeContext,
+export function renderNotification(
+  { channel, message }: Pick<PlannedNotification, "channel" | "message">,
+  notification: NotificationValues,
   facts: Facts,
-): RenderedNotice {
-  const budget = new WorkBudget(MAX_NOTICE_WORK);
+): RenderedNotification {
+  const budget = new WorkBudget(MAX_NOTIFICATION_WORK);
   const late: string[] = [];
   const secrets = new Set<string>();
   const problems: string[] = [];
-  const known = { notice: notice as unknown as Json };
+  const known = { notification: notification as unknown as Json };
   const render = (text: string, path: readonly PropertyKey[]): Json => {
     if (!text.includes(OPEN)) return text;
     budget.charge(text.length);
@@ -67,16 +67,16 @@ export function renderNotice(
     }
   }
   const kept = late.filter((pointer) => String(fromPointer(pointer)[0]) in parts);
-  return { message: parts as NoticeMessage, late: kept, secrets: [...secrets], problem: problems.join("; ") };
+  return { message: parts as NotificationMessage, late: kept, secrets: [...secrets], problem: problems.join("; ") };
 }
 
 /** The message with the texts that read secrets evaluated. Throws for a text that cannot be evaluated; the error holds no value. */
 export function resolveSecrets(
-  { message, late }: Pick<RenderedNotice, "message" | "late">,
-  channel: PlannedNotice["channel"],
+  { message, late }: Pick<RenderedNotification, "message" | "late">,
+  channel: PlannedNotification["channel"],
   secrets: Readonly<Record<string, string>>,
-): NoticeMessage {
-  const budget = new WorkBudget(MAX_NOTICE_WORK);
+): NotificationMessage {
+  const budget = new WorkBudget(MAX_NOTIFICATION_WORK);
   const scope = toScope({ secrets });
   const resolve = (text: string, path: readonly PropertyKey[]): Json => {
     if (!late.includes(toPointer(path))) return text;
@@ -87,7 +87,7 @@ export function resolveSecrets(
     }
   };
   const parts = Object.entries(message).map(([key, part]) => [key, bounded(key, mapTexts(part, [key], resolve))]);
-  return Object.fromEntries(parts) as NoticeMessage;
+  return Object.fromEntries(parts) as NotificationMessage;
 }
 
 /** An expression that is a whole text keeps its type in a JSON body. The text of Slack is markup, in which values are escaped. */
@@ -95,7 +95,7 @@ function valueOf(
   template: Template,
   scope: ReturnType<typeof toScope>,
   path: readonly PropertyKey[],
-  channel: PlannedNotice["channel"],
+  channel: PlannedNotification["channel"],
   budget: WorkBudget,
 ): Json {
   const [key] = path;

@@ -1,4 +1,4 @@
-/** Whether a wait still lasts when its notice is due, as the store has it then. */
+/** Whether a wait still lasts when its notification is due, as the store has it then. */
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import { newestCells } from "../../../actors/job/facts.ts";
 import type { JobState } from "../../../actors/job/state.ts";
@@ -9,21 +9,21 @@ import type { RunPlan } from "../../domain/plan.ts";
 import { jobsNamed } from "../../planner/plan-index.ts";
 import { type ActorReader, withActors } from "../../stores/ports/reading-actors.ts";
 import { loopShare } from "../loop-share.ts";
-import type { NoticeContext } from "./context.ts";
-import type { LastingWait } from "./notice-record.ts";
+import type { NotificationContext } from "./context.ts";
+import type { LastingWait } from "./notification-record.ts";
 import type { Wait } from "./occasions.ts";
 
 /** A time: the wait has not lasted long enough, and is looked at again then (Unix milliseconds). */
 export type Verdict = "lasts" | "over" | number;
 
 export async function verdictOn(
-  { stores, clock }: NoticeContext,
+  { stores, clock }: NotificationContext,
   runId: RunId,
   { wait, since, longerThanMs }: LastingWait,
 ): Promise<Verdict> {
   const head = await stores.aggregates.loadHead(runId);
   if (head === undefined || isFinalRunStatus(head.summary.status)) return "over";
-  // While a run is paused, nothing of it waits. What waits after the pause waits anew.
+  // While a run is paused, nothing of it waits. After the pause, the wait begins again.
   if (head.summary.status === "paused") return clock.now() + longerThanMs;
   const plan = await stores.plans.loadPlanInPieces(runId, () => loopShare.enter());
   if (plan === undefined) return "over";

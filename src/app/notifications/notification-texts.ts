@@ -1,6 +1,6 @@
-/** What a notice says by default: what happened, why, and where it is seen. Pure. */
+/** What a notification says by default: what happened, why, and where it is seen. Pure. */
 import { formatDuration } from "../../domain/durations.ts";
-import { MAX_FAILED_JOBS, type NoticeContext, type NoticeReason } from "../../domain/notices.ts";
+import { MAX_FAILED_JOBS, type NotificationValues, type NotificationReason } from "../../domain/plan.ts";
 
 export interface FailedJob {
   readonly name: string;
@@ -8,13 +8,13 @@ export interface FailedJob {
   readonly why: string;
 }
 
-export interface NoticeFacts {
-  readonly on: NoticeReason;
+export interface NotificationFacts {
+  readonly on: NotificationReason;
   readonly runId: string;
   readonly pipeline: string;
   readonly status: string;
   readonly reason: string;
-  /** Empty when the notice is about the run. */
+  /** Empty when the notification is about the run. */
   readonly job: string;
   /** The first ones, and how many there are. */
   readonly failed: readonly FailedJob[];
@@ -31,7 +31,7 @@ export interface NoticeFacts {
   readonly url: string;
 }
 
-export function noticeContextOf(facts: NoticeFacts): NoticeContext {
+export function notificationValuesOf(facts: NotificationFacts): NotificationValues {
   const { on, status, reason, job, failed, triggeredBy, ref, commit, durationMs, waitingFor, url } = facts;
   return {
     on,
@@ -58,7 +58,7 @@ const ENDS = {
   fixed: "succeeded again",
 } as const;
 
-function subjectOf({ on, pipeline, job, ref, durationMs, waitingFor }: NoticeFacts): string {
+function subjectOf({ on, pipeline, job, ref, durationMs, waitingFor }: NotificationFacts): string {
   const subject = job === "" ? pipeline : `${pipeline}: job ${job}`;
   const at = ref === "" ? "" : ` (${ref})`;
   if (on === "approval") return `${pipeline} asks for ${waitingFor}${at}`;
@@ -66,7 +66,7 @@ function subjectOf({ on, pipeline, job, ref, durationMs, waitingFor }: NoticeFac
   return `${subject} ${ENDS[on]}${at}`;
 }
 
-function textOf(facts: NoticeFacts): string {
+function textOf(facts: NotificationFacts): string {
   const { failed, failedCount, reason, triggeredBy, commit, durationMs, on, url, question, runId } = facts;
   const isEnd = on !== "approval" && on !== "waiting";
   const lines = [`${subjectOf(facts)}.`];

@@ -1,4 +1,4 @@
-/** What a notice needs to know of its run, read from the store. */
+/** What a notification needs to know of its run, read from the store. */
 import { type ApprovalState, gateName } from "../../../actors/approval/state.ts";
 import { jobFacts, newestCells, newestStep } from "../../../actors/job/facts.ts";
 import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts";
@@ -12,9 +12,9 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { type ActorReader, withActors } from "../../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import { loopShare } from "../loop-share.ts";
-import type { NoticeContext } from "./context.ts";
-import { type FailedJob, inWords } from "./notice-texts.ts";
-import { MAX_NOTICE_WORK } from "./render-notice.ts";
+import type { NotificationContext } from "./context.ts";
+import { type FailedJob, inWords } from "./notification-texts.ts";
+import { MAX_NOTIFICATION_WORK } from "./render-notification.ts";
 
 /** The failed jobs of a run with more jobs are counted and not named. */
 const NAMED_JOBS = 1_000;
@@ -31,7 +31,7 @@ export interface Scene {
 }
 
 /** Undefined for a run that is removed. */
-export async function sceneOf(context: NoticeContext, runId: RunId): Promise<Scene | undefined> {
+export async function sceneOf(context: NotificationContext, runId: RunId): Promise<Scene | undefined> {
   const { aggregates, plans, pipelines } = context.stores;
   const [head, plan] = await Promise.all([
     aggregates.loadHead(runId),
@@ -47,13 +47,13 @@ export async function sceneOf(context: NoticeContext, runId: RunId): Promise<Sce
 
 /** Evaluates what reads `jobs`, as of now. */
 export function withJobFacts<T>(
-  { stores }: NoticeContext,
+  { stores }: NotificationContext,
   { head, plan }: Scene,
   evaluate: (facts: Facts) => T,
 ): Promise<T> {
   return withActors(stores.aggregates, head.rootId, (state) =>
     withStepOutputs(stores.outputs, (outputs) => {
-      const work = new WorkBudget(MAX_NOTICE_WORK);
+      const work = new WorkBudget(MAX_NOTIFICATION_WORK);
       return evaluate(jobFacts(head.rootId, plan, { state, outputs, work }));
     }),
   );
@@ -65,7 +65,7 @@ export interface Failures {
 }
 
 /** The jobs of the run that have failed, with what failed in them. */
-export async function failuresOf({ stores }: NoticeContext, { head, plan }: Scene): Promise<Failures> {
+export async function failuresOf({ stores }: NotificationContext, { head, plan }: Scene): Promise<Failures> {
   const { rootId: runId } = head;
   const isNamed = plan.jobs.length <= NAMED_JOBS;
   return withActors(stores.aggregates, runId, async (state) => {
@@ -92,7 +92,11 @@ export interface JobView {
 }
 
 /** Undefined for a job that is not there. */
-export function jobOf({ stores }: NoticeContext, { head, plan }: Scene, jobId: JobRunId): Promise<JobView | undefined> {
+export function jobOf(
+  { stores }: NotificationContext,
+  { head, plan }: Scene,
+  jobId: JobRunId,
+): Promise<JobView | undefined> {
   return withActors(stores.aggregates, head.rootId, async (state) => {
     const job = state(jobId) as JobState | undefined;
     if (job === undefined) return undefined;
@@ -110,7 +114,7 @@ export function jobOf({ stores }: NoticeContext, { head, plan }: Scene, jobId: J
   });
 }
 
-export function runOf({ stores }: NoticeContext, { head }: Scene): Promise<{ status: string; reason: string }> {
+export function runOf({ stores }: NotificationContext, { head }: Scene): Promise<{ status: string; reason: string }> {
   return withActors(stores.aggregates, head.rootId, async (state) => {
     const run = state(head.rootId) as RunState | undefined;
     return run === undefined
@@ -121,7 +125,7 @@ export function runOf({ stores }: NoticeContext, { head }: Scene): Promise<{ sta
 
 /** The gate of an approval in words, and its question. */
 export function approvalOf(
-  { stores }: NoticeContext,
+  { stores }: NotificationContext,
   { head, plan }: Scene,
   id: string,
 ): Promise<{ readonly gate: string; readonly question: string } | undefined> {
@@ -135,7 +139,7 @@ export function approvalOf(
  * Whether the run that had ended last before this one, of the same pipeline and ref, had failed. Runs that were cancelled or
  * ended in part do not count.
  */
-export async function hadFailedBefore({ stores }: NoticeContext, { head }: Scene): Promise<boolean> {
+export async function hadFailedBefore({ stores }: NotificationContext, { head }: Scene): Promise<boolean> {
   const { summary, origin, rootId } = head;
   const { pipelineId, projectId, endedAt } = summary;
   if (endedAt === null) return false;

@@ -3,8 +3,7 @@ import type { Definition } from "../definition/definition.ts";
 import type { RawNotification } from "../definition/schema/pipeline.ts";
 import type { Path } from "../definition/text/source.ts";
 import { parseDuration } from "../domain/durations.ts";
-import type { NoticeMessage, PlannedNotice } from "../domain/notices.ts";
-import type { RunPlan } from "../domain/plan.ts";
+import type { NotificationMessage, PlannedNotification, RunPlan } from "../domain/plan.ts";
 import { type PartialScope, type Scope, toPartialScope, UNKNOWN } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { OPEN } from "../expressions/template.ts";
@@ -12,21 +11,25 @@ import { mapTexts } from "./map-texts.ts";
 import type { PlanBudget } from "./plan-budget.ts";
 
 /** `base` knows what is known of the run. Throws `WorkUsedUp`. */
-export function planNotices(definition: Definition, base: Scope, budget: PlanBudget): Pick<RunPlan, "notices"> {
-  const known = toPartialScope({ jobs: UNKNOWN, secrets: UNKNOWN, notice: UNKNOWN }, base);
-  const ofRun = definition.notify.map((raw, index) => planNotice(raw, null, ["notify", index]));
+export function planNotifications(
+  definition: Definition,
+  base: Scope,
+  budget: PlanBudget,
+): Pick<RunPlan, "notifications"> {
+  const known = toPartialScope({ jobs: UNKNOWN, secrets: UNKNOWN, notification: UNKNOWN }, base);
+  const ofRun = definition.notify.map((raw, index) => planNotification(raw, null, ["notify", index]));
   const ofJobs = definition.stages.flatMap(({ jobs }) =>
     jobs.flatMap(({ name, path, notify }) =>
-      notify.map((raw, index) => planNotice(raw, name, [...path, "notify", index])),
+      notify.map((raw, index) => planNotification(raw, name, [...path, "notify", index])),
     ),
   );
-  const notices = [...ofRun, ...ofJobs];
-  return notices.length === 0 ? {} : { notices };
+  const notifications = [...ofRun, ...ofJobs];
+  return notifications.length === 0 ? {} : { notifications };
 
-  function planNotice(raw: RawNotification, job: string | null, path: Path): PlannedNotice {
+  function planNotification(raw: RawNotification, job: string | null, path: Path): PlannedNotification {
     const { on, longerThan, webhook, slack, email } = raw;
     const channel = webhook !== undefined ? "webhook" : slack !== undefined ? "slack" : "email";
-    const written = (webhook ?? slack ?? email) as NoticeMessage;
+    const written = (webhook ?? slack ?? email) as NotificationMessage;
     return {
       job,
       on: [...new Set(on)],

@@ -1,5 +1,5 @@
-/** The receiver of notices: sends each by its channel. Secrets are read for each try, and kept nowhere. */
-import type { NoticeChannel, NoticeMessage } from "../../domain/notices.ts";
+/** The receiver of notifications: sends each by its channel. Secrets are read for each try, and kept nowhere. */
+import type { NotificationChannel, NotificationMessage } from "../../domain/plan.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
 import { NoAnswerError, type OutgoingRequest, type ReceivedAnswer, shownAddress } from "../../outgoing/requests.ts";
 import { UnreadableSecretError } from "../../secrets/sealing.ts";
@@ -8,16 +8,16 @@ import type { Receiver } from "../webhooks/receivers.ts";
 import { type Attempt, secretsOfAddress, tryToSend, UndeliverableError } from "../webhooks/sending.ts";
 import { CLOUD_EVENT, isGone, USER_AGENT } from "../webhooks/webhook-receiver.ts";
 import { signedHeaders } from "../webhooks/webhook-rules.ts";
-import type { NoticeContext } from "./context.ts";
-import { type NoticeRecord, recordOf } from "./notice-record.ts";
-import { escapeMarkup, oneLine, resolveSecrets } from "./render-notice.ts";
+import type { NotificationContext } from "./context.ts";
+import { type NotificationRecord, recordOf } from "./notification-record.ts";
+import { escapeMarkup, oneLine, resolveSecrets } from "./render-notification.ts";
 import { verdictOn } from "./standing-waits.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 /** What stands for an address, or a part of one, that a secret holds. */
 const HIDDEN = "***";
 
-export function noticeReceiver(context: NoticeContext, outgoing: Outgoing): Receiver {
+export function notificationReceiver(context: NotificationContext, outgoing: Outgoing): Receiver {
   return {
     ordered: false,
     refusal: null,
@@ -38,12 +38,16 @@ export function noticeReceiver(context: NoticeContext, outgoing: Outgoing): Rece
 }
 
 interface Opened {
-  readonly message: NoticeMessage;
+  readonly message: NotificationMessage;
   /** Values of the secrets that the message reads, by name. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-async function openMessage(context: NoticeContext, { projectId }: Delivery, record: NoticeRecord): Promise<Opened> {
+async function openMessage(
+  context: NotificationContext,
+  { projectId }: Delivery,
+  record: NotificationRecord,
+): Promise<Opened> {
   const { pipelineId, channel, message } = record;
   const names = [...record.secrets, ...(message.secret === undefined ? [] : [message.secret])];
   if (names.length === 0) return { message, secrets: {} };
@@ -56,8 +60,8 @@ async function openMessage(context: NoticeContext, { projectId }: Delivery, reco
 }
 
 async function readSecrets(
-  { secrets }: NoticeContext,
-  of: Parameters<NoticeContext["secrets"]["read"]>[0],
+  { secrets }: NotificationContext,
+  of: Parameters<NotificationContext["secrets"]["read"]>[0],
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   try {
@@ -75,8 +79,8 @@ interface Try {
 }
 
 function attemptOf(
-  record: NoticeRecord,
-  message: NoticeMessage,
+  record: NotificationRecord,
+  message: NotificationMessage,
   secrets: Opened["secrets"],
   { delivery, at, signal, outgoing }: Try,
 ): Attempt {
@@ -112,8 +116,8 @@ function attemptOf(
 }
 
 function requestOf(
-  { channel, event, problem, text }: NoticeRecord,
-  message: NoticeMessage,
+  { channel, event, problem, text }: NotificationRecord,
+  message: NotificationMessage,
   secrets: Opened["secrets"],
   deliveryId: string,
   at: number,
@@ -137,8 +141,12 @@ function withProblem(text: string, problem: string): string {
 }
 
 /** The address for people who may read the run. */
-export function shownTarget({ channel, message, late }: Pick<NoticeRecord, "channel" | "message" | "late">): string {
-  const kinds: Readonly<Record<NoticeChannel, string | undefined>> = {
+export function shownTarget({
+  channel,
+  message,
+  late,
+}: Pick<NotificationRecord, "channel" | "message" | "late">): string {
+  const kinds: Readonly<Record<NotificationChannel, string | undefined>> = {
     webhook: message.url,
     slack: message.url,
     email: message.to?.[0],

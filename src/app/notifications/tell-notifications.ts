@@ -1,111 +1,118 @@
 /**
- * Turns stored events of runs into the notices that the `notify` blocks of their plans ask for. A wait is owed from its
+ * Turns stored events of runs into the notifications that the `notify` blocks of their plans ask for. A wait is owed from its
  * beginning, for the time at which it has lasted long enough; whether it still lasts is looked up then.
  */
 import { hash } from "node:crypto";
 import { eventSubject, type RunEvent } from "../../domain/events.ts";
 import type { ProjectId, RunId, TenantId } from "../../domain/ids.ts";
-import type { NoticeMessage, NoticeReason, PlannedNotice } from "../../domain/notices.ts";
+import type { NotificationMessage, NotificationReason, PlannedNotification } from "../../domain/plan.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import type { PlanStore } from "../../stores/ports/plans.ts";
 import { loopShare } from "../loop-share.ts";
 import { RecentlyRead } from "../recently-read.ts";
 import { rfc3339 } from "../times.ts";
 import { deliveryIdOf } from "../webhooks/webhook-rules.ts";
-import type { NoticeContext } from "./context.ts";
-import { noticeLane, type NoticeRecord } from "./notice-record.ts";
-import { noticeContextOf, type NoticeFacts } from "./notice-texts.ts";
+import type { NotificationContext } from "./context.ts";
+import { notificationLane, type NotificationRecord } from "./notification-record.ts";
+import { notificationValuesOf, type NotificationFacts } from "./notification-texts.ts";
 import { isAbout, type Occasion, occasionsOf, reasonToSend, waitKey } from "./occasions.ts";
-import { renderNotice } from "./render-notice.ts";
+import { renderNotification } from "./render-notification.ts";
 import { approvalOf, failuresOf, hadFailedBefore, jobOf, runOf, type Scene, sceneOf, withJobFacts } from "./scene.ts";
 
 const REMEMBERED_RUNS = 500;
 
-/** What plans say of notices. By store, so that each node of a test has its own. */
-const memories = new WeakMap<PlanStore, RecentlyRead<readonly PlannedNotice[]>>();
+/** What plans say of notifications. By store, so that each node of a test has its own. */
+const memories = new WeakMap<PlanStore, RecentlyRead<readonly PlannedNotification[]>>();
 
 export interface Place {
   readonly tenantId: TenantId;
   readonly projectId: ProjectId;
 }
 
-/** The deliveries of the notices that these events of one run ask for. */
-export async function noticesOf(
-  context: NoticeContext,
+/** The deliveries of the notifications that these events of one run ask for. */
+export async function notificationsOf(
+  context: NotificationContext,
   { runId }: Pick<UntoldRun, "runId">,
   events: readonly RunEvent[],
   place: Place,
 ): Promise<readonly Delivery[]> {
   const found = events.flatMap(occasionsOf);
   if (found.length === 0) return [];
-  const notices = await plannedNotices(context, runId);
-  const occasions = found.filter((occasion) => notices.some((one) => reasonToSend(one, occasion, true) !== undefined));
+  const notifications = await plannedNotifications(context, runId);
+  const occasions = found.filter((occasion) =>
+    notifications.some((one) => reasonToSend(one, occasion, true) !== undefined),
+  );
   const scene = occasions.length === 0 ? undefined : await sceneOf(context, runId);
   if (scene === undefined) return [];
   const owed: Delivery[] = [];
   for (const occasion of occasions) {
-    for (const wanted of await wantedFor(context, scene, occasion, notices)) {
+    for (const wanted of await wantedFor(context, scene, occasion, notifications)) {
       owed.push(...(await deliveriesFor(context, scene, occasion, wanted, place)));
     }
   }
   return owed;
 }
 
-function plannedNotices({ stores: { plans } }: NoticeContext, runId: RunId): Promise<readonly PlannedNotice[]> {
-  const load = async (id: string): Promise<readonly PlannedNotice[]> =>
-    (await plans.loadPlanInPieces(id as RunId, () => loopShare.enter()))?.notices ?? [];
+function plannedNotifications(
+  { stores: { plans } }: NotificationContext,
+  runId: RunId,
+): Promise<readonly PlannedNotification[]> {
+  const load = async (id: string): Promise<readonly PlannedNotification[]> =>
+    (await plans.loadPlanInPieces(id as RunId, () => loopShare.enter()))?.notifications ?? [];
   const memory = memories.get(plans) ?? new RecentlyRead(REMEMBERED_RUNS, load);
   memories.set(plans, memory);
   return memory.read(runId);
 }
 
 interface Wanted {
-  readonly notice: PlannedNotice;
-  /** The position of the notice in the plan. */
+  readonly notification: PlannedNotification;
+  /** The position of the notification in the plan. */
   readonly entry: number;
-  readonly on: NoticeReason;
+  readonly on: NotificationReason;
 }
 
 async function wantedFor(
-  context: NoticeContext,
+  context: NotificationContext,
   scene: Scene,
   occasion: Occasion,
-  notices: readonly PlannedNotice[],
+  notifications: readonly PlannedNotification[],
 ): Promise<readonly Wanted[]> {
-  const about = [...notices.entries()].filter(([, notice]) => isAbout(notice, occasion, scene.plan));
+  const about = [...notifications.entries()].filter(([, notification]) => isAbout(notification, occasion, scene.plan));
   const mayBeFixed = occasion.about === "run" && occasion.reason === "success";
   const isFixed =
     mayBeFixed && about.some(([, { on }]) => on.includes("fixed")) && (await hadFailedBefore(context, scene));
-  return about.flatMap(([entry, notice]) => {
-    const on = reasonToSend(notice, occasion, isFixed);
-    return on === undefined ? [] : [{ notice, entry, on }];
+  return about.flatMap(([entry, notification]) => {
+    const on = reasonToSend(notification, occasion, isFixed);
+    return on === undefined ? [] : [{ notification, entry, on }];
   });
 }
 
 async function deliveriesFor(
-  context: NoticeContext,
+  context: NotificationContext,
   scene: Scene,
   occasion: Occasion,
-  { notice, entry, on }: Wanted,
+  { notification, entry, on }: Wanted,
   place: Place,
 ): Promise<readonly Delivery[]> {
-  const found = await factsOf(context, scene, occasion, on, notice.longerThanMs ?? 0);
+  const found = await factsOf(context, scene, occasion, on, notification.longerThanMs ?? 0);
   if (found === undefined) return [];
   const { facts, attempt } = found;
   const { event } = occasion;
   const what = occasion.about === "wait" ? waitKey(occasion.wait, scene.plan, attempt) : String(event.number);
-  const shown = noticeContextOf(facts);
+  const shown = notificationValuesOf(facts);
   const now = context.clock.now();
   const isWait = occasion.about === "wait";
-  const dueAt = isWait ? Math.max(now, event.timeMs + notice.longerThanMs!) : now;
-  const wait = isWait ? { wait: occasion.wait, since: event.timeMs, longerThanMs: notice.longerThanMs! } : null;
+  const dueAt = isWait ? Math.max(now, event.timeMs + notification.longerThanMs!) : now;
+  const wait = isWait ? { wait: occasion.wait, since: event.timeMs, longerThanMs: notification.longerThanMs! } : null;
   const owed: Delivery[] = [];
-  for (const message of messagesOf(notice)) {
-    const rendered = await withJobFacts(context, scene, (jobs) => renderNotice({ ...notice, message }, shown, jobs));
-    const lane = noticeLane(place.projectId, addressOf(notice, rendered.message));
-    const record: NoticeRecord = {
+  for (const message of messagesOf(notification)) {
+    const rendered = await withJobFacts(context, scene, (jobs) =>
+      renderNotification({ ...notification, message }, shown, jobs),
+    );
+    const lane = notificationLane(place.projectId, addressOf(notification, rendered.message));
+    const record: NotificationRecord = {
       on,
-      channel: notice.channel,
+      channel: notification.channel,
       job: facts.job === "" ? null : facts.job,
       pipelineId: scene.plan.pipelineId,
       ...rendered,
@@ -120,7 +127,7 @@ async function deliveriesFor(
       ...place,
       runId: event.runId,
       number: event.number,
-      type: noticeType(context, on),
+      type: notificationType(context, on),
       body: JSON.stringify(record),
       state: "owed",
       createdAt: now,
@@ -135,33 +142,33 @@ async function deliveriesFor(
 }
 
 /** One for each address of an e-mail. */
-function messagesOf({ message }: PlannedNotice): readonly NoticeMessage[] {
+function messagesOf({ message }: PlannedNotification): readonly NotificationMessage[] {
   return message.to === undefined ? [message] : message.to.map((address) => ({ ...message, to: [address] }));
 }
 
 /** What deliveries must not wait for each other by. It holds no address, and a secret that is not known yet has a name only. */
-function addressOf({ channel }: PlannedNotice, { url, to }: NoticeMessage): string {
+function addressOf({ channel }: PlannedNotification, { url, to }: NotificationMessage): string {
   return `${channel}-${hash("sha256", JSON.stringify([url, to]), "hex").slice(0, 16)}`;
 }
 
 interface Found {
-  readonly facts: NoticeFacts;
+  readonly facts: NotificationFacts;
   /** Of the job; 1 for the run. */
   readonly attempt: number;
 }
 
 /** Undefined when there is nothing to tell: of a job that is tried again, or is represented by its cells. */
 async function factsOf(
-  context: NoticeContext,
+  context: NotificationContext,
   scene: Scene,
   occasion: Occasion,
-  on: NoticeReason,
+  on: NotificationReason,
   longerThanMs: number,
 ): Promise<Found | undefined> {
   const { head, pipeline, url } = scene;
   const { event } = occasion;
   const { startedAt, createdAt } = head.summary;
-  const base: NoticeFacts = {
+  const base: NotificationFacts = {
     on,
     runId: event.runId,
     pipeline,
@@ -218,19 +225,19 @@ async function factsOf(
   }
 }
 
-function noticeType({ eventNamespace }: NoticeContext, on: NoticeReason): string {
-  return `${eventNamespace}.notice.${on}`;
+function notificationType({ eventNamespace }: NotificationContext, on: NotificationReason): string {
+  return `${eventNamespace}.notification.${on}`;
 }
 
 /** Source: CloudEvents 1.0, its JSON format. */
-function cloudEvent(context: NoticeContext, event: RunEvent, facts: NoticeFacts, place: Place): object {
+function cloudEvent(context: NotificationContext, event: RunEvent, facts: NotificationFacts, place: Place): object {
   const { runId, pipelineId, number, timeMs, jobId } = event;
   const time = rfc3339(timeMs);
   return {
     specversion: "1.0",
     id: `${runId}/${number}/${facts.on}`,
     source: context.publicUrl ?? "millrace",
-    type: noticeType(context, facts.on),
+    type: notificationType(context, facts.on),
     subject: eventSubject(event),
     time,
     datacontenttype: "application/json",
@@ -242,7 +249,7 @@ function cloudEvent(context: NoticeContext, event: RunEvent, facts: NoticeFacts,
       number,
       time,
       pipeline: facts.pipeline,
-      ...noticeContextOf(facts),
+      ...notificationValuesOf(facts),
     },
   };
 }
