@@ -1,9 +1,22 @@
 /** The command line of the benchmark. */
 import { parseArgs } from "node:util";
 
-/** The workloads of system.ts, and W6 to W15, which only millrace can do. */
+/** The workloads of system.ts, and W6 to W16, which only millrace can do. */
 const OF_ALL_SYSTEMS = ["W1", "W2", "W3", "W4", "W5"] as const;
-export const WORKLOADS = [...OF_ALL_SYSTEMS, "W6", "W7", "W8", "W9", "W10", "W11", "W12", "W13", "W14", "W15"] as const;
+export const WORKLOADS = [
+  ...OF_ALL_SYSTEMS,
+  "W6",
+  "W7",
+  "W8",
+  "W9",
+  "W10",
+  "W11",
+  "W12",
+  "W13",
+  "W14",
+  "W15",
+  "W16",
+] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface BenchSettings {
@@ -55,6 +68,7 @@ Workloads:
   W11 the longest turn of runs at limits    W12 CPU when idle, with 10,000 pipelines
   W13 32 workers: idle, killed, replaced
   W14 2,000 agents and 20,000 queued jobs   W15 reading a run of 5,000 jobs
+  W16 1,000 viewers of a log, 200 live logs
 `;
 
 /** Null for `--help`. Throws an error that says what is wrong with the arguments. */

@@ -18,6 +18,7 @@ import { Runs } from "./millrace/runs.ts";
 import { measureTurns } from "./millrace/turns.ts";
 import { comparableWorkloads } from "./millrace/workloads.ts";
 import { startRestate } from "./peers/restate/start.ts";
+import { measureViewers } from "./viewers/viewers.ts";
 import { measureWorkers, workersOf } from "./workers/workers.ts";
 import type { Contestant } from "./rounds.ts";
 import type { Figure } from "./system.ts";
@@ -62,6 +63,7 @@ export function contestantsOf(
           },
         ]),
     { ...SQLITE, workloads: ["W15"], start: (place) => standalone("W15", () => measureLargeRun(place)) },
+    { ...SQLITE, workloads: ["W16"], start: (place) => standalone("W16", () => measureViewers(place)) },
     { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
     { system: "millrace", store: "none", workloads: ["W11"], start: () => standalone("W11", measureTurns) },
     { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(node, () => ({})) },

@@ -1,6 +1,6 @@
 /** The interface of a measured system. Each system does the same work in its own processes. */
 
-/** The workloads that all systems can do; millrace also has W6 to W15. */
+/** The workloads that all systems can do; millrace also has W6 to W16. */
 export type WorkloadName = "W1" | "W2" | "W3" | "W4" | "W5";
 
 export interface Figure {

@@ -1,4 +1,5 @@
 /** Content that is stored and sent in pieces: artifacts, which are files of a workspace, and uploads of users. */
+import type { UploadId } from "./ids.ts";
 import { PLAIN_TEXT } from "./names.ts";
 
 export const IF_MISSING = ["error", "warn", "ignore"] as const;
@@ -122,6 +123,18 @@ export interface UploadRules {
   readonly unfinishedMs: number;
 }
 
+/** An upload that a trigger gives to a run, as it was then. The content of an upload never changes. */
+export interface GivenUpload {
+  readonly uploadId: UploadId;
+  /** The name of the file, without a path. */
+  readonly name: string;
+  readonly size: number;
+  /** Digest of the content, hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Uploads that one trigger gives to its run. */
+export const MAX_GIVEN_UPLOADS = 16;
 /** Uploads of a project, complete or not. */
 export const MAX_UPLOADS = 10_000;
 /** The longest name of a file that common file systems take. */

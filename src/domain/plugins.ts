@@ -82,7 +82,7 @@ export interface ArgsProblem {
   readonly message: string;
 }
 
-const BUILTINS: readonly string[] = ["shell", "checkout", "artifact", "cache", "http"];
+const BUILTINS: readonly string[] = ["shell", "checkout", "artifact", "upload", "cache", "http"];
 
 /**
  * Names that may be no part of a plugin's path, as the source of a regular expression: those that every object of

@@ -1,4 +1,4 @@
-/** gateway.v1: log lines and events that agents send; artifacts, caches and plugins have files of their own. */
+/** gateway.v1: log lines and events that agents send; artifacts, uploads, caches and plugins have files of their own. */
 import { z } from "zod";
 import {
   type AgentEvent as EventMessage,
@@ -24,6 +24,7 @@ import { artifactCalls } from "./artifact-calls.ts";
 import { cacheCalls } from "./cache-calls.ts";
 import { type Duplex, duplex, type StreamContext } from "./calls.ts";
 import { pluginCalls } from "./plugin-calls.ts";
+import { uploadCalls } from "./upload-calls.ts";
 
 /** The fields of a batch that are checked here; `LogIngest` checks its lines. */
 const batchOwner = z.object({
@@ -44,6 +45,7 @@ export function gatewayService(context: StreamContext): GatewayServer {
     pushLogs: duplex(context, (call) => pushLogs(context, limits, call)),
     pushEvents: duplex(context, (call) => pushEvents(context, call)),
     ...artifactCalls(context),
+    ...uploadCalls(context),
     ...pluginCalls(context),
     ...cacheCalls(context),
   };

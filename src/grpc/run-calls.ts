@@ -40,11 +40,12 @@ type RunCalls = Pick<
 export function runCalls(context: AppContext): RunCalls {
   return {
     triggerPipeline: unary(context, async (request, { caller }) => {
-      const { variables, triggeredBy, requestId } = request;
+      const { variables, triggeredBy, requestId, uploads } = request;
       const body = parseMessage(triggerBody, {
         variables,
         triggeredBy: nonEmpty(triggeredBy),
         requestId: nonEmpty(requestId),
+        ...(Object.keys(uploads).length > 0 && { uploads }),
       });
       const { runId } = await triggerRun(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
       return { runId };

@@ -107,6 +107,8 @@ export interface RouteFacts {
   readonly answer: Shape;
   /** The media type of an answer that is no JSON. */
   readonly answerType: string | null;
+  /** The media type of the answer that goes on, for callers who accept that one rather than JSON. */
+  readonly streamType: string | null;
   /** The shapes of answers in no envelope, by status, of a route that writes its answer by itself. */
   readonly plainAnswers: Readonly<Record<number, z.ZodType>>;
   /** The statuses of a success. */
@@ -162,7 +164,11 @@ interface Changing<D> {
 
 type Handling<C, K, A extends Shape> =
   /** Answers what it resolves to as `detail`. */
-  | { readonly handle: (context: C, call: K) => Promise<Detail<A>> | Detail<A> }
+  | {
+      readonly handle: (context: C, call: K) => Promise<Detail<A>> | Detail<A>;
+      /** Writes the answer by itself for callers who would rather have this media type. */
+      readonly streamed?: { readonly type: string; readonly send: (context: C, call: K) => Promise<void> };
+    }
   /** Answers the JSON that it makes. `over` fires when the caller has taken it or is gone. */
   | { readonly encode: (context: C, call: K, over: AbortSignal) => Promise<Buffer> }
   /** Writes the answer, of the given media type, by itself. */
@@ -211,6 +217,7 @@ export function routesFor<C extends WithClock>(tag: string) {
       bodyType,
       answer,
       answerType: "send" in declared ? declared.answerType : null,
+      streamType: ("handle" in declared ? declared.streamed?.type : undefined) ?? null,
       plainAnswers: ("send" in declared ? declared.plainAnswers : undefined) ?? {},
       statuses: declared.statuses ?? (tagged !== undefined && method === "GET" ? [200, 304] : [200]),
       // An open route has no caller yet: its use case records whom the call proves.
@@ -222,8 +229,11 @@ export function routesFor<C extends WithClock>(tag: string) {
       isOpen,
       serve(context) {
         if ("handle" in declared) {
-          const { handle } = declared;
+          const { handle, streamed } = declared;
           return async (ctx) => {
+            if (streamed !== undefined && ctx.accepts(JSON_TYPE, streamed.type) === streamed.type) {
+              return streamed.send(context, await callOf(ctx));
+            }
             const detail = await handle(context, await callOf(ctx));
             ctx.body = successEnvelope(detail, context.clock.now());
             if (tagged !== undefined) sendTag(ctx, tagOf(detail, tagged(detail)));
@@ -261,12 +271,12 @@ export function addRoutes<C>(
   { isOpenToAll = false, recorder }: { readonly isOpenToAll?: boolean; readonly recorder?: Recorder } = {},
 ): void {
   for (const route of routes) {
-    const { method, path, serve, answerType, isRecorded } = route;
+    const { method, path, serve, answerType, streamType, isRecorded } = route;
     const add = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
     const handler = isRecorded && recorder !== undefined ? recorder(route, serve(context)) : serve(context);
-    const type = answerType ?? JSON_TYPE;
+    const types = [answerType ?? JSON_TYPE, ...(streamType === null ? [] : [streamType])];
     router[add[method]](path, (ctx) => {
-      if (!isOpenToAll) requireAccepted(ctx, type);
+      if (!isOpenToAll) requireAccepted(ctx, types);
       return handler(ctx);
     });
   }
@@ -292,14 +302,14 @@ function withKey(body: { readonly requestId?: string }, requestId: string): obje
   });
 }
 
-/** Throws `not_acceptable` when the caller accepts no answer of the type. An error is JSON whatever the caller accepts. */
-function requireAccepted(ctx: RouteContext, type: string): void {
+/** Throws `not_acceptable` when the caller accepts none of the types. An error is JSON whatever the caller accepts. */
+function requireAccepted(ctx: RouteContext, types: readonly string[]): void {
   const accept = ctx.get("accept");
-  if (accept === "" || accept.includes("*/*") || accept.includes(type)) return;
-  if (ctx.accepts(type) !== false) return;
+  if (accept === "" || accept.includes("*/*") || types.some((type) => accept.includes(type))) return;
+  if (ctx.accepts(...types) !== false) return;
   throw new MillraceError(
     "not_acceptable",
-    `the answer is ${type}, which the header Accept (${accept}) does not allow`,
+    `the answer is ${types.join(" or ")}, which the header Accept (${accept}) does not allow`,
   );
 }
 

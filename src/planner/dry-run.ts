@@ -7,7 +7,7 @@ import { findTooLarge } from "./definition-size.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
-import { type PlanContexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
+import { keptTexts, type PlanContexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planPermissions } from "./plan-permissions.ts";
 import { pinPlugins } from "./plan-plugins.ts";
 import type { PlanRefusal } from "./plan-run.ts";
@@ -112,10 +112,7 @@ function planWith(
     });
   }
   const limit = input.snapshotBytes ?? null;
-  const large =
-    limit === null
-      ? undefined
-      : findTooLarge(definition, cells, [...input.variables, ...(input.inherited ?? [])], limit, budget);
+  const large = limit === null ? undefined : findTooLarge(definition, cells, keptTexts(input), limit, budget);
   if (large !== undefined) resolver.refuse("snapshot-limit", large.path, large.message);
   const { problems, warnings } = resolver;
   if (problems.length > 0) return { ok: false, fault: "definition", problems };

@@ -1,4 +1,5 @@
 /** The contexts that expressions read and that are known when a run is planned. */
+import type { GivenUpload } from "../domain/artifacts.ts";
 import type { DefinedJob, Definition } from "../definition/definition.ts";
 import { applyInputs } from "../definition/inputs.ts";
 import { toPointer } from "../domain/json-pointer.ts";
@@ -13,8 +14,10 @@ import type { Json } from "../expressions/context-data.ts";
 export interface TriggerContext {
   readonly kind: "manual" | "cron" | "event";
   readonly ref: string;
-  /** The data of the trigger. Expressions read its fields as fields of `trigger`, besides `kind`, `ref` and `payload`. */
+  /** The data of the trigger. Expressions read its fields as fields of `trigger`, besides `kind`, `ref`, `payload` and `uploads`. */
   readonly payload: Readonly<Record<string, Json>>;
+  /** The uploads that the trigger gives, by name; absent without any. */
+  readonly uploads?: Pairs<GivenUpload>;
 }
 
 /** What a plan or a dry run is made of. */
@@ -52,7 +55,15 @@ export function planContexts(subject: Subject): PlanContexts {
   const { values, problems } = applyInputs(definition.inputs, given);
   return {
     contexts: {
-      trigger: { ...trigger.payload, payload: trigger.payload, kind: trigger.kind, ref: trigger.ref },
+      trigger: {
+        ...trigger.payload,
+        payload: trigger.payload,
+        kind: trigger.kind,
+        ref: trigger.ref,
+        ...(trigger.uploads && {
+          uploads: Object.fromEntries(trigger.uploads.map(([name, one]) => [name, { ...one }])),
+        }),
+      },
       variables: Object.fromEntries([...inherited, ...definition.variables, ...variables, ...values]),
       pipeline: { id: subject.pipelineId, name: subject.pipelineName },
       project: { id: subject.projectId },
@@ -61,6 +72,11 @@ export function planContexts(subject: Subject): PlanContexts {
       .filter(({ isMissing }) => !isMissing || trigger.kind === "manual")
       .map(({ name, message }) => ({ code: "invalid-input", pointer: toPointer(["variables", name]), message })),
   };
+}
+
+/** The texts of the trigger that the snapshot of a run keeps, by their names. */
+export function keptTexts({ variables, inherited = [], trigger: { uploads = [] } }: Subject): Pairs<string> {
+  return [...variables, ...inherited, ...uploads.map(([name, one]) => [name, JSON.stringify(one)] as const)];
 }
 
 /** The selector of a planned job: the one that its definition has, under the demand of its project. */

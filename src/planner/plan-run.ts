@@ -16,7 +16,7 @@ import { tooLarge } from "./definition-size.ts";
 import { linkCells } from "./link-cells.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
-import { planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
+import { keptTexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
 import { planNotifications } from "./plan-notifications.ts";
 import { planPermissions } from "./plan-permissions.ts";
@@ -121,7 +121,7 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
     resolver.refuse("plan-limit", [], message);
   }
   const limit = input.snapshotBytes ?? null;
-  const bytes = limit === null ? 0 : snapshotBytesOf(plan, [...input.variables, ...(input.inherited ?? [])]);
+  const bytes = limit === null ? 0 : snapshotBytesOf(plan, keptTexts(input));
   const late = planned.filter((job) => job.cells !== null).length;
   if (limit !== null && bytes > limit) {
     const { path, message } = tooLarge(bytes, limit, cells);

@@ -9,7 +9,6 @@ import { OpenSessions, type Proof } from "../app/identity/sessions.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { AppContext } from "../app/context.ts";
 import type { Followers } from "../app/following/followers.ts";
-import { LogPages } from "../app/following/log-pages.ts";
 import { type OutgoingBounds, OutgoingBudget } from "../app/outgoing-budget.ts";
 import { StepRunFinder } from "../app/step-runs.ts";
 import { registerOne } from "../telemetry/register.ts";
@@ -55,7 +54,6 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
   const { limits } = followers;
   const shared = {
     followers,
-    pages: new LogPages(context),
     frames: new LogFrames(),
     steps: new StepRunFinder(context),
     budget: new OutgoingBudget(context.clock, options.outgoing),

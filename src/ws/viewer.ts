@@ -8,7 +8,6 @@ import { followStepStatus, type StepStatusUpdate } from "../app/following/step-s
 import { statusEvent } from "../app/following/cloud-event.ts";
 import { SUBSCRIPTIONS_OF_CONNECTION } from "../app/following/follower-limits.ts";
 import type { Followers } from "../app/following/followers.ts";
-import type { LogPages } from "../app/following/log-pages.ts";
 import type { LocatedStepRun, StepRunFinder } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { OutgoingBudget } from "../app/outgoing-budget.ts";
@@ -30,7 +29,6 @@ const MAX_WAITING_REQUESTS = 16;
 /** What the viewers of one process share: what one of them has read or rendered serves the others too. */
 export interface SharedParts {
   readonly followers: Followers;
-  readonly pages: LogPages;
   readonly frames: LogFrames;
   readonly steps: StepRunFinder;
   readonly budget: OutgoingBudget;
@@ -147,8 +145,8 @@ export class Viewer {
     const { uses, logOf } = located;
     const { stepRunId } = message.name;
     this.#sender.send({ ...echo, type: "subscribed", data: null });
-    const { pages, frames } = this.#shared;
-    const request = { stepRunId: logOf, fromLine: message.fromLine, pages, abort };
+    const { followers, frames } = this.#shared;
+    const request = { stepRunId: logOf, fromLine: message.fromLine, pages: followers.logPages, abort };
     for await (const update of followLog(this.#context, request)) {
       if (abort.aborted) return;
       if (update.type === "historyDone") {

@@ -47,6 +47,8 @@ export class TestGateway {
   storesLogs = true;
   /** Handles an upload. By default the gateway does not implement it. */
   onPushArtifact: GatewayServer["pushArtifact"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
+  /** Handles a download of an upload. By default the gateway does not implement it. */
+  onPullUpload: GatewayServer["pullUpload"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   /** Handle a cache. By default the gateway does not implement it. */
   onPullCache: GatewayServer["pullCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   onPushCache: GatewayServer["pushCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
@@ -95,6 +97,7 @@ export class TestGateway {
       pushEvents: (stream) => void stream.end(),
       pushArtifact: (stream) => this.onPushArtifact(stream),
       pullArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
+      pullUpload: (stream) => this.onPullUpload(stream),
       pullPlugin: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
       pullCache: (stream) => this.onPullCache(stream),
       pushCache: (stream) => this.onPushCache(stream),

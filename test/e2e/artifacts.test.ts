@@ -2,7 +2,7 @@
  * Artifacts in a real installation: one agent stores them, another fetches them, users read them over HTTP, and nodes
  * and agents die.
  */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -200,6 +200,60 @@ describe("an artifact", function () {
       'away: failed: no job of this run has kept an artifact "x", or it has expired',
     ]);
     expect((await listOf(runId)).map(({ name }: { name: string }) => name)).to.deep.equal(["failing"]);
+  });
+
+  it("has a counterpart that users send, which continues after the node is killed, and which steps of a run fetch", async () => {
+    const content = randomBytes(6 * MB);
+    const sum = createHash("sha256").update(content).digest("hex");
+    const at = "/projects/default/uploads";
+    const begun = await installation.call("POST", at, { name: "firmware.bin", size: content.length, sha256: sum });
+    const { uploadId } = begun.body.detail;
+    const offset = async (): Promise<number> =>
+      (await installation.call("GET", `${at}/${uploadId}`)).body.detail.offset;
+    const send = (from: number, body: Buffer | ReadableStream) =>
+      fetch(`http://${installation.node.http}/api/v1${at}/${uploadId}/content`, {
+        method: "PATCH",
+        headers: {
+          authorization: `Bearer ${installation.adminToken}`,
+          "content-type": "application/offset+octet-stream",
+          "upload-offset": `${from}`,
+        },
+        body,
+        duplex: "half",
+      });
+    // A body that never ends, so that the node is killed before it has all.
+    const half = new ReadableStream({ start: (to) => to.enqueue(content.subarray(0, 3 * MB)) });
+    const cut = send(0, half).catch((error: Error) => error);
+    const before = await until("half of the content", async () => (await offset()) > 2.5 * MB && (await offset()));
+    installation.node.kill("SIGKILL");
+    await installation.node.exited;
+    expect(await cut).to.be.an("error");
+    await installation.serve(dataDir, { MILLRACE_ARTIFACT_RETENTION: "1h" });
+    const from = await offset();
+    expect(from)
+      .to.be.at.least(before as number)
+      .and.at.most(3 * MB);
+    const { detail } = (await (await send(from, content.subarray(from))).json()) as { detail: object };
+    expect(detail).to.include({ status: "stored", sha256: sum });
+
+    const pipelineId = await installation.pipeline("flash", [
+      {
+        name: "flash",
+        steps: [
+          { uses: "upload", args: { name: "FIRMWARE", path: "images" } },
+          say('echo "$SUM  images/firmware.bin" | sha256sum --check', {
+            env: { SUM: "${{ trigger.uploads.FIRMWARE.sha256 }}" },
+          }),
+        ],
+      },
+    ]);
+    const uploads = { FIRMWARE: uploadId };
+    const { runId } = (await installation.call("POST", `/pipelines/${pipelineId}/trigger`, { uploads })).body.detail;
+    const run = await ended(runId);
+    expect(run.status, JSON.stringify(run.jobs)).to.equal("success");
+    expect(run.uploads.FIRMWARE).to.deep.equal({ uploadId, name: "firmware.bin", size: content.length, sha256: sum });
+    const again = await installation.call("POST", `/pipelines/${pipelineId}/runs/${runId}/rerun`, { scope: "all" });
+    expect((await ended(again.body.detail.runId)).status).to.equal("success");
   });
 
   it("does not delay the end of a run that is stopped during the upload", async () => {

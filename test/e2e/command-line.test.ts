@@ -113,6 +113,33 @@ describe("the command line for a server", function () {
     expect(sessions.body.detail.list, "the browser's session of the link has ended").to.have.length(1);
   });
 
+  it("sends files and gives them to the run that it triggers, once for all repeats", async () => {
+    const steps = [
+      { uses: "upload", args: { name: "NOTE", as: "note" } },
+      { name: "say", uses: "shell", args: { script: "cat note" } },
+    ];
+    await json(["pipelines", "create", "noted"]);
+    await json(
+      ["pipelines", "save", "noted", "-", "--format", "json"],
+      JSON.stringify({ jobs: [{ name: "j", steps }] }),
+    );
+    const file = join(world.folder, "note.txt");
+    await writeFile(file, "a note\n");
+    const wrong = await run(["trigger", "noted", "--upload", `a-b=${file}`]);
+    expect([wrong.code, wrong.stderr]).to.deep.equal([
+      2,
+      `error: --upload a-b=${file}: must be NAME=FILE or NAME=ID of an upload\n`,
+    ]);
+    const first = ["trigger", "noted", "--upload", `NOTE=${file}`, "--request-id", "note-1"];
+    const { runId } = await json(first);
+    expect((await json(first)).runId).to.equal(runId);
+    const [upload, ...others] = await json(["uploads"]);
+    expect(others).to.deep.equal([]);
+    const shown = await run(["trigger", "noted", "--upload", `NOTE=${upload.uploadId}`, "--watch", "--logs"]);
+    expect(shown.code, shown.stderr).to.equal(0);
+    expect(shown.stdout).to.contain("default/j/say | a note");
+  });
+
   it("triggers and watches runs, and exits as they end", async () => {
     await pipeline("broken", "echo to the log; exit 3");
     const good = await run(["trigger", "hello", "--watch", "--logs"]);

@@ -9,7 +9,7 @@ import type { GrantedStep, Offer } from "../../src/domain/effects.ts";
 import { type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
-import type { Aggregate, StoredActor } from "../../src/stores/ports/aggregates.ts";
+import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, type JobSketch, planOf } from "../support/plans.ts";
 
@@ -31,6 +31,7 @@ export class StoredRun {
     stores: Stores,
     jobs: readonly JobSketch[] = [{}],
     spec: Partial<JobSpec> = {},
+    ofTrigger: Pick<RunOrigin, "uploads"> = {},
   ): Promise<StoredRun> {
     const runId = newId("run");
     const plan = planOf([jobs]);
@@ -44,6 +45,7 @@ export class StoredRun {
       attempt: 1,
       retryOf: null,
       firstRunId: null,
+      ...ofTrigger,
     } as const;
     const aggregate = createRunAggregate({ runId, shard: 0, plan, origin, now: Date.now() });
     await stores.plans.put(

@@ -280,4 +280,54 @@ describe("uploads over HTTP", () => {
     expect(await left()).to.deep.equal([false, false, false]);
     expect(await stores.blobs.read(used, 0, 10)).to.have.length(0);
   });
+
+  it("are given to a run by its trigger, which tells every one that cannot be", async () => {
+    const { stores } = edge.context;
+    const { detail: sent } = (await sendForm("firmware.bin", PNG)).body;
+    const { detail: other } = (await edge.call("POST", "/api/v1/projects", { body: { name: "other" } })).body;
+    const elsewhere = await edge.call("POST", at("", other.projectId), { body: { name: "a", size: 0 } });
+    const { pipelineId } = (await edge.call("POST", "/api/v1/pipelines", { body: { name: "p" } })).body.detail;
+    const env = { OF: "${{ trigger.uploads.FIRMWARE.name }}" };
+    const spec = { jobs: [{ name: "j", steps: [{ uses: "upload", env, args: { name: "FIRMWARE" } }] }] };
+    const saved = await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, { body: { spec } });
+    expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+    const trigger = (uploads: object, requestId?: string) =>
+      edge.call("POST", `/api/v1/pipelines/${pipelineId}/trigger`, { body: { uploads, requestId } });
+
+    const wrong = await trigger({
+      A: await begin(3),
+      B: newId("upl"),
+      C: elsewhere.body.detail.uploadId,
+      OK: sent.uploadId,
+    });
+    expect([wrong.status, wrong.body.reason]).to.deep.equal([400, "malformed_request"]);
+    expect(
+      wrong.body.errors.map(({ code, pointer }: { code: string; pointer: string }) => [code, pointer]),
+    ).to.deep.equal([
+      ["incomplete", "/uploads/A"],
+      ["not_found", "/uploads/B"],
+      ["not_found", "/uploads/C"],
+    ]);
+    const named = await trigger({ "a-b": sent.uploadId, "1": sent.uploadId });
+    expect(named.body.errors).to.have.length(2);
+    const many = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`A${n}`, sent.uploadId]));
+    expect((await trigger(many)).body.errMsg).to.include("at most 16 uploads");
+
+    edge.skewMs = 60_000;
+    const { runId } = (await trigger({ FIRMWARE: sent.uploadId }, "once")).body.detail;
+    expect((await trigger({ FIRMWARE: sent.uploadId }, "once")).body.detail.runId).to.equal(runId);
+    expect((await trigger({}, "once")).body.reason).to.equal("request_id_reused");
+    const run = (await edge.call("GET", `/api/v1/pipelines/${pipelineId}/runs/${runId}`)).body.detail;
+    const { uploadId, name, size } = sent;
+    expect(run.uploads).to.deep.equal({ FIRMWARE: { uploadId, name, size, sha256: sha256(PNG) } });
+    expect((await stores.plans.loadJob(runId, 0))!.steps[0]!.env).to.deep.equal([["OF", "firmware.bin"]]);
+    expect((await stores.uploads.usesOf(uploadId, 10)).map((use) => use.runId)).to.deep.equal([runId]);
+    const record = (await stores.uploads.find(uploadId))!;
+    expect(record.usedAt - record.createdAt).to.be.at.least(60_000);
+    expect(record.expiresAt - record.usedAt).to.equal(UPLOAD_RULES.retentionMs);
+    const plain = (await trigger({})).body.detail;
+    expect(
+      (await edge.call("GET", `/api/v1/pipelines/${pipelineId}/runs/${plain.runId}`)).body.detail.uploads,
+    ).to.deep.equal({});
+  });
 });

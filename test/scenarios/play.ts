@@ -24,9 +24,10 @@ import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import { getRun } from "../../src/app/runs/run-detail.ts";
 import { listRuns } from "../../src/app/runs/runs.ts";
 import { triggerRun } from "../../src/app/triggering/trigger.ts";
+import { uploadFile } from "../../src/app/content/uploads.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import type { GrantedStep } from "../../src/domain/effects.ts";
-import { asId, newId, type PipelineId, type RunId, type UserId } from "../../src/domain/ids.ts";
+import { asId, newId, type PipelineId, type ProjectId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
@@ -57,6 +58,8 @@ export interface ExpectedRun {
 export interface Scenario extends ExpectedRun {
   /** The variables of the first trigger. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** The uploads of the first trigger: the texts of files by the names under which steps read them. */
+  readonly uploads?: Readonly<Record<string, string>>;
   /** Performed in this order, each as soon as its condition allows. */
   readonly acts?: readonly Act[];
   /** What the runs after the first one must be. */
@@ -175,7 +178,18 @@ class Player {
       createdAt: this.#node.now,
     };
     await context.stores.pipelines.saveRevision(revision, null);
-    await this.#trigger(this.#scenario.variables ?? {}, undefined);
+    await this.#trigger(this.#scenario.variables ?? {}, undefined, await this.#sendUploads());
+  }
+
+  async #sendUploads(): Promise<Readonly<Record<string, string>>> {
+    const uploads: Record<string, string> = {};
+    for (const [name, text] of Object.entries(this.#scenario.uploads ?? {})) {
+      const open = async () => ({ name: `${name}.txt`, type: "text/plain", atMost: undefined, content: pieces(text) });
+      const projectId = asId<ProjectId>("default");
+      const { uploadId } = await uploadFile(this.#node.context, userOf(undefined), { projectId, open });
+      uploads[name] = uploadId;
+    }
+    return uploads;
   }
 
   async playToTheEnd(): Promise<void> {
@@ -205,11 +219,22 @@ class Player {
     expect(this.#unlisted, "waits that the list of runs does not show").to.deep.equal([]);
     expect(runs, "runs").to.have.length(1 + others.length);
     [this.#scenario, ...others].forEach((expected, at) => this.#checkRun(runs[at]!, expected));
+    await this.#checkUploads(runs);
     if (says !== undefined) expect(this.#said).to.deep.equal(says);
     if (order !== undefined) expect(this.#order).to.deep.equal(order);
     if (told !== undefined) expect(this.#told).to.deep.equal(told.map((line) => this.#named(line)));
     const deadLetters = await this.#node.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
     expect(deadLetters, "messages that no actor could decide").to.deep.equal([]);
+  }
+
+  /** Every run has the uploads of the first trigger, and keeps them. */
+  async #checkUploads(runs: readonly RunDetail[]): Promise<void> {
+    for (const { runId, uploads } of runs) {
+      expect(Object.keys(uploads)).to.deep.equal(Object.keys(this.#scenario.uploads ?? {}));
+      for (const { uploadId } of Object.values(uploads)) {
+        expect(await this.#node.context.stores.uploads.isUsedBy(uploadId, runId), "the run keeps it").to.equal(true);
+      }
+    }
   }
 
   #checkRun(run: RunDetail, expected: ExpectedRun): void {
@@ -356,8 +381,13 @@ class Player {
     await vote(context, user, { runId, pipelineId: this.#pipelineId, approvalId: asId(any?.id ?? "none") });
   }
 
-  async #trigger(variables: Readonly<Record<string, string>>, as: string | undefined): Promise<void> {
-    const { runId } = await triggerRun(this.#node.context, userOf(as), { pipelineId: this.#pipelineId, variables });
+  async #trigger(
+    variables: Readonly<Record<string, string>>,
+    as: string | undefined,
+    uploads: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const input = { pipelineId: this.#pipelineId, variables, uploads };
+    const { runId } = await triggerRun(this.#node.context, userOf(as), input);
     this.#runs.push(runId);
   }
 
@@ -455,4 +485,8 @@ function userOf(as: string | undefined): UserCaller {
 function exitCodeOf(script: string, attempt: number): number {
   const failures = Number(/^fail (\d+)$/.exec(script)?.[1] ?? 0);
   return attempt <= failures ? 7 : Number(/^exit (\d+)$/.exec(script)?.[1] ?? 0);
+}
+
+async function* pieces(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { asId, type JobRunId } from "../../src/domain/ids.ts";
+import { asId, type JobRunId, newId } from "../../src/domain/ids.ts";
 import {
   formatOf,
   fromStored,
@@ -250,6 +250,21 @@ describe("the stored format", () => {
     expect(() => STORED_FORMAT.write("spec", { ...spec!, permissions }, before))
       .to.throw("permissions of jobs")
       .that.includes({ reason: "unavailable" });
+  });
+
+  it("refuses to write uploads of a trigger, and a step that fetches one, as schema 6", () => {
+    const { origin } = sampleAggregate().head;
+    const before = STORED_FORMAT.schema - 1;
+    const uploads = [["A", { uploadId: newId("upl"), name: "a.txt", size: 1, sha256: "0".repeat(64) }]] as const;
+    expect(() => STORED_FORMAT.write("origin", { ...origin, uploads }, before))
+      .to.throw("uploads of triggers")
+      .that.includes({ reason: "unavailable" });
+    const [spec] = jobSpecsOf(PLAN);
+    for (const uses of ["upload", "upload@v1"]) {
+      const fetching = { ...spec!, steps: spec!.steps.map((step) => ({ ...step, uses })) };
+      expect(() => STORED_FORMAT.write("spec", fetching, before)).to.throw("steps that fetch uploads");
+      expect(STORED_FORMAT.write("spec", fetching, STORED_FORMAT.schema)).to.deep.equal(fetching);
+    }
   });
 
   it("refuses data that a newer version has stored, and says what to do", () => {

@@ -52,6 +52,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
     duration: 1_000,
     variables: {},
     inheritedVariables: {},
+    uploads: {},
     reason: "",
     waitingFor: null,
     approvals: [],

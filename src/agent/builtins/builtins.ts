@@ -3,9 +3,11 @@ import { takeArtifact } from "./artifact/artifact-step.ts";
 import type { Builtin } from "./builtin-call.ts";
 import { useCache } from "./cache/cache-step.ts";
 import { sendRequest } from "./http/http-step.ts";
+import { takeUpload } from "./upload/upload-step.ts";
 
 const BUILTINS: ReadonlyMap<string, Builtin> = new Map([
   ["artifact", takeArtifact],
+  ["upload", takeUpload],
   ["cache", useCache],
   ["http", sendRequest],
 ]);

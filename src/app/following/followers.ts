@@ -6,6 +6,7 @@ import type { RunsContext } from "../runs/context.ts";
 import type { FollowingContext } from "./context.ts";
 import { type FollowerBounds, FollowerLimits } from "./follower-limits.ts";
 import { AgentPresenceFeed } from "./agent-presence-feed.ts";
+import { LogPages } from "./log-pages.ts";
 import { RunEventFeed } from "./run-event-feed.ts";
 import { runStates, type RunStateOfSave } from "./run-states.ts";
 import { StateFeed } from "./state-feed.ts";
@@ -18,6 +19,7 @@ export class Followers {
   readonly runEvents: RunEventFeed;
   readonly runs: StateFeed<RunStateOfSave>;
   readonly agents: AgentPresenceFeed;
+  readonly logPages: LogPages;
   readonly limits: FollowerLimits;
 
   constructor(context: LiveContext, bounds: Partial<FollowerBounds> = {}) {
@@ -25,6 +27,7 @@ export class Followers {
     this.runEvents = new RunEventFeed(context);
     this.runs = new StateFeed(context, runStates(context));
     this.agents = new AgentPresenceFeed(context);
+    this.logPages = new LogPages(context);
     this.limits = new FollowerLimits(bounds);
   }
 }

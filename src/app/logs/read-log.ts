@@ -15,7 +15,8 @@ import { requireKeptLog } from "../runs/kept-parts.ts";
 import { fields, listOf, shape, wholeNumber } from "../shapes.ts";
 import { type LoggedStep, reachLog } from "../step-runs.ts";
 import type { LogsContext } from "./context.ts";
-import { filterFields, type LogFilter, passes } from "./log-filter.ts";
+import { firstLinesOf } from "./first-lines.ts";
+import { filterFields, type LogFilter, passes, ticketField } from "./log-filter.ts";
 
 const MAX_LINES = 1_000;
 const DEFAULT_LINES = 200;
@@ -39,6 +40,7 @@ export const readLogQuery = z
     before: lineNumber.optional(),
     around: lineNumber.optional(),
     limit: count(MAX_LINES).default(DEFAULT_LINES),
+    ticket: ticketField,
     ...filterFields,
   })
   .superRefine((query, check) => {
@@ -72,6 +74,9 @@ export const LogPageShape = fields({
   lastLine: wholeNumber.nullable(),
   /** True when no line follows `lines`. */
   isComplete: z.boolean(),
+  /** The first line with the level `error`, and the first one of standard error; null while none is known. */
+  firstError: wholeNumber.nullable(),
+  firstStderr: wholeNumber.nullable(),
   /** The line before which the lines lie that were not read; null when the first line was. */
   previous: wholeNumber.nullable(),
   /** The first line behind those that were read; null when all were that the request asks for, and that are stored. */
@@ -121,12 +126,14 @@ export async function readLog(
   const read = isBackward
     ? await readBackward(context, log, query)
     : await readForward(context, log, { ...query, from: firstOf(query), to });
+  const first = await firstLinesOf(context.stores.logs, log.logOf);
   const source = { stepRunId, agentId: writer.grant?.agentId ?? "", uses };
   return {
     list: read.lines.map((line) => logEntry(line, source)),
     lines: through,
     lastLine: writer.lastLine,
     isComplete: log.isComplete,
+    ...first,
     previous: read.first > 1 ? read.first : null,
     next: read.last < (isBackward ? through : to) ? read.last + 1 : null,
   };

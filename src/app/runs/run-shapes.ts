@@ -1,6 +1,15 @@
 /** The shapes of runs, jobs and steps as users read them. */
 import { z } from "zod";
-import type { AgentId, ApprovalId, JobRunId, PipelineId, ProjectId, RunId, StepRunId } from "../../domain/ids.ts";
+import type {
+  AgentId,
+  ApprovalId,
+  JobRunId,
+  PipelineId,
+  ProjectId,
+  RunId,
+  StepRunId,
+  UploadId,
+} from "../../domain/ids.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
 import { ApprovalShape } from "../approvals/approval-shape.ts";
 import { fields, id, keyOf, listOf, mapOf, scalar, shape, time, timingFields, wholeNumber } from "../shapes.ts";
@@ -190,6 +199,8 @@ const briefFields = {
   variables: mapOf(z.string()),
   /** Variables of the project and the tenant, as they were at the trigger. */
   inheritedVariables: mapOf(z.string()),
+  /** The uploads that the trigger gave, by name, as they were then. */
+  uploads: mapOf(fields({ uploadId: id<UploadId>(), name: z.string(), size: wholeNumber, sha256: z.string() })),
   reason: z.string(),
   approvals: listOf(ApprovalShape),
   /** How many jobs there are to show, whether chosen or not. */

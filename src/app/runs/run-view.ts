@@ -151,6 +151,7 @@ function inBrief(
     retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
     inheritedVariables: Object.fromEntries(aggregate.head.origin.inherited ?? []),
+    uploads: Object.fromEntries(aggregate.head.origin.uploads ?? []),
     reason: run?.reason ?? "",
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
   };

@@ -4,7 +4,7 @@ import type { AppContext, WithStores } from "../context.ts";
 /** What the creation of a run works with: the plan is made, the first turn is taken and its effects are performed. */
 export type TriggeringContext = Pick<
   AppContext,
-  "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "begunRuns" | "shards" | "definitions"
+  "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "begunRuns" | "shards" | "definitions" | "uploadRules"
 > &
   WithStores<
     | "aggregates"

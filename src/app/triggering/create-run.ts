@@ -81,7 +81,7 @@ function inputOf(
     runId,
     attempt: origin.attempt,
     revisionId: origin.revisionId,
-    trigger: { ...origin.trigger, payload: {} },
+    trigger: { ...origin.trigger, payload: {}, ...(origin.uploads && { uploads: origin.uploads }) },
     variables: origin.variables,
     inherited: origin.inherited ?? [],
     pipelineId: pipeline.pipelineId,

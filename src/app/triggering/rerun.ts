@@ -16,6 +16,7 @@ import { askingFor, type Asking, pluginsForRerun } from "../catalogue/plugin-loo
 import { reachRun } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
+import { keepGivenUploads } from "./given-uploads.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { noStepRun } from "../step-runs.ts";
 import { claimSuccessor, findSuccessor, isSealed, type Successor } from "../runs/succession.ts";
@@ -111,6 +112,8 @@ async function finishCreation(
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}, which was deleted since`);
   }
   const { planned, beginning } = prepared ?? (await prepare(context, asking, head, successor));
+  // An upload that was deleted meanwhile fails only the steps that fetch it.
+  await keepGivenUploads(context, { runId: successor.runId, ...planned.pipeline, uploads: planned.origin.uploads });
   await storeNewRun(context, user, planned, beginning);
 }
 

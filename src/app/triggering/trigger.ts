@@ -13,6 +13,7 @@ import { askingFor, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import { id, shape, wholeNumber } from "../shapes.ts";
+import { findGivenUploads, keepGivenUploads, uploadsField } from "./given-uploads.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { inheritedVariables } from "../catalogue/inherited-variables.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
@@ -23,6 +24,7 @@ export const triggerBody = z.strictObject({
   variables: z.record(z.string(), z.string({ error: "must be a string" })).default({}),
   triggeredBy: z.string().max(200).optional(),
   requestId: z.string().max(200).optional(),
+  uploads: uploadsField.optional(),
 });
 
 export const triggeredFields = {
@@ -38,8 +40,8 @@ type TriggerView = z.infer<typeof TriggeredRunShape>;
 
 /**
  * Answers once the run is stored; the run begins by itself. Throws `not_found`, `conflict` for a pipeline without a
- * definition and for a run that its group refuses, `malformed_request` for variables that do not fit the inputs,
- * `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A repeat of a `requestId` answers the same
+ * definition and for a run that its group refuses, `malformed_request` for variables that do not fit the inputs and for
+ * uploads that are not complete, `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A repeat of a `requestId` answers the same
  * run, and finishes its creation when the first call was cut off.
  */
 export async function triggerRun(
@@ -76,11 +78,14 @@ export async function triggerRun(
     const definition = await definitionOfRevision(context.stores.pipelines, asking, revisionId);
     if (definition === undefined) throw noPipeline(input.pipelineId);
     const variables = Object.entries(input.variables);
-    const inherited = await inheritedVariables(context, pipeline.projectId);
+    const { projectId } = pipeline;
+    const uploads = await findGivenUploads(context, projectId, input.uploads);
+    const inherited = await inheritedVariables(context, projectId);
     const origin = {
       trigger: { kind: "manual", ref: defaultRef(variables, pipeline) },
       variables,
       ...(inherited.length > 0 && { inherited }),
+      ...(uploads.length > 0 && { uploads }),
       triggeredBy,
       actor: user.name,
       revisionId,
@@ -92,6 +97,9 @@ export async function triggerRun(
     const plugins = await pluginsForRun(context.stores, definition);
     const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline }, plugins);
     await reserveGroupPlace(context, planned);
+    const gone = await keepGivenUploads(context, { runId, projectId, uploads });
+    // The uploads that were deleted while the run was planned.
+    if (gone.length > 0) await findGivenUploads(context, projectId, input.uploads);
     await storeNewRun(context, user, planned);
   } else user.trail?.changedNothing();
   return { runId, pipelineId: input.pipelineId, status: "pending", statusCode: RUN_STATUS_CODES.pending };

@@ -147,6 +147,9 @@ function addRunCommands(program: Command, setStatus: SetStatus): void {
     options: [
       project(),
       new Option("--var <name=value>", "a variable of the run").argParser(collect).default([]),
+      new Option("--upload <name=file>", "a file, or the id of an upload, for the steps of the run")
+        .argParser(collect)
+        .default([]),
       new Option("--watch", "show the progress until the run ends; exit status 0 when it succeeds"),
       withLogs(),
       new Option("--request-id <id>", "a repeat with this id answers the same run"),

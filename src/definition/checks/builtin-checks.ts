@@ -1,4 +1,5 @@
 /** Checks of the arguments of builtins, beyond their shape. Texts with expressions are skipped: their values are known later. */
+import { isFileName } from "../../domain/artifacts.ts";
 import { OPEN } from "../../expressions/template.ts";
 import { checkRepository } from "./block-checks.ts";
 import { checkInside } from "./path-checks.ts";
@@ -37,6 +38,16 @@ export function checkHttp(source: Source, { url, method, headers, body }: Raw, a
     if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) continue;
     report(["headers", name], `"${clip(name)}" is not a valid name of a header`, "use letters, digits and `-`");
   }
+}
+
+/** Checks the arguments of `upload`; `at` is the place of `args`. */
+export function checkUpload(source: Source, args: Raw, at: Path): void {
+  const path = written(args["path"]);
+  if (path !== undefined) checkInside(source, path, [...at, "path"]);
+  const as = written(args["as"]);
+  if (as === undefined || as === "" || isFileName(as)) return;
+  const hint = "give the folder as `path`";
+  source.report("invalid-args", [...at, "as"], `"${clip(as)}" is not the name of one file`, { hint });
 }
 
 /** The value if it is a text without expressions; else undefined. */

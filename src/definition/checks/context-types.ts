@@ -4,6 +4,7 @@ import {
   arrayOf,
   BOOLEAN,
   type ContextTypes,
+  NULL,
   NUMBER,
   objectOf,
   oneOf,
@@ -19,6 +20,10 @@ const TRIGGER_KINDS = ["manual", "cron", "event"];
 /** Results of a job after its end. */
 const JOB_RESULTS = ["success", "failed", "cancelled"];
 const STEP_RESULTS = ["success", "failed", "cancelled", "timeout", "skipped"];
+
+const UPLOAD = objectOf("an upload of the trigger", { uploadId: STRING, name: STRING, size: NUMBER, sha256: STRING });
+/** A trigger may give none, and none of a name. */
+const UPLOADS = unionOf(objectOf("`trigger.uploads`", {}, { others: unionOf(UPLOAD, NULL) }), NULL);
 
 /** See `NotificationValues` of src/domain/plan.ts. */
 const NOTIFICATION_FIELDS = {
@@ -40,7 +45,7 @@ const NOTIFICATION_FIELDS = {
 /** The contexts that are the same in every place of a definition; a place may read some of them. */
 export function pipelineTypes(root: Raw): ContextTypes {
   return new Map<string, ValueType>([
-    ["trigger", objectOf("`trigger`", { kind: oneOf(TRIGGER_KINDS), ref: STRING }, { others: ANY })],
+    ["trigger", objectOf("`trigger`", { kind: oneOf(TRIGGER_KINDS), ref: STRING, uploads: UPLOADS }, { others: ANY })],
     ["variables", objectOf("`variables`", variableTypes(root), { others: STRING })],
     ["run", objectOf("`run`", { id: STRING, attempt: NUMBER })],
     ["pipeline", objectOf("`pipeline`", { id: STRING, name: STRING })],

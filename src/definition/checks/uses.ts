@@ -3,10 +3,10 @@ import type { z } from "zod";
 import { isInnerPattern } from "../../domain/caches.ts";
 import { reservedPart, splitReference } from "../../domain/plugins.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
-import { checkCheckout, checkHttp } from "./builtin-checks.ts";
+import { checkCheckout, checkHttp, checkUpload } from "./builtin-checks.ts";
 import { asMap, type Located, type Raw } from "../text/raw.ts";
 import { clip } from "../text/read-text.ts";
-import { artifactArgs, cacheArgs, checkoutArgs, httpArgs, shellArgs } from "../schema/builtins.ts";
+import { artifactArgs, cacheArgs, checkoutArgs, httpArgs, shellArgs, uploadArgs } from "../schema/builtins.ts";
 import { reportIssues } from "./shape.ts";
 import type { Path, Source } from "../text/source.ts";
 import { meantKey } from "./unknown-keys.ts";
@@ -18,6 +18,7 @@ export const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, Arg
   ["shell", shellArgs],
   ["checkout", checkoutArgs],
   ["artifact", artifactArgs],
+  ["upload", uploadArgs],
   ["cache", cacheArgs],
   ["http", httpArgs],
 ]);
@@ -81,6 +82,7 @@ function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void
   if (builtin === "shell") checkShell(source, args, path, hasUnknown);
   if (builtin === "checkout") checkCheckout(source, args, at);
   if (builtin === "http") checkHttp(source, args, at);
+  if (builtin === "upload") checkUpload(source, args, at);
   if (builtin === "cache") checkCachePaths(source, args["paths"], [...at, "paths"]);
 }
 

@@ -37,6 +37,12 @@ export const artifactArgs = z.strictObject({
   path: text.optional().describe("Folder within the workspace for the files. Default: its root."),
 });
 
+export const uploadArgs = z.strictObject({
+  name: variableName.describe("The name under which the trigger gives the upload."),
+  path: text.optional().describe("Folder within the workspace for the file. Default: its root."),
+  as: text.optional().describe("The name that the file gets. Default: the name that it has."),
+});
+
 export const cacheArgs = z.strictObject({
   key: text.describe("The key of the cache entry; may have expressions."),
   keyFiles: paths.optional().describe("Glob patterns of files: a hash of their contents is added to `key`."),

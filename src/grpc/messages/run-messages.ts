@@ -56,6 +56,9 @@ export const RUN_MESSAGE: RunFormat = {
       jobs: [],
       jobCount: run.jobCount,
       approvals: run.approvals.map(approvalMessage),
+      uploads: Object.fromEntries(
+        Object.entries(run.uploads).map(([name, { size, ...one }]) => [name, { ...one, sizeBytes: BigInt(size) }]),
+      ),
     }).finish();
     const bytes = jobs.reduce((sum, { length }) => sum + length, brief.length);
     return Buffer.concat([Buffer.of(RUN_FIELD, ...varint(bytes)), brief, ...jobs]);

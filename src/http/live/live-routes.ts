@@ -1,25 +1,18 @@
-/** Routes of live channels: each channel as an event stream. */
+/** Routes whose answers go on: each live channel as an event stream, and the log of a step. */
 import { z } from "zod";
 import { LIVE_CHANNELS } from "../../app/following/channels.ts";
-import type { Followers } from "../../app/following/followers.ts";
 import type { LiveChannel } from "../../app/following/live-channel.ts";
-import type { Clock } from "../../domain/clock.ts";
 import { parseQuery } from "../request/parse.ts";
 import { routesFor } from "../route.ts";
-import { EVENT_STREAM, type EventStreams, resumeAt } from "./event-streams.ts";
-
-/** What event streams work with. */
-export interface LiveEdge {
-  readonly clock: Clock;
-  readonly followers: Followers;
-  readonly streams: EventStreams;
-}
+import { EVENT_STREAM, resumeAt } from "./event-streams.ts";
+import type { LiveEdge } from "./live-edge.ts";
+import { LOG_STREAM_ROUTES } from "./log-stream-routes.ts";
 
 const route = routesFor<LiveEdge>("Live");
 /** Instead of a token, for a page that cannot set a header. */
 const ticket = z.string().max(200).optional();
 
-export const LIVE_ROUTES = LIVE_CHANNELS.map((channel) => {
+const CHANNEL_ROUTES = LIVE_CHANNELS.map((channel) => {
   const shape = channel.params.extend({ ticket });
   return route({
     method: "GET",
@@ -39,6 +32,8 @@ export const LIVE_ROUTES = LIVE_CHANNELS.map((channel) => {
     },
   });
 });
+
+export const LIVE_ROUTES = [...CHANNEL_ROUTES, ...LOG_STREAM_ROUTES];
 
 /** `followRun` of the channel `run`. */
 function operationOf({ name }: LiveChannel): string {

@@ -214,7 +214,7 @@ function linkPage(
     <p>Your name is <strong>${name}</strong>. ${says}</p>
     <form method="post" action="/${kind}">
       <input type="hidden" name="token" value="${secret}" />
-      <input type="hidden" name="name" value="${name}" autocomplete="username" />
+      <label>Name <input name="name" value="${name}" autocomplete="username" readonly /></label>
       <label
         >Password, 12 characters or more
         <input name="password" type="password" autocomplete="new-password" minlength="12" required autofocus

@@ -190,15 +190,18 @@ function describeBody({ body, bodyType }: RouteFacts, maker: Maker): Operation["
 }
 
 function successes(route: RouteFacts, maker: Maker): Record<string, Response> {
-  const { statuses, answer, answerType, plainAnswers } = route;
+  const { statuses, answer, answerType, streamType, plainAnswers } = route;
   return Object.fromEntries(
     statuses.map((status): [string, Response] => {
       const description = SUCCESSES[status] ?? "Success.";
-      if (status === 101 || status === 304) return [`${status}`, { description }];
+      if (status === 101 || status === 204 || status === 304) return [`${status}`, { description }];
       const plain = plainAnswers[status];
       const content: Content =
         answerType === null
-          ? { [JSON_TYPE]: { schema: envelopeOf(answer, maker) } }
+          ? {
+              [JSON_TYPE]: { schema: envelopeOf(answer, maker) },
+              ...(streamType !== null && { [streamType]: { schema: {} } }),
+            }
           : { [answerType]: { schema: plain === undefined ? {} : plainSchema(status, plain, maker) } };
       return [`${status}`, { description, content }];
     }),
@@ -207,6 +210,7 @@ function successes(route: RouteFacts, maker: Maker): Record<string, Response> {
 
 const SUCCESSES: Readonly<Record<number, string>> = {
   101: "The connection speaks WebSocket from here on.",
+  204: "Nothing can follow: the call need not be repeated.",
   206: "The part that `Range` asks for.",
   304: "What the caller has is current.",
 };

@@ -1,10 +1,10 @@
-/** Routes of the logs of steps: lines by number, as plain text, and all logs of a run as one archive. */
+/** Routes of the logs of steps as files: as plain text, and all logs of a run as one archive. */
 import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 import type { AppContext } from "../../app/context.ts";
 import { openLogArchive } from "../../app/logs/log-archive.ts";
 import { logText, logTextQuery } from "../../app/logs/log-text.ts";
-import { LogPageShape, openLog, readLog, readLogQuery } from "../../app/logs/read-log.ts";
+import { openLog } from "../../app/logs/read-log.ts";
 import { takesGzip } from "../manners/compression.ts";
 import type { RouteContext } from "../request/state.ts";
 import { routesFor } from "../route.ts";
@@ -16,16 +16,6 @@ const TEXT = "text/plain";
 const ZIP = "application/zip";
 
 export const LOG_ROUTES = [
-  route({
-    method: "GET",
-    path: LOGS,
-    name: "readLog",
-    about: "Reads lines of a step's log: from a line on, the last ones, or those around a line.",
-    query: readLogQuery,
-    answer: LogPageShape,
-    errors: ["not_found"],
-    handle: (context, { caller, params, query }) => readLog(context, caller, { ...query, ...params }),
-  }),
   route({
     method: "GET",
     path: `${LOGS}/text`,

@@ -210,20 +210,23 @@ export const TRUSTED_SELECTORS: SchemaStep = {
 export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
 
 /**
- * Schema 7: runs inherit the variables of their project and their tenant, and jobs have permissions. A node that writes
- * schema 6 would plan the rerun of such a run without the variables, and dispatch such a job without its tokens. So the
- * downgrade refuses a run that has either, until the last of those nodes is gone. A run keeps the trace context of its
- * trigger, and a plan says whom its run tells what; the downgrade leaves out both.
+ * Schema 7: runs inherit the variables of their project and their tenant and have uploads of their trigger, and jobs have
+ * permissions. A node that writes schema 6 would plan the rerun of such a run without the variables and the uploads, would
+ * hand no upload to an agent, and would dispatch such a job without its tokens. So the downgrade refuses a run that has any
+ * of these, until the last of those nodes is gone. A run keeps the trace context of its trigger,
+ * and a plan says whom its run tells what; the downgrade leaves out both.
  */
 export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   upgrade: {},
   downgrade: {
     spec(spec) {
       if (spec.permissions !== undefined) throw olderNode("permissions of jobs");
+      if (spec.steps.some(({ uses }) => /^upload(?:@v1)?$/.test(uses))) throw olderNode("steps that fetch uploads");
       return spec;
     },
     origin(origin) {
       if (origin.inherited !== undefined) throw olderNode("variables of projects and tenants");
+      if (origin.uploads !== undefined) throw olderNode("uploads of triggers");
       // An older node loses no more than the link from the trace of the run to its trigger.
       const { traceparent: _, ...older } = origin;
       return older;

@@ -7,6 +7,7 @@
  * and all changed actors, or nothing. When a call rejects, its change may or may not be stored: the caller loads the
  * aggregate again before it continues.
  */
+import type { GivenUpload } from "../../domain/artifacts.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
@@ -88,6 +89,11 @@ export interface RunOrigin {
    * run before.
    */
   readonly inherited?: Pairs<string>;
+  /**
+   * The uploads that the trigger gave, by the names under which steps read them; absent without any. A rerun takes those of
+   * the run before.
+   */
+  readonly uploads?: Pairs<GivenUpload>;
   /** The W3C `traceparent` of the call that has triggered the run; absent without one. */
   readonly traceparent?: string;
   readonly triggeredBy: string;

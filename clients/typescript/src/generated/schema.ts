@@ -618,23 +618,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /** Reads lines of a step's log: from a line on, the last ones, or those around a line. */
-        readonly get: operations["readLog"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs/text": {
         readonly parameters: {
             readonly query?: never;
@@ -2113,6 +2096,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads lines of a step's log: from a line on, the last ones, or those around a line. With `Accept: text/event-stream`, goes on with each new line until the log ends. */
+        readonly get: operations["readLog"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/auth/logout": {
         readonly parameters: {
             readonly query?: never;
@@ -3136,6 +3136,14 @@ export interface components {
             };
             readonly inheritedVariables: {
                 readonly [key: string]: string;
+            };
+            readonly uploads: {
+                readonly [key: string]: {
+                    readonly uploadId: string;
+                    readonly name: string;
+                    readonly size: number;
+                    readonly sha256: string;
+                };
             };
             readonly reason: string;
             readonly approvals: readonly components["schemas"]["Approval"][];
@@ -5488,60 +5496,6 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
-    readonly readLog: {
-        readonly parameters: {
-            readonly query?: {
-                readonly from?: number;
-                readonly to?: number;
-                readonly tail?: number;
-                readonly before?: number;
-                readonly around?: number;
-                readonly limit?: number;
-                readonly level?: string;
-                readonly stream?: "stdout" | "stderr";
-            };
-            readonly header?: never;
-            readonly path: {
-                readonly pipelineId: string;
-                readonly runId: string;
-                readonly stepRunId: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Success. */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly code: 0;
-                        readonly msg: string;
-                        readonly detail: {
-                            readonly list: readonly components["schemas"]["LogEntry"][];
-                            readonly lines: number;
-                            readonly lastLine: number | null;
-                            readonly isComplete: boolean;
-                            readonly previous: number | null;
-                            readonly next: number | null;
-                        };
-                        readonly timestamp: number;
-                    };
-                };
-            };
-            readonly 400: components["responses"]["malformed_request"];
-            readonly 401: components["responses"]["unauthenticated"];
-            readonly 403: components["responses"]["forbidden"];
-            readonly 404: components["responses"]["not_found"];
-            readonly 406: components["responses"]["not_acceptable"];
-            readonly 429: components["responses"]["too_many"];
-            readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
-        };
-    };
     readonly readLogText: {
         readonly parameters: {
             readonly query?: {
@@ -6952,6 +6906,9 @@ export interface operations {
                     };
                     readonly triggeredBy?: string;
                     readonly requestId?: string;
+                    readonly uploads?: {
+                        readonly [key: string]: string;
+                    };
                 };
             };
         };
@@ -11485,14 +11442,12 @@ export interface operations {
                     readonly "text/event-stream": unknown;
                 };
             };
-            /** @description Success. */
+            /** @description Nothing can follow: the call need not be repeated. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
-                content: {
-                    readonly "text/event-stream": unknown;
-                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -11529,14 +11484,12 @@ export interface operations {
                     readonly "text/event-stream": unknown;
                 };
             };
-            /** @description Success. */
+            /** @description Nothing can follow: the call need not be repeated. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
-                content: {
-                    readonly "text/event-stream": unknown;
-                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -11570,14 +11523,77 @@ export interface operations {
                     readonly "text/event-stream": unknown;
                 };
             };
-            /** @description Success. */
+            /** @description Nothing can follow: the call need not be repeated. */
             readonly 204: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readLog: {
+        readonly parameters: {
+            readonly query?: {
+                readonly from?: number;
+                readonly to?: number;
+                readonly tail?: number;
+                readonly before?: number;
+                readonly around?: number;
+                readonly limit?: number;
+                readonly ticket?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+                readonly stepRunId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
                 content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogEntry"][];
+                            readonly lines: number;
+                            readonly lastLine: number | null;
+                            readonly isComplete: boolean;
+                            readonly firstError: number | null;
+                            readonly firstStderr: number | null;
+                            readonly previous: number | null;
+                            readonly next: number | null;
+                        };
+                        readonly timestamp: number;
+                    };
                     readonly "text/event-stream": unknown;
                 };
+            };
+            /** @description Nothing can follow: the call need not be repeated. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];

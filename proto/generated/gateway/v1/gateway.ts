@@ -381,6 +381,31 @@ export interface PullArtifactResponse {
     | undefined;
 }
 
+export interface PullUploadRequest {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** The name under which the trigger gave the upload. */
+  name: string;
+  /** The number of bytes to skip, which the agent has already. */
+  offset: bigint;
+}
+
+export interface UploadFile {
+  uploadId: string;
+  /** The name of the file, without a path. */
+  fileName: string;
+  sizeBytes: bigint;
+  /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
+  sha256: string;
+}
+
+export interface PullUploadResponse {
+  message: { $case: "found"; value: UploadFile } | //
+  /** The content in order; at most 262144 bytes a message. */
+  { $case: "data"; value: Buffer } | undefined;
+}
+
 export interface PullPluginRequest {
   stepRunId: string;
   /** Fencing token of the dispatch. */
@@ -2446,6 +2471,366 @@ export const PullArtifactResponse: MessageFns<PullArtifactResponse> = {
   },
 };
 
+function createBasePullUploadRequest(): PullUploadRequest {
+  return { stepRunId: "", token: 0n, name: "", offset: 0n };
+}
+
+export const PullUploadRequest: MessageFns<PullUploadRequest> = {
+  encode(message: PullUploadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.offset !== 0n) {
+      if (BigInt.asIntN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type int64 too large");
+      }
+      writer.uint32(32).int64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullUploadRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullUploadRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.offset = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullUploadRequest {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
+    };
+  },
+
+  toJSON(message: PullUploadRequest): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.offset !== 0n) {
+      obj.offset = message.offset.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullUploadRequest>, I>>(base?: I): PullUploadRequest {
+    return PullUploadRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullUploadRequest>, I>>(object: I): PullUploadRequest {
+    const message = createBasePullUploadRequest();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.name = object.name ?? "";
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    return message;
+  },
+};
+
+function createBaseUploadFile(): UploadFile {
+  return { uploadId: "", fileName: "", sizeBytes: 0n, sha256: "" };
+}
+
+export const UploadFile: MessageFns<UploadFile> = {
+  encode(message: UploadFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uploadId !== "") {
+      writer.uint32(10).string(message.uploadId);
+    }
+    if (message.fileName !== "") {
+      writer.uint32(18).string(message.fileName);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asIntN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type int64 too large");
+      }
+      writer.uint32(24).int64(message.sizeBytes);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(34).string(message.sha256);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UploadFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUploadFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uploadId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fileName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.sizeBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UploadFile {
+    return {
+      uploadId: isSet(object.uploadId)
+        ? globalThis.String(object.uploadId)
+        : isSet(object.upload_id)
+        ? globalThis.String(object.upload_id)
+        : "",
+      fileName: isSet(object.fileName)
+        ? globalThis.String(object.fileName)
+        : isSet(object.file_name)
+        ? globalThis.String(object.file_name)
+        : "",
+      sizeBytes: isSet(object.sizeBytes)
+        ? BigInt(object.sizeBytes)
+        : isSet(object.size_bytes)
+        ? BigInt(object.size_bytes)
+        : 0n,
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+    };
+  },
+
+  toJSON(message: UploadFile): unknown {
+    const obj: any = {};
+    if (message.uploadId !== "") {
+      obj.uploadId = message.uploadId;
+    }
+    if (message.fileName !== "") {
+      obj.fileName = message.fileName;
+    }
+    if (message.sizeBytes !== 0n) {
+      obj.sizeBytes = message.sizeBytes.toString();
+    }
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UploadFile>, I>>(base?: I): UploadFile {
+    return UploadFile.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UploadFile>, I>>(object: I): UploadFile {
+    const message = createBaseUploadFile();
+    message.uploadId = object.uploadId ?? "";
+    message.fileName = object.fileName ?? "";
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
+    message.sha256 = object.sha256 ?? "";
+    return message;
+  },
+};
+
+function createBasePullUploadResponse(): PullUploadResponse {
+  return { message: undefined };
+}
+
+export const PullUploadResponse: MessageFns<PullUploadResponse> = {
+  encode(message: PullUploadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "found":
+        UploadFile.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "data":
+        writer.uint32(18).bytes(message.message.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullUploadResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullUploadResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "found", value: UploadFile.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "data", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullUploadResponse {
+    return {
+      message: isSet(object.found)
+        ? { $case: "found", value: UploadFile.fromJSON(object.found) }
+        : isSet(object.data)
+        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PullUploadResponse): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "found") {
+      obj.found = UploadFile.toJSON(message.message.value);
+    } else if (message.message?.$case === "data") {
+      obj.data = base64FromBytes(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullUploadResponse>, I>>(base?: I): PullUploadResponse {
+    return PullUploadResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullUploadResponse>, I>>(object: I): PullUploadResponse {
+    const message = createBasePullUploadResponse();
+    switch (object.message?.$case) {
+      case "found": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "found", value: UploadFile.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "data": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "data", value: object.message.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
 function createBasePullPluginRequest(): PullPluginRequest {
   return { stepRunId: "", token: 0n, offset: 0n };
 }
@@ -3710,6 +4095,21 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PullArtifactResponse => PullArtifactResponse.decode(value),
   },
   /**
+   * Fetches an upload that the trigger gave to the run of a step that the agent holds. The first answer is `found`; the
+   * content from `offset` on follows, and then the control plane ends the stream. NOT_FOUND: the trigger gave no upload of
+   * this name, or the upload was deleted since. FAILED_PRECONDITION: the grant has ended. OUT_OF_RANGE: the upload has fewer
+   * bytes than `offset`.
+   */
+  pullUpload: {
+    path: "/gateway.v1.Gateway/PullUpload" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: PullUploadRequest): Buffer => Buffer.from(PullUploadRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PullUploadRequest => PullUploadRequest.decode(value),
+    responseSerialize: (value: PullUploadResponse): Buffer => Buffer.from(PullUploadResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PullUploadResponse => PullUploadResponse.decode(value),
+  },
+  /**
    * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
    * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
    * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
@@ -3775,6 +4175,13 @@ export interface GatewayServer extends UntypedServiceImplementation {
    */
   pullArtifact: handleBidiStreamingCall<PullArtifactRequest, PullArtifactResponse>;
   /**
+   * Fetches an upload that the trigger gave to the run of a step that the agent holds. The first answer is `found`; the
+   * content from `offset` on follows, and then the control plane ends the stream. NOT_FOUND: the trigger gave no upload of
+   * this name, or the upload was deleted since. FAILED_PRECONDITION: the grant has ended. OUT_OF_RANGE: the upload has fewer
+   * bytes than `offset`.
+   */
+  pullUpload: handleServerStreamingCall<PullUploadRequest, PullUploadResponse>;
+  /**
    * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
    * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
    * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
@@ -3832,6 +4239,18 @@ export interface GatewayClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
+  /**
+   * Fetches an upload that the trigger gave to the run of a step that the agent holds. The first answer is `found`; the
+   * content from `offset` on follows, and then the control plane ends the stream. NOT_FOUND: the trigger gave no upload of
+   * this name, or the upload was deleted since. FAILED_PRECONDITION: the grant has ended. OUT_OF_RANGE: the upload has fewer
+   * bytes than `offset`.
+   */
+  pullUpload(request: PullUploadRequest, options?: Partial<CallOptions>): ClientReadableStream<PullUploadResponse>;
+  pullUpload(
+    request: PullUploadRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<PullUploadResponse>;
   /**
    * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
    * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was

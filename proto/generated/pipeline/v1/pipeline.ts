@@ -890,9 +890,16 @@ export interface TriggerPipelineRequest {
   triggeredBy: string;
   /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
+  /** Uploads of the pipeline's project for the run, at most 16: their ids by the names under which steps read them. */
+  uploads: { [key: string]: string };
 }
 
 export interface TriggerPipelineRequest_VariablesEntry {
+  key: string;
+  value: string;
+}
+
+export interface TriggerPipelineRequest_UploadsEntry {
   key: string;
   value: string;
 }
@@ -1154,11 +1161,28 @@ export interface PipelineRun {
   approvals: Approval[];
   /** How many jobs there are, whether answered or not. */
   jobCount: number;
+  /** The uploads that the trigger gave to the run, by the names under which steps read them. */
+  uploads: { [key: string]: RunUpload };
 }
 
 export interface PipelineRun_VariablesEntry {
   key: string;
   value: string;
+}
+
+export interface PipelineRun_UploadsEntry {
+  key: string;
+  value: RunUpload | undefined;
+}
+
+/** An upload as it was when the run was triggered. */
+export interface RunUpload {
+  uploadId: string;
+  /** The name of the file. */
+  name: string;
+  sizeBytes: bigint;
+  /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
+  sha256: string;
 }
 
 export interface GetPipelineRunRequest {
@@ -3580,7 +3604,7 @@ export const DeletePipelineResponse: MessageFns<DeletePipelineResponse> = {
 };
 
 function createBaseTriggerPipelineRequest(): TriggerPipelineRequest {
-  return { pipelineId: "", variables: {}, triggeredBy: "", requestId: "" };
+  return { pipelineId: "", variables: {}, triggeredBy: "", requestId: "", uploads: {} };
 }
 
 export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
@@ -3597,6 +3621,9 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
     if (message.requestId !== "") {
       writer.uint32(34).string(message.requestId);
     }
+    globalThis.Object.entries(message.uploads).forEach(([key, value]: [string, string]) => {
+      TriggerPipelineRequest_UploadsEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
+    });
     return writer;
   },
 
@@ -3648,6 +3675,17 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            const entry5 = TriggerPipelineRequest_UploadsEntry.decode(reader, reader.uint32());
+            if (entry5.value !== undefined) {
+              message.uploads[entry5.key] = entry5.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3691,6 +3729,20 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      uploads: isObject(object.uploads)
+        ? (globalThis.Object.entries(object.uploads) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -3714,6 +3766,15 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.uploads) {
+      const entries = globalThis.Object.entries(message.uploads) as [string, string][];
+      if (entries.length > 0) {
+        obj.uploads = {};
+        entries.forEach(([k, v]) => {
+          obj.uploads[k] = v;
+        });
+      }
+    }
     return obj;
   },
 
@@ -3734,6 +3795,15 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
     );
     message.triggeredBy = object.triggeredBy ?? "";
     message.requestId = object.requestId ?? "";
+    message.uploads = (globalThis.Object.entries(object.uploads ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
     return message;
   },
 };
@@ -3821,6 +3891,95 @@ export const TriggerPipelineRequest_VariablesEntry: MessageFns<TriggerPipelineRe
     object: I,
   ): TriggerPipelineRequest_VariablesEntry {
     const message = createBaseTriggerPipelineRequest_VariablesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseTriggerPipelineRequest_UploadsEntry(): TriggerPipelineRequest_UploadsEntry {
+  return { key: "", value: "" };
+}
+
+export const TriggerPipelineRequest_UploadsEntry: MessageFns<TriggerPipelineRequest_UploadsEntry> = {
+  encode(message: TriggerPipelineRequest_UploadsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TriggerPipelineRequest_UploadsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTriggerPipelineRequest_UploadsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TriggerPipelineRequest_UploadsEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: TriggerPipelineRequest_UploadsEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TriggerPipelineRequest_UploadsEntry>, I>>(
+    base?: I,
+  ): TriggerPipelineRequest_UploadsEntry {
+    return TriggerPipelineRequest_UploadsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TriggerPipelineRequest_UploadsEntry>, I>>(
+    object: I,
+  ): TriggerPipelineRequest_UploadsEntry {
+    const message = createBaseTriggerPipelineRequest_UploadsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
     return message;
@@ -6943,7 +7102,16 @@ export const StartWaits: MessageFns<StartWaits> = {
 };
 
 function createBasePipelineRun(): PipelineRun {
-  return { summary: undefined, variables: {}, jobs: [], reason: "", retriedBy: "", approvals: [], jobCount: 0 };
+  return {
+    summary: undefined,
+    variables: {},
+    jobs: [],
+    reason: "",
+    retriedBy: "",
+    approvals: [],
+    jobCount: 0,
+    uploads: {},
+  };
 }
 
 export const PipelineRun: MessageFns<PipelineRun> = {
@@ -6969,6 +7137,9 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     if (message.jobCount !== 0) {
       writer.uint32(64).int32(message.jobCount);
     }
+    globalThis.Object.entries(message.uploads).forEach(([key, value]: [string, RunUpload]) => {
+      PipelineRun_UploadsEntry.encode({ key: key as any, value }, writer.uint32(74).fork()).join();
+    });
     return writer;
   },
 
@@ -7044,6 +7215,17 @@ export const PipelineRun: MessageFns<PipelineRun> = {
             message.jobCount = reader.int32();
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            const entry9 = PipelineRun_UploadsEntry.decode(reader, reader.uint32());
+            if (entry9.value !== undefined) {
+              message.uploads[entry9.key] = entry9.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7088,6 +7270,20 @@ export const PipelineRun: MessageFns<PipelineRun> = {
         : isSet(object.job_count)
         ? globalThis.Number(object.job_count)
         : 0,
+      uploads: isObject(object.uploads)
+        ? (globalThis.Object.entries(object.uploads) as [string, any][]).reduce(
+          (acc: { [key: string]: RunUpload }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: RunUpload.fromJSON(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -7120,6 +7316,15 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     if (message.jobCount !== 0) {
       obj.jobCount = Math.round(message.jobCount);
     }
+    if (message.uploads) {
+      const entries = globalThis.Object.entries(message.uploads) as [string, RunUpload][];
+      if (entries.length > 0) {
+        obj.uploads = {};
+        entries.forEach(([k, v]) => {
+          obj.uploads[k] = RunUpload.toJSON(v);
+        });
+      }
+    }
     return obj;
   },
 
@@ -7145,6 +7350,15 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     message.retriedBy = object.retriedBy ?? "";
     message.approvals = object.approvals?.map((e) => Approval.fromPartial(e)) || [];
     message.jobCount = object.jobCount ?? 0;
+    message.uploads = (globalThis.Object.entries(object.uploads ?? {}) as [string, RunUpload][]).reduce(
+      (acc: { [key: string]: RunUpload }, [key, value]: [string, RunUpload]) => {
+        if (value !== undefined) {
+          acc[key] = RunUpload.fromPartial(value);
+        }
+        return acc;
+      },
+      {},
+    );
     return message;
   },
 };
@@ -7230,6 +7444,221 @@ export const PipelineRun_VariablesEntry: MessageFns<PipelineRun_VariablesEntry> 
     const message = createBasePipelineRun_VariablesEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBasePipelineRun_UploadsEntry(): PipelineRun_UploadsEntry {
+  return { key: "", value: undefined };
+}
+
+export const PipelineRun_UploadsEntry: MessageFns<PipelineRun_UploadsEntry> = {
+  encode(message: PipelineRun_UploadsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      RunUpload.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PipelineRun_UploadsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePipelineRun_UploadsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = RunUpload.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PipelineRun_UploadsEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? RunUpload.fromJSON(object.value) : undefined,
+    };
+  },
+
+  toJSON(message: PipelineRun_UploadsEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== undefined) {
+      obj.value = RunUpload.toJSON(message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PipelineRun_UploadsEntry>, I>>(base?: I): PipelineRun_UploadsEntry {
+    return PipelineRun_UploadsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PipelineRun_UploadsEntry>, I>>(object: I): PipelineRun_UploadsEntry {
+    const message = createBasePipelineRun_UploadsEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? RunUpload.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseRunUpload(): RunUpload {
+  return { uploadId: "", name: "", sizeBytes: 0n, sha256: "" };
+}
+
+export const RunUpload: MessageFns<RunUpload> = {
+  encode(message: RunUpload, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uploadId !== "") {
+      writer.uint32(10).string(message.uploadId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asIntN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type int64 too large");
+      }
+      writer.uint32(24).int64(message.sizeBytes);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(34).string(message.sha256);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RunUpload {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRunUpload();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uploadId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.sizeBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RunUpload {
+    return {
+      uploadId: isSet(object.uploadId)
+        ? globalThis.String(object.uploadId)
+        : isSet(object.upload_id)
+        ? globalThis.String(object.upload_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      sizeBytes: isSet(object.sizeBytes)
+        ? BigInt(object.sizeBytes)
+        : isSet(object.size_bytes)
+        ? BigInt(object.size_bytes)
+        : 0n,
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+    };
+  },
+
+  toJSON(message: RunUpload): unknown {
+    const obj: any = {};
+    if (message.uploadId !== "") {
+      obj.uploadId = message.uploadId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.sizeBytes !== 0n) {
+      obj.sizeBytes = message.sizeBytes.toString();
+    }
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RunUpload>, I>>(base?: I): RunUpload {
+    return RunUpload.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RunUpload>, I>>(object: I): RunUpload {
+    const message = createBaseRunUpload();
+    message.uploadId = object.uploadId ?? "";
+    message.name = object.name ?? "";
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
+    message.sha256 = object.sha256 ?? "";
     return message;
   },
 };

@@ -17,6 +17,12 @@ interface OpenFile {
   readonly hash: Hash;
 }
 
+/** The folder of a workspace that a user has written, without what only repeats it; "" for the root. */
+export function folderOf(path: string): string {
+  const folder = path.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "");
+  return folder === "." ? "" : folder;
+}
+
 export class ArtifactPlacement {
   readonly #workspace: string;
   readonly #owner: Owner | undefined;
@@ -45,6 +51,11 @@ export class ArtifactPlacement {
   /** The index of the first incomplete file, and how many of its bytes were written. */
   get position(): { readonly index: number; readonly offset: number } {
     return this.#cutter.position;
+  }
+
+  /** True when every file has its content and its name. */
+  get isComplete(): boolean {
+    return this.#cutter.position.index === this.#files.length;
   }
 
   /**

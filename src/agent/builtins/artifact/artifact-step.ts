@@ -6,7 +6,7 @@ import type {
 } from "../../../../proto/generated/gateway/v1/gateway.ts";
 import { type ArtifactFile, bytesOfFiles } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
-import { ArtifactPlacement } from "./artifact-placement.ts";
+import { ArtifactPlacement, folderOf } from "./artifact-placement.ts";
 import type { BuiltinCall } from "../builtin-call.ts";
 import { type Attempt, callWithRetries } from "../../connection/gateway-call.ts";
 import { readPatterns } from "../patterns.ts";
@@ -95,8 +95,7 @@ function readArgs({ name, job = "", paths, path = "", ...others }: Readonly<Reco
   if (paths !== undefined && !(Array.isArray(paths) && paths.every((each) => typeof each === "string"))) {
     throw wrong("takes a list of patterns as paths");
   }
-  const folder = path.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "");
-  return { name, job, paths, folder: folder === "." ? "" : folder };
+  return { name, job, paths, folder: folderOf(path) };
 }
 
 function wrong(what: string): MillraceError {

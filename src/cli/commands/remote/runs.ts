@@ -109,6 +109,8 @@ export function watch(run: string, options: WatchOptions, signal: AbortSignal): 
 export interface TriggerOptions extends WatchOptions {
   /** `name=value` texts. */
   readonly var: readonly string[];
+  /** `NAME=FILE` or `NAME=ID` texts. */
+  readonly upload: readonly string[];
   readonly watch?: boolean;
   readonly requestId?: string;
 }
@@ -117,9 +119,12 @@ export function trigger(pipeline: string, options: TriggerOptions, signal: Abort
   const variables = parseVariables(options.var);
   return withServer(options, signal, async (session) => {
     const { client } = session;
-    const { pipelineId, name } = await findPipeline(client, pipeline, options.project);
-    const { requestId } = options;
-    const body = { variables, ...(requestId === undefined ? {} : { requestId }) };
+    const { pipelineId, projectId, name } = await findPipeline(client, pipeline, options.project);
+    const { requestId, upload } = options;
+    const uploads =
+      upload.length > 0 &&
+      (await (await import("./uploads.ts")).giveUploads(client, upload, { projectId, requestId, signal }));
+    const body = { variables, ...(requestId !== undefined && { requestId }), ...(uploads && { uploads }) };
     const begun = await client.post("/pipelines/{pipelineId}/trigger", { path: { pipelineId }, body, signal });
     return afterBegin(session, begun, `triggered ${name}: ${begun.runId}`, { ...options, name });
   });

@@ -50,23 +50,67 @@ export function putUpload(
   signal: AbortSignal,
 ): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
-    const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
-      throw new UsageError(`cannot read ${file}: ${error.code ?? String(error)}`);
-    });
-    try {
-      const stat = await handle.stat();
-      if (!stat.isFile()) throw new UsageError(`${file}: must be a file`);
-      const path = { projectId: await projectOf(client, options) };
-      const { type } = options;
-      const sha256 = await digestOf(file);
-      const body = { name: basename(file), size: stat.size, sha256, ...(type === undefined ? {} : { type }) };
-      const begun = await client.post("/projects/{projectId}/uploads", { path, body, signal });
-      const sent = await sendContent({ client, handle, begun, signal });
-      report.object(sent, `sent ${sent.name} (${sent.uploadId}), ${sent.size} bytes`);
-    } finally {
-      await handle.close();
-    }
+    const projectId = await projectOf(client, options);
+    const sent = await sendFile(client, { file, projectId, type: options.type, signal });
+    report.object(sent, `sent ${sent.name} (${sent.uploadId}), ${sent.size} bytes`);
   });
+}
+
+interface SentFile {
+  readonly file: string;
+  readonly projectId: string;
+  readonly type?: string | undefined;
+  /** A repeat with the same key continues the upload. */
+  readonly idempotencyKey?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function sendFile(client: Session["client"], given: SentFile): Promise<Progress> {
+  const { file, projectId, type, idempotencyKey, signal } = given;
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`cannot read ${file}: ${error.code ?? String(error)}`);
+  });
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw new UsageError(`${file}: must be a file`);
+    const body = {
+      name: basename(file),
+      size: stat.size,
+      sha256: await digestOf(file),
+      ...(type !== undefined && { type }),
+    };
+    const begun = await client.post("/projects/{projectId}/uploads", {
+      path: { projectId },
+      body,
+      signal,
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    });
+    return await sendContent({ client, handle, begun, signal });
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `NAME=FILE`, or `NAME=ID` for a file that was sent before. */
+const GIVEN = /^([A-Za-z_]\w*)=(?:(upl_[0-9A-HJKMNP-TV-Z]{26})|(.+))$/;
+
+/** Sends the files of `--upload`, one after the other, and answers the ids of the uploads by their names. */
+export async function giveUploads(
+  client: Session["client"],
+  given: readonly string[],
+  { projectId, requestId, signal }: { projectId: string; requestId: string | undefined; signal: AbortSignal },
+): Promise<Record<string, string>> {
+  const parsed = given.map((text) => {
+    const [, name, uploadId, file] = GIVEN.exec(text) ?? [];
+    if (name === undefined) throw new UsageError(`--upload ${text}: must be NAME=FILE or NAME=ID of an upload`);
+    return { name, uploadId, file };
+  });
+  const uploads: Record<string, string> = {};
+  for (const { name, uploadId, file } of parsed) {
+    const idempotencyKey = requestId === undefined ? undefined : `${requestId}/${name}`;
+    uploads[name] = uploadId ?? (await sendFile(client, { file: file!, projectId, idempotencyKey, signal })).uploadId;
+  }
+  return uploads;
 }
 
 /** Writes the content to a file, or, without one, to standard output. */

@@ -1,0 +1,97 @@
+/**
+ * A viewer of one log, as cheap for the benchmark as it can be: it keeps what comes and parses it after the measurement.
+ * When its edge dies, it connects to another one and resumes behind its last line.
+ */
+import { once } from "node:events";
+import { WebSocket } from "ws";
+import { TOKEN } from "./viewers-world.ts";
+
+export interface FollowedStep {
+  readonly pipelineId: string;
+  readonly runId: string;
+  readonly jobId: string;
+  readonly stepRunId: string;
+}
+
+export interface SeenLine {
+  readonly number: number;
+  readonly content: string;
+  /** Monotonic nanoseconds. */
+  readonly at: bigint;
+  /** False for a line that came with the history after a reconnect. */
+  readonly isLive: boolean;
+}
+
+interface ViewerMessage {
+  readonly type: string;
+  readonly error?: string;
+  readonly data: LineData | readonly LineData[] | null;
+}
+
+interface LineData {
+  readonly line_number: number;
+  readonly content: string;
+}
+
+export class LogViewer {
+  readonly step: FollowedStep;
+  /** `host:port` of the edges, in the order in which they are tried. */
+  readonly #edges: string[];
+  readonly #received: { readonly text: Buffer; readonly at: bigint }[] = [];
+  #socket: WebSocket | undefined;
+  #isClosed = false;
+  #reconnects = 0;
+  readonly #seen: SeenLine[] = [];
+
+  constructor(step: FollowedStep, edges: readonly string[]) {
+    this.step = step;
+    this.#edges = [...edges];
+  }
+
+  get reconnects(): number {
+    return this.#reconnects;
+  }
+
+  /** Resolves when the subscription is made. */
+  async open(): Promise<void> {
+    const socket = new WebSocket(`ws://${this.#edges[0]}/api/v1/ws`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+      perMessageDeflate: false,
+    });
+    this.#socket = socket;
+    await once(socket, "open");
+    socket.on("message", (text: Buffer) => this.#received.push({ text, at: process.hrtime.bigint() }));
+    socket.on("error", () => undefined);
+    socket.on("close", () => this.#reopen());
+    const { pipelineId, jobId, stepRunId } = this.step;
+    const fromLine = (this.lines().at(-1)?.number ?? 0) + 1;
+    const subscribed = once(socket, "message");
+    socket.send(JSON.stringify({ channel: "channel_log", params: { pipelineId, jobId, stepRunId, fromLine } }));
+    await subscribed;
+  }
+
+  /** Parses what has come since the last call. Throws when the server reported an error. */
+  lines(): readonly SeenLine[] {
+    for (const { text, at } of this.#received.splice(0)) {
+      const { type, data, error } = JSON.parse(text.toString()) as ViewerMessage;
+      if (type === "error") throw new Error(`a viewer was refused: ${error}`);
+      if (type !== "log" && type !== "log_chunk") continue;
+      for (const { line_number: number, content } of [data as LineData].flat()) {
+        this.#seen.push({ number, content, at, isLive: type === "log" });
+      }
+    }
+    return this.#seen;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#socket?.terminate();
+  }
+
+  #reopen(): void {
+    if (this.#isClosed) return;
+    this.#reconnects++;
+    this.#edges.push(this.#edges.shift()!);
+    this.open().catch(() => setTimeout(() => this.#reopen(), 100));
+  }
+}

@@ -1,0 +1,66 @@
+/** An installation with many viewers: a worker with the gateway, two edges, a Redis, and an agent with many slots. */
+import { join } from "node:path";
+import { freePort } from "../../test/support/ports.ts";
+import { ProcessWorld, type ServeNode } from "../../test/support/processes.ts";
+import { startTestRedis, type TestRedis } from "../../test/support/redis.ts";
+import { Api } from "../millrace/api.ts";
+
+export const TOKEN = "an-administrator-token-for-the-benchmark";
+const REGISTRATION = "a-registration-token-for-the-benchmark-alone";
+const EDGES = 2;
+
+export class ViewersWorld {
+  readonly edges: readonly ServeNode[];
+  /** Calls the edge that stays. */
+  readonly api: Api;
+  readonly dataDir: string;
+  readonly #world: ProcessWorld;
+  readonly #redis: TestRedis;
+
+  /** `slots`: how many steps the agent runs at once. */
+  static async start(folder: string, slots: number): Promise<ViewersWorld> {
+    const world = await ProcessWorld.create();
+    const redis = await startTestRedis();
+    const dataDir = join(folder, "data");
+    const env = {
+      MILLRACE_DATA_DIR: dataDir,
+      REDIS_URL: redis.url,
+      MILLRACE_GRPC_ADDRESS: `127.0.0.1:${await freePort()}`,
+      MILLRACE_BOOTSTRAP_TOKEN: TOKEN,
+      MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
+    };
+    try {
+      const node = await world.serve("worker,gateway", { env });
+      const edges: ServeNode[] = [];
+      for (let at = 0; at < EDGES; at++) edges.push(await world.serve("edge", { env }));
+      const agent = world.agent(node.grpc!, {
+        env: {
+          MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
+          MILLRACE_AGENT_SLOTS: String(slots),
+          MILLRACE_DATA_DIR: join(world.folder, "agent"),
+          LOG_LEVEL: "info",
+        },
+      });
+      await agent.prints('"msg":"ready"');
+      return new ViewersWorld(world, redis, edges, dataDir);
+    } catch (error) {
+      await world.end();
+      await redis.stop();
+      throw error;
+    }
+  }
+
+  private constructor(world: ProcessWorld, redis: TestRedis, edges: readonly ServeNode[], dataDir: string) {
+    this.#world = world;
+    this.#redis = redis;
+    this.edges = edges;
+    this.dataDir = dataDir;
+    this.api = new Api(`http://${edges.at(-1)!.http}`, TOKEN);
+  }
+
+  async stop(): Promise<void> {
+    this.api.close();
+    await this.#world.end();
+    await this.#redis.stop();
+  }
+}

@@ -1,0 +1,40 @@
+/** A real browser, driven over its debugging protocol. */
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+/** Without these flags the browser calls services of its maker. */
+const QUIET = [
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-sync",
+  "--no-first-run",
+];
+
+/** Starts a browser without a window. Throws when no Chromium is on PATH. */
+export function startBrowser(): Promise<Browser> {
+  // Chromium refuses to run as root inside its sandbox.
+  const args = process.getuid?.() === 0 ? [...QUIET, "--no-sandbox"] : QUIET;
+  return chromium.launch({ executablePath: findProgram(), args });
+}
+
+function findProgram(): string {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const found = folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(isExecutable);
+  if (found === undefined) {
+    throw new Error(`none of ${NAMES.join(", ")} is on PATH: install Chromium, for example Debian's package chromium`);
+  }
+  return found;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
