@@ -8,6 +8,7 @@ export const ENTRIES = {
   "launcher-main": "src/agent/process/launcher-main.ts",
   "checkout-main": "src/agent/builtins/checkout/checkout-main.ts",
   "thread-main": "src/definition-work/thread-main.ts",
+  "search-main": "src/log-search/search-main.ts",
 };
 
 /** Parts of packages that no part of the program uses, each with what stands for it. */

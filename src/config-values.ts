@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-space.ts";
 import { parseDuration } from "./domain/durations.ts";
 import type { Labels } from "./domain/labels.ts";
-import type { LabelQuota, Quotas } from "./domain/quotas.ts";
+import { type LabelQuota, MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
 
@@ -108,7 +108,6 @@ export const wholeNumber = (least: number, most: number) =>
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 
 export const DAY_MS = 86_400_000;
-export const MAX_RUNNING = 1_000_000;
 export const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "labels"> => {
   const projects = new Map<string, number>();
   const labelQuotas: LabelQuota[] = [];

@@ -16,7 +16,6 @@ import {
   duration,
   labels,
   masterKeys,
-  MAX_RUNNING,
   type Network,
   networks,
   origins,
@@ -31,7 +30,7 @@ import type { DiskFloor } from "./domain/disk-space.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";
-import type { Quotas } from "./domain/quotas.ts";
+import { MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";

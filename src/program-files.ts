@@ -1,6 +1,7 @@
 /** The files that further processes and threads of this program begin with. */
 import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 
 export interface ProgramFile {
   /** Absolute. */
@@ -21,6 +22,23 @@ export function programFile(name: string, beside: string): ProgramFile {
     return { path: join(compiledFolder, `${name}.js`), options: [], isSource: false };
   }
   return { path: fileURLToPath(new URL(`${name}${extension}`, beside)), options: process.execArgv, isSource };
+}
+
+/** A thread does not inherit the translator of its process, which only the tests have. */
+const TRANSLATOR = JSON.stringify("tsx/esm/api");
+const translated = (path: string): string =>
+  `import(${TRANSLATOR}).then(({ register }) => { register(); return import(${JSON.stringify(pathToFileURL(path).href)}); })`;
+
+/** Starts a thread with the program of {@link programFile}. `heapMb`: the old generation of its heap. */
+export function startThread(name: string, beside: string, heapMb: number): Worker {
+  const { path, isSource } = programFile(name, beside);
+  return new Worker(isSource ? translated(path) : path, {
+    eval: isSource,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    // Nothing of a thread goes to the log of the process by itself.
+    stdout: true,
+    stderr: true,
+  });
 }
 
 /**

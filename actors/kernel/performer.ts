@@ -9,9 +9,11 @@ import type { Board } from "../../src/board/board.ts";
 import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import type { AgentId, RootId, RunId } from "../../src/domain/ids.ts";
+import type { AgentId, ApprovalId, RootId, RunId } from "../../src/domain/ids.ts";
 import {
   agentChannel,
+  type ApprovalHint,
+  APPROVALS_CHANNEL,
   commandChannel,
   type Feed,
   runChannel,
@@ -50,12 +52,21 @@ export async function performOwed(
     const part = owed.slice(at, at + EFFECTS_AT_ONCE);
     // The calls are made in order without waiting in between: each connection keeps the order of its calls.
     const calls = part.map(({ effect }) => performOne(ports, head, effect));
-    const published = eventsOf(head, part).map((event) => ports.feed.publish(runChannel(event.runId), event));
-    if (published.length > 0 && ports.feed.isFollowed(RUNS_CHANNEL)) {
-      published.push(ports.feed.publish(RUNS_CHANNEL, hintOf(head)));
-    }
-    await Promise.all([...calls, ...published, storeCommands(ports, part)]);
+    await Promise.all([...calls, ...publish(ports.feed, head, eventsOf(head, part)), storeCommands(ports, part)]);
   }
+}
+
+/** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */
+function publish(feed: Feed, head: AggregateHead<RootId>, events: readonly RunEvent[]): readonly Promise<void>[] {
+  const published = events.map((event) => feed.publish(runChannel(event.runId), event));
+  if (events.length > 0 && feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
+  const approvals = events.flatMap(({ object, runId, data }): readonly ApprovalHint[] =>
+    object === "approval" ? [{ runId, approvalId: data["approvalId"] as ApprovalId }] : [],
+  );
+  if (approvals.length > 0 && feed.isFollowed(APPROVALS_CHANNEL)) {
+    published.push(...approvals.map((hint) => feed.publish(APPROVALS_CHANNEL, hint)));
+  }
+  return published;
 }
 
 /** What those who follow many runs hear of one that has published events. */

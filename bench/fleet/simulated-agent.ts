@@ -209,7 +209,7 @@ export class SimulatedAgent {
 
 function report(step: HeldStepRun, phase: StepReport["phase"]): StepReport {
   const now = BigInt(Date.now());
-  const rest = { exitCode: 0, reason: "", lastLine: 0n, outputs: {}, usage: undefined };
+  const rest = { exitCode: 0, reason: "", lastLine: 0n, outputs: {}, usage: undefined, notes: undefined };
   return { ...step, ...rest, phase, startedAtMs: now, endedAtMs: phase === "STEP_PHASE_STARTED" ? 0n : now };
 }
 

@@ -26,6 +26,8 @@ const SETTLED_MS = 3_600_000;
 const UNSETTLED_MS = 7 * 24 * 3_600_000;
 /** How many settled entries are kept at most. The oldest are removed first. */
 const MAX_SETTLED = 5_000;
+/** A report without outputs and notes. */
+const NOTHING_LARGE = { outputs: {}, notes: undefined };
 /** The file is rewritten when it is larger than twice its size after the last rewrite plus this surplus. */
 const SURPLUS_BYTES = 1 << 20;
 
@@ -211,14 +213,14 @@ export function lostReport({ runId, jobId, stepRunId, token }: Readonly<HeldStep
     lastLine: 0n,
     startedAtMs: 0n,
     endedAtMs: 0n,
-    outputs: {},
+    ...NOTHING_LARGE,
     usage: undefined,
   };
 }
 
-/** A settled report without its outputs, which may be large. */
+/** A settled report without its outputs and notes, which may be large. */
 function shortened(report: StepReport | undefined): StepReport | undefined {
-  return report && { ...report, outputs: {} };
+  return report && { ...report, ...NOTHING_LARGE };
 }
 
 function readLines(file: string): string[] {

@@ -13,7 +13,7 @@ const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL",
 export function stepEnvironment(
   dispatch: Dispatch,
   workspace: string,
-  outputsFile: string,
+  files: { readonly outputs: string; readonly summary: string },
   user?: StepUser,
 ): Record<string, string> {
   const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
@@ -49,6 +49,7 @@ export function stepEnvironment(
     MILLRACE_STEP_RUN_ID: dispatch.stepRunId,
     MILLRACE_STEP_NAME: dispatch.stepName,
     MILLRACE_WORKSPACE: workspace,
-    MILLRACE_OUTPUT: outputsFile,
+    MILLRACE_OUTPUT: files.outputs,
+    MILLRACE_SUMMARY: files.summary,
   };
 }

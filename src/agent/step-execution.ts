@@ -2,6 +2,7 @@
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { NO_ANNOTATIONS } from "../domain/notes.ts";
 import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AfterJobs, AfterJobWork } from "./after-job.ts";
@@ -19,7 +20,9 @@ import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins/shell-step.ts";
 import type { StepEnd } from "./step-end.ts";
 import { stepEnvironment } from "./step-environment.ts";
-import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
+import { makeStepFile } from "./step-file.ts";
+import { readOutputs, type StepOutputs } from "./step-outputs.ts";
+import { readSummary } from "./step-summary.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
@@ -74,7 +77,7 @@ export class StepExecution {
     surroundings.lease.onRunOut((reason) => this.kill(reason));
     this.ended = this.#run(surroundings)
       .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, 0))
-      .then((end) => withoutSecrets(end, output))
+      .then((end) => withoutSecrets(withAnnotations(end, output), output))
       .finally(() => shipper.finish(log));
   }
 
@@ -105,20 +108,31 @@ export class StepExecution {
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
     const workspace = openWorkspace(workDir, dispatch.jobId, user);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
-    const outputsFile = makeOutputsFile(scratchDir, trash, user);
+    const outputs = makeStepFile(scratchDir, "outputs", trash, user);
+    const summary = makeStepFile(scratchDir, "summary", trash, user);
+    const paths = { outputs: outputs.path, summary: summary.path };
     try {
       const builtin = builtinOf(dispatch.uses);
       const end =
         builtin === undefined
-          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, outputsFile.path, user), surroundings)
+          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, paths, user), surroundings)
           : await this.#runBuiltin(builtin, workspace, surroundings);
       if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
-      const written = outputsFile.read(surroundings.output.secrets);
-      logWithheldOutputs(written.withheld, surroundings.output);
-      return await this.#keepArtifacts(withOutputs(end, written), workspace, surroundings);
+      const { output } = surroundings;
+      const written = readOutputs(outputs, output.secrets);
+      logWithheldOutputs(written.withheld, output);
+      const { summary: read, remark } = readSummary(summary, output.secrets);
+      if (remark !== undefined) sayTo(output)(remark);
+      const complete = { ...withOutputs(end, written), summary: read, lastLine: output.log.lastLine };
+      return await this.#keepArtifacts(
+        await this.#keepTestReports(complete, workspace, surroundings),
+        workspace,
+        surroundings,
+      );
     } finally {
       clearTimeout(this.#timeoutTimer);
-      outputsFile.dispose();
+      outputs.dispose();
+      summary.dispose();
     }
   }
 
@@ -260,6 +274,21 @@ export class StepExecution {
     };
   }
 
+  /** Sends the test reports of a step that succeeded or failed. They do not change how it ends. */
+  async #keepTestReports(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
+    const { testReports } = this.#dispatch;
+    if (testReports === undefined || !hasEndedByItself(end)) return end;
+    const { signal } = this.#ending;
+    const { secrets } = output;
+    // Loaded on demand: few steps have test reports.
+    const { keepTestReports } = await import("./reports/test-reports.ts");
+    const options = { workspace, gateway, secrets, signal };
+    const tests = await keepTestReports(this.#dispatch, testReports, options).catch(() => null);
+    if (signal.aborted) return { ...end, ...(signal.reason as Cause) };
+    for (const problem of tests?.problems ?? []) sayTo(output)(`warning: test reports: ${problem}`);
+    return { ...end, tests, lastLine: output.log.lastLine };
+  }
+
   /**
    * Uploads the artifacts of a step that succeeded or failed. A step that succeeded fails when one of its artifacts
    * cannot be kept.
@@ -267,7 +296,7 @@ export class StepExecution {
   async #keepArtifacts(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
     const hasSucceeded = end.phase === StepPhase.STEP_PHASE_SUCCEEDED;
     if (this.#dispatch.artifacts.length === 0) return end;
-    if (!hasSucceeded && end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
+    if (!hasEndedByItself(end)) return end;
     const { signal } = this.#ending;
     this.#isKeepingArtifacts = true;
     const isSecret = (text: string) => output.secrets.isIn(text);
@@ -326,7 +355,8 @@ export class StepExecution {
     usage?: ResourceUsage,
   ): StepEnd {
     const endedAtMs = startedAtMs === 0 ? 0 : Date.now();
-    return { phase, exitCode, reason, lastLine, outputs: {}, startedAtMs, endedAtMs, usage };
+    const nothing = { outputs: {}, annotations: NO_ANNOTATIONS, summary: null, tests: null };
+    return { phase, exitCode, reason, lastLine, ...nothing, startedAtMs, endedAtMs, usage };
   }
 }
 
@@ -336,6 +366,14 @@ function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): 
   if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
   const reason = `the outputs in MILLRACE_OUTPUT cannot be read: ${problem}`;
   return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
+}
+
+function hasEndedByItself({ phase }: StepEnd): boolean {
+  return phase === StepPhase.STEP_PHASE_SUCCEEDED || phase === StepPhase.STEP_PHASE_FAILED;
+}
+
+function withAnnotations(end: StepEnd, { annotations }: OutputTarget): StepEnd {
+  return end.phase === StepPhase.STEP_PHASE_LOST ? end : { ...end, annotations: annotations.annotations };
 }
 
 /**

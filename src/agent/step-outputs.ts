@@ -1,20 +1,11 @@
-/**
- * The outputs of a step: the agent creates the file that `MILLRACE_OUTPUT` names, and reads it after the step. The step
- * may have replaced the file by anything: another file, a pipe, a link.
- */
+/** The outputs of a step, from the file that `MILLRACE_OUTPUT` names. */
 import { isUtf8 } from "node:buffer";
-import { randomUUID } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
-import { giveTo, type Owner } from "./process/step-user.ts";
 import type { SecretFinder, Span } from "./logs/secret-finder.ts";
-import type { Trash } from "./trash.ts";
+import type { StepFile } from "./step-file.ts";
 
 /** Twice the bound on outputs: the file also holds delimiters, line ends and values that later lines replace. */
 const MAX_FILE_BYTES = 2 * OUTPUT_BOUNDS.bytes;
-/** Opening a pipe must not wait for a writer, and no link may be followed. */
-const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 export interface StepOutputs {
   readonly outputs: Readonly<Record<string, string>>;
@@ -27,71 +18,19 @@ export interface StepOutputs {
   readonly problem: string | undefined;
 }
 
-export interface OutputsFile {
-  readonly path: string;
-  /** Call when no process of the step is left. Returns the outputs before the first problem, if there is one. */
-  read(secrets: SecretFinder): StepOutputs;
-  /** Removes the file, or what the step has put in its place. */
-  dispose(): void;
-}
-
-/** Creates an empty file in `folder` that only the user of the step may read. */
-export function makeOutputsFile(folder: string, trash: Trash, user?: Owner): OutputsFile {
-  const path = join(folder, `outputs-${randomUUID()}`);
-  writeFileSync(path, "", { mode: 0o600, flag: "wx" });
-  giveTo(user, path);
-  return {
-    path,
-    read: (secrets) => readOutputs(path, secrets),
-    dispose: () => remove(path, trash),
-  };
-}
-
-function remove(path: string, trash: Trash): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    trash.take(path); // A folder.
-  }
-}
-
-function readOutputs(path: string, secrets: SecretFinder): StepOutputs {
-  let file: number | undefined;
-  try {
-    file = openSync(path, OPEN_FLAGS);
-    const stats = fstatSync(file);
-    if (!stats.isFile()) return nothing("it is no longer a regular file");
-    if (stats.size === 0) return nothing();
-    if (stats.size <= MAX_FILE_BYTES) return parseOutputs(readStart(file, stats.size), secrets);
-    const start = readStart(file, MAX_FILE_BYTES);
-    const parsed = parseOutputs(start.slice(0, start.lastIndexOf("\n") + 1), secrets);
-    return { ...parsed, problem: `it is longer than ${MAX_FILE_BYTES} bytes` };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return nothing("it was removed");
-    if (code === "ELOOP" || code === "ENXIO") return nothing("it is no longer a regular file");
-    return nothing(`the system refuses it (${code})`);
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+/** Reads the outputs before the first problem, if there is one. Call when no process of the step is left. */
+export function readOutputs(file: StepFile, secrets: SecretFinder): StepOutputs {
+  const { bytes, size, problem } = file.read(MAX_FILE_BYTES);
+  if (problem !== undefined) return nothing(problem);
+  // Each byte becomes one character, so lengths count bytes.
+  const text = bytes.toString("latin1");
+  if (size <= MAX_FILE_BYTES) return parseOutputs(text, secrets);
+  const parsed = parseOutputs(text.slice(0, text.lastIndexOf("\n") + 1), secrets);
+  return { ...parsed, problem: `it is longer than ${MAX_FILE_BYTES} bytes` };
 }
 
 function nothing(problem?: string): StepOutputs {
   return { outputs: {}, withheld: [], problem };
-}
-
-/**
- * The first `length` bytes, or fewer if the file is shorter. Each byte becomes one character, so lengths count bytes.
- */
-function readStart(file: number, length: number): string {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const count = readSync(file, bytes, filled, length - filled, null);
-    if (count === 0) break;
-    filled += count;
-  }
-  return bytes.toString("latin1", 0, filled);
 }
 
 /** Reads lines `name=value`, and `name<<DELIMITER` followed by the value and a line that is the delimiter alone. */

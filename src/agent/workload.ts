@@ -4,6 +4,7 @@
  * once. Each names its grant by step run and token.
  */
 import {
+  AnnotationLevel,
   type Dispatch,
   type HeldStepRun,
   type Revoke,
@@ -22,6 +23,8 @@ import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./logs/log-shipper.ts";
 import type { StepLogLimit } from "./logs/step-log.ts";
 import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
+import { AnnotationCapture } from "./logs/annotation-capture.ts";
+import type { OutputTarget } from "./logs/output-capture.ts";
 import { SecretFinder } from "./logs/secret-finder.ts";
 import type { StepEnd } from "./step-end.ts";
 import { StepExecution } from "./step-execution.ts";
@@ -38,6 +41,12 @@ const REPORT_AGAIN_MS = 5_000;
 const START_REPORT_DELAY_MS = 20;
 /** How many early revocations and how many released jobs are remembered at most. */
 const MAX_REMEMBERED = 1_000;
+
+const LEVELS = {
+  error: AnnotationLevel.ANNOTATION_LEVEL_ERROR,
+  warning: AnnotationLevel.ANNOTATION_LEVEL_WARNING,
+  notice: AnnotationLevel.ANNOTATION_LEVEL_NOTICE,
+} as const;
 
 export interface WorkloadOptions {
   readonly workDir: string;
@@ -233,7 +242,7 @@ export class Workload {
       launcher,
       pipes,
       lease,
-      output: { shipper, log: shipper.open(held, logLimitOf(dispatch)), secrets: new SecretFinder(dispatch.secrets) },
+      output: outputTarget(shipper, held, dispatch),
       gateway,
       plugins,
       afterJobs,
@@ -371,7 +380,26 @@ function reportOf(held: HeldStepRun, end: StepEnd, disk: DiskGuard): StepReport 
     endedAtMs: BigInt(end.endedAtMs),
     outputs: { ...end.outputs },
     usage: end.usage && { cpuMs: BigInt(end.usage.cpuMs), maxRssBytes: BigInt(end.usage.maxRssBytes) },
+    notes: notesOf(end),
   };
+}
+
+function notesOf({ annotations, summary, tests }: StepEnd): StepReport["notes"] {
+  const { list, leftOut } = annotations;
+  if (list.length === 0 && summary === null && tests === null) return undefined;
+  return {
+    annotations: list.map((one) => ({ ...one, level: LEVELS[one.level], logLine: BigInt(one.logLine) })),
+    annotationsLeftOut: leftOut,
+    summary: summary === null ? undefined : { markdown: summary.markdown, cut: summary.isCut },
+    tests:
+      tests === null ? undefined : { ...tests, durationMs: BigInt(tests.durationMs), problems: [...tests.problems] },
+  };
+}
+
+function outputTarget(shipper: LogShipper, held: HeldStepRun, dispatch: Dispatch): OutputTarget {
+  const secrets = new SecretFinder(dispatch.secrets);
+  const log = shipper.open(held, logLimitOf(dispatch));
+  return { shipper, log, secrets, annotations: new AnnotationCapture(secrets) };
 }
 
 /** Adds to a map of at most {@link MAX_REMEMBERED} entries. The oldest entry makes room. */

@@ -4,6 +4,7 @@
  */
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../board/board.ts";
+import type { QueueView } from "../board/queue-places.ts";
 import type { DefinitionWork } from "../definition-work/definition-work.ts";
 import type { ArtifactRules, UploadRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
@@ -29,6 +30,8 @@ export interface AppContext {
   readonly mailboxes: MailboxSender;
   /** Jobs that wait for an agent. */
   readonly board: Board;
+  /** Where jobs stand in the queue of the board. Absent: no caller is told. */
+  readonly queue?: QueueView;
   /** Which agents are connected, and what each can take. */
   readonly presence: Presence;
   /** Drafts, checks and plans definitions off the event loop. Absent: everything is computed at once. */

@@ -20,6 +20,8 @@ export interface SettingLayers {
 export interface EnvironmentSettings {
   readonly retention?: RetentionRules;
   readonly logLimit?: LogLimit;
+  /** How many jobs of the project may run at once; absent and null for any number. */
+  readonly perProject?: number | null;
   /** The variables that are set; the others have their defaults. */
   readonly given: readonly string[];
 }
@@ -81,7 +83,9 @@ export function effectiveSetting<K extends SettingKey>(
 }
 
 /** The value of a setting that the environment gives, by a variable or by the default of the variable. */
-function environmentValue(key: SettingKey, { retention, logLimit }: EnvironmentSettings): unknown {
+function environmentValue(key: SettingKey, { retention, logLimit, perProject = null }: EnvironmentSettings): unknown {
+  if (key === "quota.perProject") return perProject;
+  if (key === "quota.perTenant") return null;
   const [group, name] = key.split(".") as [string, string];
   return (group === "retention" ? retention : logLimit)?.[name as never];
 }

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { type Bound, MAX_LOG_LINES } from "../domain/retention.ts";
 import { formatAge, MAX_KEPT_RUNS, parseAge } from "../domain/retention-text.ts";
+import { MAX_RUNNING } from "../domain/quotas.ts";
 import type { SettingValues } from "../stores/ports/documents.ts";
 
 export type SettingKey = keyof SettingValues;
@@ -18,8 +19,10 @@ interface SettingRule<K extends SettingKey> {
   readonly about: string;
   /** The variable of the environment that gives the value of the installation; null without one. */
   readonly variable: string | null;
-  /** Without a value anywhere; null where the variable has a default. */
+  /** Without a value anywhere; null where the variable has a default, and for no value. */
   readonly standard: SettingValues[K] | null;
+  /** True for a setting that a project does not have. */
+  readonly isOfTenants?: true;
   /** Which of two values is stricter: then the strictest of all levels counts, else that of the nearest level. */
   readonly stricter: ((one: SettingValues[K], other: SettingValues[K]) => boolean) | null;
 }
@@ -56,6 +59,10 @@ const kept = <K extends SettingKey & `retention.${string}`>(what: string, variab
 });
 const isTrue = (one: boolean, other: boolean): boolean => one && !other;
 const isFalse = (one: boolean, other: boolean): boolean => !one && other;
+
+const maxRunning = z.number().int().min(1).max(MAX_RUNNING);
+const MAX_RUNNING_TYPE = `whole number, 1 to ${MAX_RUNNING}; without one anywhere \`null\`, any number`;
+const isLower = (one: number | null, other: number | null): boolean => one !== null && (other === null || one < other);
 
 export const RUNTIME_SETTINGS: { readonly [K in SettingKey]: SettingRule<K> } = {
   "retention.runs": kept("runs", "MILLRACE_KEEP_RUNS"),
@@ -110,13 +117,31 @@ export const RUNTIME_SETTINGS: { readonly [K in SettingKey]: SettingRule<K> } = 
     standard: "write",
     stricter: (one, other) => API_WORDS.indexOf(one) < API_WORDS.indexOf(other),
   },
+  "quota.perProject": {
+    value: maxRunning,
+    type: MAX_RUNNING_TYPE,
+    about:
+      "How many jobs of each project may run at once ([quotas](operations.md#quotas)). `MILLRACE_QUOTAS` gives single projects another value in place of that of the installation.",
+    variable: "MILLRACE_MAX_RUNNING_PER_PROJECT",
+    standard: null,
+    stricter: isLower,
+  },
+  "quota.perTenant": {
+    value: maxRunning,
+    type: MAX_RUNNING_TYPE,
+    about: "How many jobs of all projects of a tenant together may run at once. A project does not have it.",
+    variable: null,
+    standard: null,
+    stricter: isLower,
+    isOfTenants: true,
+  },
 };
 
 export const SETTING_KEYS = Object.keys(RUNTIME_SETTINGS) as readonly SettingKey[];
 
 /** The value as the API shows it, and as a change may say it. */
 export function shownValue(value: SettingValues[SettingKey]): unknown {
-  if (typeof value !== "object") return value;
+  if (typeof value !== "object" || value === null) return value;
   const { ageMs, ...counts } = value;
   return { age: ageMs === null ? null : formatAge(ageMs), ...counts };
 }

@@ -38,8 +38,8 @@ export interface RecordedChange {
   readonly kind: ObjectKind;
   readonly id: string;
   readonly name?: string;
-  /** Where the object is; absent for where the rights of the caller were checked. */
-  readonly area?: Area;
+  /** Where the object is; null for the installation, and absent for where the rights of the caller were checked. */
+  readonly area?: Area | null;
   /** Absent for an object that is made. */
   readonly before?: Recordable;
   /** Absent for an object that is removed. */
@@ -138,14 +138,14 @@ export class Trail {
   }
 
   async #entryOf(
-    { kind, id, name, area = this.#area ?? undefined, before, after }: RecordedChange,
+    { kind, id, name, area = this.#area, before, after }: RecordedChange,
     facts: Pick<AuditEntry, "outcome" | "reason" | "leftOut">,
   ): Promise<AuditEntry> {
     const { store: _s, clock, tenantOf } = this.#ground;
     const { operation, from, requestId } = this.#start;
-    const projectId = area !== undefined && "projectId" in area ? area.projectId : null;
+    const projectId = area !== null && "projectId" in area ? area.projectId : null;
     const tenantId =
-      projectId !== null ? await tenantOf(projectId) : area !== undefined && "tenantId" in area ? area.tenantId : null;
+      projectId !== null ? await tenantOf(projectId) : area !== null && "tenantId" in area ? area.tenantId : null;
     return {
       auditId: newId("aud"),
       at: clock.now(),

@@ -4,7 +4,7 @@
  */
 import type { GrantedStep } from "../domain/effects.ts";
 import type { AgentId, JobRunId, StepRunId } from "../domain/ids.ts";
-import type { LabelledAgent, Labels } from "../domain/labels.ts";
+import type { AgentReach, LabelledAgent, Labels } from "../domain/labels.ts";
 import { agentChannel, type Feed, type Unsubscribe } from "../feed/feed.ts";
 
 interface FeedPort {
@@ -25,7 +25,13 @@ export type AgentNotice =
   | { readonly type: "acknowledge"; readonly stepRunId: StepRunId; readonly token: number }
   | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
   /** The agent's labels have changed. `trusted`: keys of those that an operator has given; absent from an older gateway. */
-  | { readonly type: "labels"; readonly labels: Labels; readonly trusted?: readonly string[] }
+  | {
+      readonly type: "labels";
+      readonly labels: Labels;
+      readonly trusted?: readonly string[];
+      /** Null for an agent of the installation; absent from an older gateway, which may not know of a change. */
+      readonly reach?: AgentReach | null;
+    }
   /** An operator has drained the agent, or lets it take jobs again. An older gateway ignores it. */
   | { readonly type: "drain"; readonly isDrained: boolean }
   | { readonly type: "refuseClaim"; readonly requestId: string }
@@ -54,7 +60,15 @@ export function supersedeStreams(context: FeedPort, agentId: AgentId, by: string
 
 /** Tells the gateways that serve the agent which of its labels count from now on. */
 export function announceLabels(context: FeedPort, agentId: AgentId, agent: LabelledAgent): Promise<void> {
-  return tellAgent(context, agentId, { type: "labels", trusted: [], ...agent });
+  return tellAgent(context, agentId, { type: "labels", trusted: [], ...agent, reach: agent.reach ?? null });
+}
+
+/** The agent as a notice of its labels says. */
+export function relabelled(
+  { reach: known }: LabelledAgent,
+  { labels, trusted = [], reach = known }: Extract<AgentNotice, { readonly type: "labels" }>,
+): LabelledAgent {
+  return reach === null || reach === undefined ? { labels, trusted } : { labels, trusted, reach };
 }
 
 /** Calls `listener` when the agent's token was revoked, or the agent was registered again or removed. */

@@ -144,8 +144,10 @@ local function roomIn(quota)
 end
 
 local function hasRoom(project)
-  local quota = quotas.projects[project]
-  return not quota or roomIn(quota) > 0
+  for _, quota in ipairs(quotas.projects[project] or {}) do
+    if roomIn(quota) <= 0 then return false end
+  end
+  return true
 end
 
 local function agentHasRoom()
@@ -163,8 +165,7 @@ end
 
 local function takePlaces(best)
   for _, quota in ipairs(quotas.agent) do takePlace(quota, best.jobId) end
-  local quota = quotas.projects[best.project]
-  if quota then takePlace(quota, best.jobId) end
+  for _, quota in ipairs(quotas.projects[best.project] or {}) do takePlace(quota, best.jobId) end
 end
 `;
 
@@ -185,7 +186,7 @@ end
  *   ARGV[2] how long the offers are held, milliseconds
  *   ARGV[3] how long an empty lane is kept, milliseconds
  *   ARGV[4] how many offers to take
- *   ARGV[5] quotas as JSON: `agent`, a list of {name, limit}; `projects`, {name, limit} by project id
+ *   ARGV[5] quotas as JSON: `agent`, a list of {name, limit}; `projects`, such lists by project id
  *   ARGV[6] "", or what the agent shows as JSON: {agent, boot, gateway, stream, class, labels, ids, seen}. `ids`: a
  *           request id for each of the offers to take; `seen`: those of reservations that the gateway knows of
  *   ARGV[7...] triples: lane id, priority, project id; priorities descending

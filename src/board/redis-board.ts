@@ -10,8 +10,9 @@ import type { LabelledAgent } from "../domain/labels.ts";
 import {
   agentQuotas,
   labelQuotas,
+  limitsProjects,
   NO_QUOTAS,
-  projectQuota,
+  projectQuotas,
   type Quota,
   type Quotas,
   type QuotaUse,
@@ -55,6 +56,8 @@ const KEYS = [...OF_OFFERS, ...OF_VACANCIES].map((name) => `{board}:${name}`);
 export const [OFFERS_KEY, PLACES_PREFIX] = [KEYS[0]!, KEYS[7]!];
 /** The hash of lanes, and the prefix of the lanes' own keys. */
 export const LANE_KEYS = [KEYS[1]!, KEYS[6]!] as const;
+/** Whose turn it is among the projects. */
+export const SERVED_KEY = KEYS[5]!;
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
 /** How long a copy of the lanes without a match counts as up to date, without a call to Redis. */
@@ -80,8 +83,8 @@ export interface RedisBoardOptions {
   readonly redis: BoardRedis;
   readonly feed: OfferBroadcast;
   readonly clock: Pick<Clock, "monotonic">;
-  /** The same on all nodes; default none. */
-  readonly quotas?: Quotas;
+  /** Those that count now, the same on all nodes but for a few seconds; default none. */
+  readonly quotas?: Quotas | (() => Quotas);
   /** The tenant of a project, which never changes; null for an unknown project. Default: no tenant is known. */
   readonly tenantOf?: (projectId: ProjectId) => Promise<TenantId | null>;
   /** How long an empty lane is kept, milliseconds; default 60,000. */
@@ -128,7 +131,7 @@ export class RedisBoard implements Board {
   readonly #redis: BoardRedis;
   readonly #feed: OfferBroadcast;
   readonly #clock: Pick<Clock, "monotonic">;
-  readonly #quotas: Quotas;
+  readonly #quotasNow: () => Quotas;
   readonly #emptyLaneMs: number;
   readonly #classes = new VacancyClasses();
   readonly #classOf = new WeakMap<LabelledAgent, ReturnType<typeof classOf>>();
@@ -153,7 +156,7 @@ export class RedisBoard implements Board {
     this.#redis = redis;
     this.#feed = feed;
     this.#clock = clock;
-    this.#quotas = quotas;
+    this.#quotasNow = typeof quotas === "function" ? quotas : () => quotas;
     this.#emptyLaneMs = emptyLaneMs;
   }
 
@@ -197,12 +200,14 @@ export class RedisBoard implements Board {
     vacancies: Vacancies | undefined,
   ): Promise<readonly TakenOffer[]> {
     const announcements = this.#announcements;
-    const ofAgent = agentQuotas(this.#quotas, agent.labels);
+    const known = this.#quotasNow();
+    const ofAgent = agentQuotas(known, agent.labels);
     const shown = vacancies === undefined ? "" : this.#shownText(agent, vacancies);
     for (let read = 0; ; read++) {
       const version = read < READS_PER_TAKE ? this.#copy.version : "*";
       const matching = this.#matching(agent);
-      const quotas = quotasText(ofAgent, this.#projectQuotas(matching.map(({ projectId }) => projectId)));
+      const ofProjects = quotasOfProjects(known, matching);
+      const quotas = quotasText(ofAgent, ofProjects);
       const candidates = matching.flatMap((lane) => [lane.laneId, lane.priority, lane.projectId]);
       const values = [version, holdMs, this.#emptyLaneMs, count, quotas, shown, ...candidates];
       const reply = (await this.#run(quotas === "" ? TAKE : TAKE_WITHIN_QUOTAS, values)) as TakeReply;
@@ -217,7 +222,7 @@ export class RedisBoard implements Board {
         return offers.map((text, at) => {
           const offer = JSON.parse(text) as Offer;
           const vacancy = requestIds[at];
-          const quotas = this.#quotaNames(ofAgent, offer.projectId);
+          const quotas = namesOf(ofAgent, ofProjects[offer.projectId]);
           return { ...offer, quotas, ...(vacancy !== undefined && { vacancy }) };
         });
       }
@@ -228,6 +233,8 @@ export class RedisBoard implements Board {
   async reserve(offer: Offer): Promise<Reservation | undefined> {
     const { selector, projectId } = offer;
     const lane: Lane = { projectId, ...(await this.#tenant(projectId)), priority: offer.priority, selector };
+    const known = this.#quotasNow();
+    const ofProjects = quotasOfProjects(known, [lane]);
     const classes = this.#classes;
     let only: readonly string[] | null = null;
     for (let read = 0; read < READS_PER_SEARCH; read++) {
@@ -237,10 +244,10 @@ export class RedisBoard implements Board {
       const candidates = named === null ? found : found.filter(({ id }) => named.includes(id));
       const described = candidates.map(({ id, agent }) => ({
         id,
-        quotas: agentQuotas(this.#quotas, agent.labels).map(bareQuota),
+        quotas: agentQuotas(known, agent.labels).map(bareQuota),
         lanes: named !== null && this.#matching(agent).map(({ laneId }) => laneId),
       }));
-      const quotas = JSON.stringify({ agent: [], projects: this.#projectQuotas([projectId]) });
+      const quotas = JSON.stringify({ agent: [], projects: ofProjects });
       const [lanes, text] = [this.#copy.version, JSON.stringify(described)];
       const values = [offer.jobId, projectId, RESERVED_MS, classes.version, quotas, lanes, text];
       const reply = (await this.#run(RESERVE, values)) as ReserveReply;
@@ -248,8 +255,8 @@ export class RedisBoard implements Board {
       if (reply[0] === "reserved") {
         const [, classId, agentId, bootId, requestId] = reply;
         const { agent } = candidates.find(({ id }) => id === classId)!;
-        const ofAgent = agentQuotas(this.#quotas, agent.labels);
-        return { agentId, bootId, requestId, quotas: this.#quotaNames(ofAgent, projectId) };
+        const ofAgent = agentQuotas(known, agent.labels);
+        return { agentId, bootId, requestId, quotas: namesOf(ofAgent, ofProjects[projectId]) };
       }
       if (reply[0] === "stale") {
         classes.update(reply[1], reply[2]);
@@ -286,8 +293,12 @@ export class RedisBoard implements Board {
   }
 
   async quotaUse(projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]> {
-    const ofProjects = [...new Set(projectIds)].flatMap((id) => projectQuota(this.#quotas, id) ?? []);
-    const quotas = [...ofProjects, ...labelQuotas(this.#quotas)];
+    const known = this.#quotasNow();
+    const tenants = limitsProjects(known) ? await this.tenantsOf(projectIds) : new Map<ProjectId, TenantId>();
+    const ofProjects = [...new Set(projectIds)].flatMap((id) => projectQuotas(known, id, tenants.get(id)));
+    // Projects of one tenant share its quota.
+    const byName = new Map([...ofProjects, ...labelQuotas(known)].map((quota) => [quota.name, quota]));
+    const quotas = [...byName.values()];
     if (quotas.length === 0) return [];
     const names = quotas.map(({ name }) => name);
     const counts = (await this.#run(COUNT_PLACES, names)) as number[];
@@ -355,22 +366,6 @@ export class RedisBoard implements Board {
     return { tenantId };
   }
 
-  /** The quotas of these projects in the form that the scripts read. */
-  #projectQuotas(projectIds: Iterable<ProjectId>): Record<string, ReturnType<typeof bareQuota>> {
-    const found: Record<string, ReturnType<typeof bareQuota>> = {};
-    if (this.#quotas.everyProject === null && this.#quotas.projects.size === 0) return found;
-    for (const projectId of new Set(projectIds)) {
-      const quota = projectQuota(this.#quotas, projectId);
-      if (quota !== undefined) found[projectId] = bareQuota(quota);
-    }
-    return found;
-  }
-
-  #quotaNames(ofAgent: readonly Quota[], projectId: ProjectId): readonly string[] {
-    const ofProject = projectQuota(this.#quotas, projectId);
-    return [...ofAgent, ...(ofProject ? [ofProject] : [])].map(({ name }) => name);
-  }
-
   /** The vacancies as the script of a take reads them. The class of an agent is remembered by the agent's object. */
   #shownText(agent: LabelledAgent, vacancies: Vacancies): string {
     const known = this.#classOf.get(agent) ?? classOf(agent);
@@ -386,12 +381,34 @@ export class RedisBoard implements Board {
   }
 }
 
-function quotasText(agent: readonly Quota[], projects: Record<string, ReturnType<typeof bareQuota>>): string {
+type BareQuota = Pick<Quota, "name" | "limit">;
+
+/** The quotas of the projects of these lanes, in the form that the scripts read. A project without one is left out. */
+function quotasOfProjects(
+  known: Quotas,
+  lanes: readonly Pick<Lane, "projectId" | "tenantId">[],
+): Record<string, readonly BareQuota[]> {
+  const found: Record<string, readonly BareQuota[]> = {};
+  if (!limitsProjects(known)) return found;
+  for (const { projectId, tenantId } of lanes) {
+    // A lane of an older node does not name its tenant.
+    if (found[projectId] !== undefined && tenantId === undefined) continue;
+    const quotas = projectQuotas(known, projectId, tenantId);
+    if (quotas.length > 0) found[projectId] = quotas.map(bareQuota);
+  }
+  return found;
+}
+
+function namesOf(ofAgent: readonly Quota[], ofProject: readonly BareQuota[] = []): readonly string[] {
+  return [...ofAgent, ...ofProject].map(({ name }) => name);
+}
+
+function quotasText(agent: readonly Quota[], projects: Record<string, readonly BareQuota[]>): string {
   if (agent.length === 0 && Object.keys(projects).length === 0) return "";
   return JSON.stringify({ agent: agent.map(bareQuota), projects });
 }
 
-function bareQuota({ name, limit }: Quota): Pick<Quota, "name" | "limit"> {
+function bareQuota({ name, limit }: Quota): BareQuota {
   return { name, limit };
 }
 

@@ -102,7 +102,7 @@ end
  *
  *   ARGV[1] job id   ARGV[2] project id   ARGV[3] how long the vacancy is reserved, milliseconds
  *   ARGV[4] version of the classes that the caller has read
- *   ARGV[5] quotas as JSON: `agent`, empty; `projects`, {name, limit} of the project by its id
+ *   ARGV[5] quotas as JSON: `agent`, empty; `projects`, a list of {name, limit} by the id of the project
  *   ARGV[6] version of the lanes that the caller has read
  *   ARGV[7] classes as JSON: a list of {id, quotas, lanes}; `quotas`: those of the agents as {name, limit}; `lanes`: ids
  *           of the lanes that the agents match, false when the caller has not looked for them

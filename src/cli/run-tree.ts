@@ -68,6 +68,11 @@ export function describe(part: RunDetail | Job | Step): string {
   if ("attempt" in part && part.attempt > 1) words.push(`(attempt ${part.attempt})`);
   if (part.startTime !== null) words.push(formatDuration(part.duration));
   if (part.reason !== "") words.push(part.reason);
-  if (part.waitingFor !== null) words.push(part.waitingFor.text);
+  if (part.waitingFor !== null) words.push(part.waitingFor.text + placeOf(part.waitingFor));
   return words.join("  ");
+}
+
+/** The place in the queue, for a wait that tells it. */
+function placeOf(wait: NonNullable<Job["waitingFor"]>): string {
+  return "ahead" in wait && !("group" in wait) ? `  (${wait.ahead} ahead in the queue)` : "";
 }

@@ -3,11 +3,10 @@
  * take turns, and each may have only so many tasks in hand, so that the large definitions of one caller do not keep another waiting.
  */
 import { availableParallelism } from "node:os";
-import { pathToFileURL } from "node:url";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
-import { programFile } from "../program-files.ts";
+import { startThread } from "../program-files.ts";
 import type { Tasks } from "./tasks.ts";
 import type { Request, Response } from "./thread-main.ts";
 
@@ -53,11 +52,6 @@ interface Thread {
   /** The bound on its task, or on its idleness. */
   timer: NodeJS.Timeout;
 }
-
-/** A thread does not inherit the translator of its process, which only the tests have. */
-const TRANSLATOR = JSON.stringify("tsx/esm/api");
-const translated = (path: string): string =>
-  `import(${TRANSLATOR}).then(({ register }) => { register(); return import(${JSON.stringify(pathToFileURL(path).href)}); })`;
 
 export class Threads {
   readonly #bounds: ThreadBounds;
@@ -163,14 +157,7 @@ export class Threads {
   }
 
   #start(): Thread {
-    const { path, isSource } = programFile("thread-main", import.meta.url);
-    const worker = new Worker(isSource ? translated(path) : path, {
-      eval: isSource,
-      resourceLimits: { maxOldGenerationSizeMb: this.#bounds.heapMb },
-      // Nothing of a thread goes to the log of the process by itself.
-      stdout: true,
-      stderr: true,
-    });
+    const worker = startThread("thread-main", import.meta.url, this.#bounds.heapMb);
     const thread: Thread = { worker, task: null, text: "", timer: setTimeout(() => {}, 0) };
     this.#threads.add(thread);
     worker.on("message", (response: Response) => this.#settle(thread, response));

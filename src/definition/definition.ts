@@ -99,6 +99,8 @@ export interface DefinedStep {
   readonly continueOnError: boolean;
   readonly workingDirectory: string;
   readonly artifacts: NonNullable<RawStep["artifacts"]>;
+  /** Patterns of JUnit XML files; empty for none. */
+  readonly junit: readonly string[];
   /** Names of outputs, or null when any may be written. */
   readonly outputs: readonly string[] | null;
 }
@@ -206,6 +208,7 @@ function toStep(raw: RawStep): DefinedStep {
     continueOnError: raw.continueOnError ?? false,
     workingDirectory: raw.workingDirectory ?? "",
     artifacts: raw.artifacts ?? [],
+    junit: raw.reports?.junit ?? [],
     outputs: raw.outputs ?? null,
   };
 }

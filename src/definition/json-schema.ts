@@ -26,9 +26,19 @@ type Definitions = Record<string, JsonSchema> | undefined;
  * later drafts.
  */
 export function definitionJsonSchema(): JsonSchema {
+  const pieces = definitionJsonSchemaInPieces();
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done === true) return value;
+  }
+}
+
+/** As {@link definitionJsonSchema}, for a caller that does other work in between. */
+export function* definitionJsonSchemaInPieces(): Generator<void, JsonSchema, void> {
   const pipeline = render(pipelineSchema);
   const definitions: Definitions = { ...pipeline.definitions };
   for (const [builtin, args] of BUILTIN_ARGS) {
+    yield;
     const { shape, definitions: within } = render(args);
     Object.assign(definitions, within, { [argsOf(builtin)]: shape });
   }

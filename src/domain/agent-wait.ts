@@ -65,7 +65,7 @@ export function agentWait(
     const text = `no online agent matches: ${describeFailing(failing, online.length)}`;
     return { reason: "no_agent_matches", clause, text: others === "" ? text : `${text}; ${others}` };
   }
-  const reached = reachedQuota(projectId, matching, quotas);
+  const reached = reachedQuota(projectId, tenantId, matching, quotas);
   if (reached !== undefined) return { reason: "quota", clause: reached.name, text: describeQuota(reached) };
   if (matching.every(isBusy)) {
     const count = matching.length === 1 ? "the only matching agent is" : `all ${matching.length} matching agents are`;
@@ -87,16 +87,19 @@ export function agentsInReach<Agent extends LabelledAgent>(
 }
 
 /**
- * The quota of the project, when it is reached; else a quota of agents, when every matching agent with a free slot is
+ * The quota of the project or of its tenant, when it is reached; else a quota of agents, when every matching agent with a free slot is
  * under a reached one.
  */
 function reachedQuota(
   projectId: ProjectId,
+  tenantId: TenantId | null,
   matching: readonly OnlineAgent[],
   quotas: readonly QuotaUse[],
 ): QuotaUse | undefined {
   const reached = quotas.filter(isReached);
-  const ofProject = reached.find(({ subject }) => subject.kind === "project" && subject.projectId === projectId);
+  const ofProject =
+    reached.find(({ subject }) => subject.kind === "project" && subject.projectId === projectId) ??
+    reached.find(({ subject }) => subject.kind === "tenant" && subject.tenantId === tenantId);
   if (ofProject !== undefined) return ofProject;
   const idle = matching.filter((agent) => !isBusy(agent));
   const over = idle.map(({ labels }) =>
@@ -106,9 +109,18 @@ function reachedQuota(
 }
 
 function describeQuota({ subject, taken, limit }: QuotaUse): string {
-  const whose =
-    subject.kind === "project" ? `project ${subject.projectId}` : `agents with ${subject.key}=${subject.value}`;
-  return `the quota of ${whose} is reached: ${taken} of ${limit} jobs run`;
+  return `the quota of ${describeSubject(subject)} is reached: ${taken} of ${limit} jobs run`;
+}
+
+function describeSubject(subject: QuotaUse["subject"]): string {
+  switch (subject.kind) {
+    case "project":
+      return `project ${subject.projectId}`;
+    case "tenant":
+      return `tenant ${subject.tenantId}`;
+    case "label":
+      return `agents with ${subject.key}=${subject.value}`;
+  }
 }
 
 /** Stands in {@link AgentWait.clause} for the reach of the agents. */

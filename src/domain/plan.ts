@@ -159,6 +159,8 @@ export interface PlannedStep {
   readonly timeoutMs: number | null;
   /** Retries of the step: by the same agent, in the same workspace; null for none. */
   readonly retry: PlannedRetry<"failed" | "timeout"> | null;
+  /** True for a step with test reports; else absent. */
+  readonly hasTests?: true;
 }
 
 /** What the job's own token for the API may do in its project, the least first; each contains the ones before it. */
@@ -167,8 +169,11 @@ export const JOB_API_WORDS = ["read", "trigger", "write"] as const;
 export interface JobPermissions {
   /** True for a job that may ask for OpenID Connect tokens of this installation. */
   readonly idToken: boolean;
-  /** Null for a job without a token for the API. */
-  readonly api: (typeof JOB_API_WORDS)[number] | null;
+  /**
+   * What the job's own token for the API may do. Null when the definition does not say: a job with `idToken` then reads its
+   * project.
+   */
+  readonly api: (typeof JOB_API_WORDS)[number] | "none" | null;
   /** The environment of the job's target; null for none. */
   readonly environment: string | null;
 }
@@ -206,6 +211,8 @@ export interface StepSpec {
   /** Relative to the workspace; empty for its root. */
   readonly workingDirectory: string;
   readonly artifacts: readonly ArtifactRule[];
+  /** Patterns of JUnit XML files; absent for a step without test reports. */
+  readonly junit?: readonly string[];
   /**
    * JSON pointers to the deferred texts in `env` and `args`: their expressions read `jobs`, `steps`, `env` and
    * `secrets`. `late` is the name of the stored field.

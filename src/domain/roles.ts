@@ -49,6 +49,22 @@ export function highestOf({ tenants, projects }: Rights): Role | null {
   return highestRole(...tenants.values(), ...projects.values());
 }
 
+/** A project with the tenant that owns it, which never changes. */
+export interface OwnedProject {
+  readonly projectId: ProjectId;
+  readonly tenantId: TenantId;
+}
+
+/** What `role` in the installation and these rights give in some projects alone. */
+export function rightsWithin(projects: readonly OwnedProject[], role: Role | null, rights: Rights): Rights {
+  const within = new Map<ProjectId, Role>();
+  for (const { projectId, tenantId } of projects) {
+    const highest = highestRole(role, rights.tenants.get(tenantId), rights.projects.get(projectId));
+    if (highest !== null) within.set(projectId, highest);
+  }
+  return { tenants: new Map(), projects: within };
+}
+
 /** True for the same tenant or the same project. */
 export function isSameArea(one: Area, other: Area): boolean {
   return "tenantId" in one

@@ -2,7 +2,7 @@
  * The feed: publish and subscribe for live events, log lines and notices. Messages are hints and may be lost: a reader
  * of the feed reads the store when it finds a gap.
  */
-import type { AgentId, CommandId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
+import type { AgentId, ApprovalId, CommandId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
 import type { RunStatus } from "../domain/status.ts";
 
 /** Stops a subscription; idempotent. */
@@ -40,8 +40,16 @@ export interface RunHint {
   readonly eventNumber: number;
 }
 
+/** An approval that has changed, for those who follow many. */
+export interface ApprovalHint {
+  readonly runId: RunId;
+  readonly approvalId: ApprovalId;
+}
+
 /** Each message is one {@link RunHint}. Only published while it is followed. */
 export const RUNS_CHANNEL = "runs";
+/** Each message is one {@link ApprovalHint}. Only published while it is followed. */
+export const APPROVALS_CHANNEL = "approvals";
 /** Each message is one `RunEvent`. */
 export const runChannel = (runId: RunId): string => `run:${runId}`;
 /** Each message is an array of `LogLine`. */

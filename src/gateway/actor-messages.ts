@@ -9,11 +9,13 @@ import type { GrantedStep } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
+import type { StepNotes } from "../domain/notes.ts";
 import type { Pairs } from "../domain/plan.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AppContext } from "../app/context.ts";
 import type { GatewayPorts } from "./context.ts";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
+import { putNotes } from "./step-notes.ts";
 import { isGrantOf, type StepState } from "../../actors/step/state.ts";
 
 /** Replaces the success of a step whose outputs do not fit. */
@@ -38,6 +40,8 @@ export interface StepReport {
   readonly lastLine: number;
   readonly durationMs: number;
   readonly usage: ResourceUsage | null;
+  /** Absent without notes. */
+  readonly notes?: StepNotes;
 }
 
 /**
@@ -55,17 +59,18 @@ export async function requestClaim(
 }
 
 /**
- * Stores the outputs of a report, and then sends the report to its step. `runId` must be the run of the step. When the
- * outputs do not fit in the bound for the run, the step has failed. Safe to repeat.
+ * Stores the outputs and notes of a report, and then sends the report to its step. `runId` must be the run of the step.
+ * When the outputs do not fit in the bound for the run, the step has failed. Safe to repeat.
  */
 export async function sendReport(
   context: GatewayPorts,
   agentId: AgentId,
   runId: RunId,
-  { stepRunId, outputs, ofJob: _ofJob, ...report }: StepReport,
+  { stepRunId, outputs, notes, ofJob: _ofJob, ...report }: StepReport,
 ): Promise<void> {
   const stepOutputs = { runId, stepRunId, token: report.token, values: outputs };
   const stored = outputs.length === 0 ? "none" : await context.stores.outputs.put(stepOutputs, OUTPUT_BOUNDS.runBytes);
+  if (notes !== undefined) await putNotes(context.stores.notes, { runId, stepRunId, token: report.token }, notes);
   const sent = stored === "full" && report.phase === "succeeded" ? { ...report, ...OUTPUTS_TOO_LARGE } : report;
   const message: StepReported = { type: "reported", agentId, hasOutputs: stored === "stored", ...sent };
   await context.mailboxes.send({ rootId: runId, to: { kind: "step", id: stepRunId }, message });

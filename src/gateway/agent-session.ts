@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
-import { type AgentNotice, listenToAgent, supersedeStreams, tellAgent } from "../board/agent-notices.ts";
+import { type AgentNotice, listenToAgent, relabelled, supersedeStreams, tellAgent } from "../board/agent-notices.ts";
 import type { PresenceRecord } from "../board/board.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
@@ -269,7 +269,7 @@ export class AgentSession implements Claimant {
       case "alive":
         return;
       case "labels":
-        this.#relabel({ ...this.agent, labels: notice.labels, trusted: notice.trusted ?? [] });
+        this.#relabel(relabelled(this.agent, notice));
         return;
       case "drain":
         this.#setDrained(notice.isDrained);

@@ -6,4 +6,4 @@ export type GatewayPorts = Pick<
   AppContext,
   "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "eventNamespace"
 > &
-  WithStores<"aggregates" | "outputs" | "identity">;
+  WithStores<"aggregates" | "outputs" | "notes" | "identity">;

@@ -29,6 +29,20 @@ const JOBS_IN_MEMORY = 512;
 /** Agents accept messages of 16 MB: a larger dispatch would end the channel each time that it is sent. */
 const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
+/**
+ * A definition that sets one of these variables itself, and says nothing of `api`, keeps its own: it may know the token of
+ * another server.
+ */
+const API_VARIABLES = ["MILLRACE_API_URL", "MILLRACE_TOKEN"];
+
+function isNotReplaced(
+  { permissions }: JobSpec,
+  { jobEnv, env }: ResolvedStep,
+): (variable: Pairs<string>[number]) => boolean {
+  const isOwn = permissions?.api === null && [...jobEnv, ...env].some(([name]) => API_VARIABLES.includes(name));
+  return ([name]) => !isOwn || !API_VARIABLES.includes(name);
+}
+
 /** The message that tells an agent to run a step. */
 export interface Dispatch {
   readonly runId: RunId;
@@ -66,6 +80,8 @@ export interface Dispatch {
   readonly secrets: readonly string[];
   readonly artifacts: ResolvedStep["artifacts"];
   readonly plugin: ResolvedStep["plugin"];
+  /** Patterns of JUnit XML files; absent for none. */
+  readonly junit?: readonly string[];
   readonly logLimit: LogLimit;
   /** Absent: the agent is not told. */
   readonly contentLimits?: ContentLimits;
@@ -173,7 +189,7 @@ export class DispatchBuilder {
       env: [
         ...withTraceparent([...step.jobEnv, ...step.env], granted),
         ...millraceEnv(plan, name, origin),
-        ...identity.env,
+        ...identity.env.filter(isNotReplaced(spec, step)),
       ],
       workingDirectory: step.workingDirectory,
       timeoutMs: planned.timeoutMs ?? 0,
@@ -185,6 +201,7 @@ export class DispatchBuilder {
       secrets: [...Object.values(secrets), ...identity.secrets],
       artifacts: step.artifacts,
       plugin: step.plugin,
+      ...(step.junit === undefined ? {} : { junit: step.junit }),
       logLimit,
       ...(contentLimits === undefined ? {} : { contentLimits }),
     };

@@ -12,11 +12,15 @@ export class SecretHandout {
     this.#context = context;
   }
 
-  /** The permissions of a job as far as the project, its tenant and the installation allow them. */
+  /**
+   * The permissions of a job as far as the project, its tenant and the installation allow them. A job that may ask for
+   * identity tokens reads its project unless its definition says more, or `none`.
+   */
   async allowed(projectId: ProjectId, asked: JobPermissions): Promise<JobPermissions> {
     const { jobs } = await projectFactsOf(this.#context, projectId);
     const most = JOB_API_WORDS.findIndex((word) => word === jobs.api);
-    const api = asked.api === null ? -1 : Math.min(JOB_API_WORDS.indexOf(asked.api), most);
+    const word = asked.api ?? (asked.idToken ? "read" : "none");
+    const api = word === "none" ? -1 : Math.min(JOB_API_WORDS.indexOf(word), most);
     return { ...asked, idToken: asked.idToken && jobs.idToken, api: JOB_API_WORDS[api] ?? null };
   }
 

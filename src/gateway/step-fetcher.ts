@@ -10,7 +10,7 @@ import type { ClaimQueue } from "./claim-queue.ts";
 import { labelledAgent } from "../domain/labels.ts";
 import { isDrained } from "../stores/ports/identity.ts";
 import { PendingClaims } from "./pending-claims.ts";
-import { listenToAgent } from "../board/agent-notices.ts";
+import { listenToAgent, relabelled } from "../board/agent-notices.ts";
 import { tokenRevoked } from "./registration.ts";
 import { toGrantedStep } from "./reconciliation.ts";
 import type { GatewayPorts } from "./context.ts";
@@ -109,7 +109,7 @@ export class StepFetcher {
         if (takesNone) claims.hide();
         signal.raise();
       } else if (notice.type === "labels") {
-        labelled = { ...labelled, labels: notice.labels, trusted: notice.trusted ?? [] };
+        labelled = relabelled(labelled, notice);
         signal.raise();
       }
     });

@@ -24,6 +24,7 @@ import { artifactCalls } from "./artifact-calls.ts";
 import { cacheCalls } from "./cache-calls.ts";
 import { type Duplex, duplex, type StreamContext } from "./calls.ts";
 import { pluginCalls } from "./plugin-calls.ts";
+import { testCaseCalls } from "./test-case-calls.ts";
 import { uploadCalls } from "./upload-calls.ts";
 
 /** The fields of a batch that are checked here; `LogIngest` checks its lines. */
@@ -48,6 +49,7 @@ export function gatewayService(context: StreamContext): GatewayServer {
     ...uploadCalls(context),
     ...pluginCalls(context),
     ...cacheCalls(context),
+    ...testCaseCalls(context),
   };
 }
 

@@ -16,6 +16,8 @@ import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
 import { AgentPresenceFeed } from "../app/following/agent-presence-feed.ts";
 import type { AppContext } from "../app/context.ts";
 import { RunEventFeed } from "../app/following/run-event-feed.ts";
+import { runStates } from "../app/following/run-states.ts";
+import { StateFeed } from "../app/following/state-feed.ts";
 import type { Readiness } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -77,7 +79,11 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   const perSecond = options.agentsPerSecond ?? AGENTS_PER_SECOND;
   const channels = new AgentChannels(gateway, new Admission({ perSecond, clock: context.clock }));
   const streams = new ServerStreams(gateway, options.stallMs);
-  const followers = { runEvents: new RunEventFeed(gateway), presenceFeed: new AgentPresenceFeed(gateway) };
+  const followers = {
+    runEvents: new RunEventFeed(gateway),
+    presenceFeed: new AgentPresenceFeed(gateway),
+    runs: new StateFeed(gateway, runStates(gateway)),
+  };
   const { log } = context;
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,

@@ -12,6 +12,9 @@ import { cloudEvent } from "../app/following/cloud-event.ts";
 import { followAgents } from "../app/following/agent-updates.ts";
 import { followEvents } from "../app/following/run-events.ts";
 import type { RunEventFeed } from "../app/following/run-event-feed.ts";
+import type { RunStateOfSave } from "../app/following/run-states.ts";
+import { followRuns } from "../app/following/runs-channel.ts";
+import type { StateFeed } from "../app/following/state-feed.ts";
 import {
   type ReportedObject,
   reportedJob,
@@ -21,14 +24,24 @@ import {
   type StatusReport,
 } from "../app/following/status-reports.ts";
 import { EVENT_OBJECTS, type RunEvent } from "../domain/events.ts";
-import { type AgentId, asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
+import {
+  type AgentId,
+  asId,
+  type JobRunId,
+  type PipelineId,
+  type ProjectId,
+  type RunId,
+  type StepRunId,
+  type TenantId,
+} from "../domain/ids.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../domain/status.ts";
 import type { AgentChannels } from "./agent-channel.ts";
 import { agentUpdateMessage } from "./messages/agent-status-messages.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import type { ServerStream, ServerStreams } from "./server-streams.ts";
-import { JOB_STATUSES, RUN_STATUSES, STEP_STATUSES } from "./messages/words.ts";
+import { runUpdateMessage } from "./messages/run-state-messages.ts";
+import { JOB_STATUSES, RUN_STATUSES, STEP_STATUSES, wordOf } from "./messages/words.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 
 const MAX_AGENTS = 1_000;
@@ -50,8 +63,24 @@ const eventsRequest = z.object({
   after: number,
   objects: z.array(z.enum(EVENT_OBJECTS, `must be one of ${EVENT_OBJECTS.join(", ")}`)),
 });
+/** Empty: any. */
+const idText = z.string().max(64);
 const agentsRequest = z.object({
   agentIds: z.array(idOf("agt", "registered agent")).max(MAX_AGENTS, `must be at most ${MAX_AGENTS}`),
+  revision: z.string().max(128),
+});
+
+const runsRequest = z.object({
+  tenantId: idText,
+  projectId: idText,
+  pipelineId: idText,
+  statuses: z.array(
+    z.string().transform((status, { issues }): RunStatus => {
+      const word = wordOf(RUN_STATUSES, status as never);
+      if (word === undefined) issues.push({ code: "custom", input: status, message: "must be a status of a run" });
+      return word ?? "pending";
+    }),
+  ),
   revision: z.string().max(128),
 });
 
@@ -60,11 +89,12 @@ export interface StreamServiceParts {
   readonly streams: ServerStreams;
   readonly runEvents: RunEventFeed;
   readonly presenceFeed: AgentPresenceFeed;
+  readonly runs: StateFeed<RunStateOfSave>;
 }
 
 export function streamService(
   context: GatewayContext,
-  { channels, streams, runEvents, presenceFeed }: StreamServiceParts,
+  { channels, streams, runEvents, presenceFeed, runs }: StreamServiceParts,
 ): StreamServer {
   return {
     streamStepRunStatus: streams.handler(async (stream) => {
@@ -108,6 +138,19 @@ export function streamService(
       }
     }),
 
+    streamRuns: streams.handler(async ({ request, caller, hungUp, write }) => {
+      const { tenantId, projectId, pipelineId, statuses, revision } = parseMessage(runsRequest, request);
+      const filter = {
+        tenantId: idIn<TenantId>(tenantId),
+        projectId: idIn<ProjectId>(projectId),
+        pipelineId: idIn<PipelineId>(pipelineId),
+        statuses: statuses.length === 0 ? undefined : new Set(statuses),
+      };
+      for await (const update of followRuns({ context, runs }, caller, filter, { revision, abort: hungUp })) {
+        await write(runUpdateMessage(update), `resume with revision ${update.revision}`);
+      }
+    }),
+
     agentChannel: duplex(context, (call) => channels.serve(unwrapChannel(call))),
   };
 
@@ -125,6 +168,10 @@ export function streamService(
       await write(response, `resume with after_event ${eventNumber}`);
     }
   }
+}
+
+function idIn<I extends string>(text: string): I | undefined {
+  return text === "" ? undefined : (text as I);
 }
 
 function eventMessage(event: RunEvent, eventNamespace: string): StreamEventsResponse {

@@ -20,7 +20,12 @@ const KINDS: Readonly<Record<string, ObjectKind>> = {
   approvalId: "approval",
   artifactId: "artifact",
   cacheId: "cache",
+  uploadId: "upload",
+  webhookId: "webhook",
+  deliveryId: "delivery",
   agentId: "agent",
+  /** Of `/cluster/dead-letters/:id`. */
+  id: "deadLetter",
   userId: "user",
   sessionId: "session",
   tokenId: "token",

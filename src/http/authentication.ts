@@ -3,17 +3,8 @@ import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
 import { isSafeMethod, proveRequest, type PublicUrl } from "../app/identity/request-proof.ts";
 import type { OpenSessions } from "../app/identity/sessions.ts";
+import type { RouteFacts } from "./route.ts";
 import type { ApiContext, RequestState } from "./request/state.ts";
-
-/**
- * Downloads, which a browser begins without a script, and event streams, for which a script cannot set a header: the
- * address may hold a ticket.
- */
-const WITH_TICKET = [
-  /^\/api\/v1\/live\//,
-  /^\/api\/v1\/pipelines\/runs\/[^/]+\/artifacts\/[^/]+\/content(\/|$)/,
-  /^\/api\/v1\/pipelines\/[^/]+\/runs\/[^/]+\/(logs\/archive|steps\/[^/]+\/logs\/(text|stream))$/,
-];
 
 /**
  * Sets the caller of the request. Throws `unauthenticated`. A download whose token is revoked is cut off: its status is
@@ -23,12 +14,14 @@ export function requireCaller(
   context: AppContext,
   sessions: OpenSessions,
   publicUrl: PublicUrl,
+  routes: readonly RouteFacts[],
 ): Middleware<RequestState> {
+  const withTicket = routes.filter(({ acceptsTicket }) => acceptsTicket).map(pathPattern);
   return async (ctx, next) => {
     const proof = await proveRequest(context, publicUrl, {
       headers: ctx.headers,
       isSafe: isSafeMethod(ctx.method),
-      ticket: ticketOf(ctx),
+      ticket: ticketOf(ctx, withTicket),
     });
     ctx.state.caller = proof.caller;
     const leave = sessions.enter(proof, () => ctx.res.destroy());
@@ -38,8 +31,14 @@ export function requireCaller(
   };
 }
 
-function ticketOf(ctx: ApiContext): string | undefined {
-  if (ctx.method !== "GET" || !WITH_TICKET.some((path) => path.test(ctx.path))) return undefined;
+function ticketOf(ctx: ApiContext, withTicket: readonly RegExp[]): string | undefined {
+  if (ctx.method !== "GET" || !withTicket.some((path) => path.test(ctx.path))) return undefined;
   const { ticket } = ctx.query;
   return typeof ticket === "string" ? ticket : undefined;
+}
+
+/** The caller is needed before the router has found the route. */
+function pathPattern({ path }: RouteFacts): RegExp {
+  const parts = path.replaceAll(/:\w+/g, "[^/]+").replace(/\{\/\*\w+\}$/, "(/.*)?");
+  return new RegExp(`^/api/v1${parts}$`);
 }

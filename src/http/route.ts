@@ -125,6 +125,8 @@ export interface RouteFacts {
   readonly isConditional: boolean;
   /** True for a route whose answer has an `ETag`. */
   readonly hasTag: boolean;
+  /** True for a route whose address may hold a ticket in place of a token. */
+  readonly acceptsTicket: boolean;
 }
 
 export interface Route<C> extends RouteFacts {
@@ -145,6 +147,11 @@ interface Declared<P extends string, Q extends Shape, B extends Shape, A extends
   readonly statuses?: readonly number[];
   readonly errors?: readonly ErrorReason[];
   readonly isOpen?: boolean;
+  /**
+   * For a download, which a browser begins without a script, and an event stream, for which a script cannot set a header.
+   * A route with a shape of its query has the field `ticket` in it.
+   */
+  readonly acceptsTicket?: boolean;
   /** For a route that changes nothing although its method is not GET. */
   readonly readsOnly?: boolean;
   /** The handler heeds `requestId`; a route whose body has that field needs not say so. */
@@ -227,6 +234,7 @@ export function routesFor<C extends WithClock>(tag: string) {
       hasTag: tagged !== undefined,
       errors,
       isOpen,
+      acceptsTicket: declared.acceptsTicket ?? false,
       serve(context) {
         if ("handle" in declared) {
           const { handle, streamed } = declared;

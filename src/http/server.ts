@@ -126,7 +126,10 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addForms(forms, context, logins);
   addOidcRoutes(forms, context, logins);
   const api = new Router<RequestState>({ ...EXACT, prefix: API });
-  const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl);
+  const authenticated = requireCaller(context, new OpenSessions(context, options.sessionCheckMs), publicUrl, [
+    ...API_ROUTES,
+    ...LIVE_ROUTES,
+  ]);
   api.use(boundQuery(), authenticated);
   const recorder = recorderOf(ground, addressOf);
   addRoutes(api, context, API_ROUTES, { recorder });

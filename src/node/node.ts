@@ -10,6 +10,7 @@ import { NodeRegistry } from "../../queues/node-registry.ts";
 import { DefinitionWork } from "../definition-work/definition-work.ts";
 import { Threads } from "../definition-work/threads.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
+import { CurrentQuotas } from "../app/current-quotas.ts";
 import { projectFactsOf } from "../app/project-facts.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import { BegunRuns } from "../app/begun-runs.ts";
@@ -20,6 +21,7 @@ import { type ReadinessCheck, readinessReader } from "../app/readiness.ts";
 import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { readLanes } from "../board/board-queue.ts";
+import { QueuePlaces } from "../board/queue-places.ts";
 import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -152,11 +154,14 @@ async function startParts(
   teardown.add("the mailbox sender", () => mailboxes.close());
   const inspection = new MailboxInspection({ redis, shards: shardCount });
   teardown.add("the mailbox inspection", () => inspection.close());
+  const quotas = new CurrentQuotas({ environment: config.quotas, documents: stores.documents, log });
+  const reading = await quotas.start();
+  teardown.add("the quotas", () => reading.stop());
   const board = new RedisBoard({
     redis,
     feed,
     clock,
-    quotas: config.quotas,
+    quotas: () => quotas.now(),
     tenantOf: async (projectId) => (await projectFactsOf({ clock, stores }, projectId)).tenantId,
   });
   const presence = new RedisPresence(redis);
@@ -180,6 +185,7 @@ async function startParts(
     feed,
     mailboxes,
     board,
+    queue: new QueuePlaces(redis, clock),
     presence,
     nodes,
     inspection,
@@ -195,6 +201,7 @@ async function startParts(
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,
     retention: config.retention,
+    quotas: config.quotas,
     cacheRules: config.caches,
     uploadRules: config.uploads,
     logLimit: config.logLimit,

@@ -7,6 +7,7 @@ import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
+import { packedLogs } from "../stores/format/packed-logs.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { versionedInspection } from "../stores/format/versioned-inspection.ts";
@@ -48,6 +49,7 @@ export function versionedStores(adapters: Stores, format: StoredFormat, writes: 
     aggregates: versionedAggregates(adapters.aggregates, format, writes),
     plans: versionedPlans(adapters.plans, format, writes),
     inspection: versionedInspection(adapters.inspection, format),
+    logs: packedLogs(adapters.logs, writes),
   };
 }
 

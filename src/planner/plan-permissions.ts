@@ -12,7 +12,7 @@ export function planPermissions(
   resolver: Pick<TextResolver, "refuse">,
 ): Pick<JobSpec, "permissions"> {
   const { idToken = false, api = null } = permissions ?? {};
-  if (!idToken && api === null) return {};
+  if (!idToken && (api === null || api === "none")) return {};
   const environment = target?.environment ?? null;
   if (idToken && environment?.includes("${{") === true) {
     const message = "a job with `permissions: { idToken: true }` needs a `target.environment` without expressions";

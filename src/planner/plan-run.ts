@@ -169,13 +169,14 @@ function planJob(
       name,
       foldTemplate(parsed.template(text), ofSteps, budget.at([...defined.path, "outputs", name], text)),
     ]),
-    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, index) => ({
+    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry, junit }, index) => ({
       name: spec.steps[index]!.name,
       id,
       when: planCondition(when, ofSteps, parsed, budget.at([...defined.path, "steps", index, "when"], when)),
       continueOnError,
       timeoutMs,
       retry: retry.attempts > 1 ? retry : null,
+      ...(junit.length > 0 ? { hasTests: true as const } : {}),
     })),
   };
 }

@@ -160,6 +160,7 @@ export class TextResolver {
       env: own.env,
       workingDirectory: step.workingDirectory,
       artifacts: step.artifacts.map((artifact) => this.#ruleOf(artifact)),
+      ...(step.junit.length === 0 ? {} : { junit: this.#charged(step.junit) }),
       late: [...[...own.deferred].map((variable) => toPointer(["env", variable])), ...deferredArgs],
       secrets: [...new Set(secrets.flat())].toSorted(),
     };
@@ -174,8 +175,13 @@ export class TextResolver {
     return { ...args, ...(this.#repoUrl === null ? {} : { repo: this.#repoUrl }) };
   }
 
+  #charged(texts: readonly string[]): readonly string[] {
+    for (const text of texts) this.#charge(text.length + VALUE_CHARS);
+    return texts;
+  }
+
   #ruleOf({ name, paths, retention, ifMissing = "error" }: DefinedStep["artifacts"][number]): ArtifactRule {
-    for (const text of [name, ...paths]) this.#charge(text.length + VALUE_CHARS);
+    this.#charged([name, ...paths]);
     const retentionMs = retention === undefined ? null : parseDuration(retention)!;
     return { name, paths, ifMissing, retentionMs };
   }

@@ -17,6 +17,7 @@ import {
   GatewayService,
   type LogLine,
   type PushLogsRequest,
+  type PushTestCasesRequest,
   type PushLogsResponse,
   PushLogsVerdict,
 } from "../../proto/generated/gateway/v1/gateway.ts";
@@ -52,6 +53,15 @@ export class TestGateway {
   /** Handle a cache. By default the gateway does not implement it. */
   onPullCache: GatewayServer["pullCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   onPushCache: GatewayServer["pushCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
+  /** Takes every test case; what was sent is in {@link testCases}. */
+  readonly testCases: PushTestCasesRequest[] = [];
+  onPushTestCases: GatewayServer["pushTestCases"] = (stream) => {
+    stream.on("end", () => stream.end());
+    stream.on("data", (push: PushTestCasesRequest) => {
+      this.testCases.push(push);
+      stream.write({ part: push.part, stored: true });
+    });
+  };
   port = 0;
   #tokens = new Set<string>();
   #server = new Server();
@@ -101,6 +111,7 @@ export class TestGateway {
       pullPlugin: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
       pullCache: (stream) => this.onPullCache(stream),
       pushCache: (stream) => this.onPushCache(stream),
+      pushTestCases: (stream) => this.onPushTestCases(stream),
     };
     this.#server.addService(AgentService, agentService);
     this.#server.addService(GatewayService, gatewayService);

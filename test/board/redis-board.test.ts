@@ -2,9 +2,10 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { type OfferBroadcast, RedisBoard, type RedisBoardOptions } from "../../src/board/redis-board.ts";
 import { type Lane, PLACE_MS } from "../../src/board/board.ts";
+import { agentWait } from "../../src/domain/agent-wait.ts";
 import { systemClock } from "../../src/domain/clock.ts";
-import type { Labels } from "../../src/domain/labels.ts";
-import { NO_QUOTAS, type Quotas } from "../../src/domain/quotas.ts";
+import { ANY_AGENT, type Labels } from "../../src/domain/labels.ts";
+import { NO_QUOTAS, type Quotas, type SetLimits } from "../../src/domain/quotas.ts";
 import { type AgentId, asId, type TenantId } from "../../src/domain/ids.ts";
 import { boardContract, type BoardHarness, job, needs, offerOf, project } from "../contracts/board.ts";
 import { vacancyContract } from "../contracts/vacancies.ts";
@@ -248,6 +249,32 @@ describe("the board on Redis", () => {
       expect(leftMs).to.be.within(PLACE_MS - 5_000, PLACE_MS);
       await redis.zadd(key, Date.now() - 1, "ended");
       expect(await takeAll()).to.deep.equal(["a"]);
+    });
+
+    it("gives no more offers of a tenant than its quota, and follows the quotas that count now", async () => {
+      const tenantId = asId<TenantId>("tnt_a");
+      const tenantOf = (id: string) => Promise.resolve(id === "foreign" ? null : tenantId);
+      const setTo = (owner: string, limits: SetLimits): Quotas["set"] => new Map([[owner, limits]]) as never;
+      let set = setTo("installation", { perTenant: 2 });
+      board = newBoard({ tenantOf, quotas: () => ({ ...NO_QUOTAS, set: set! }) });
+      for (const [at, id] of ["one", "two", "one", "two", "foreign"].entries()) {
+        await board.offer(offerOf(`j${at}`, { projectId: project(id), queuedAt: at }));
+      }
+      expect(await takeAll()).to.deep.equal(["j0", "j1", "j4"]);
+      expect(await used("one", "two", "foreign")).to.deep.equal(["tenant:tnt_a 2/2"]);
+      const waits = { online: [{ labels: LINUX, slots: 9, busy: 0 }], tenants: new Map([[project("one"), tenantId]]) };
+      const quotas = await board.quotaUse([project("one")]);
+      expect(agentWait(ANY_AGENT, project("one"), { ...waits, quotas })).to.deep.equal({
+        reason: "quota",
+        clause: "tenant:tnt_a",
+        text: "the quota of tenant tnt_a is reached: 2 of 2 jobs run",
+      });
+      set = setTo(`tenant/${tenantId}`, { perTenant: 4, perProject: 1 });
+      expect(await takeAll()).to.deep.equal(["j2", "j3"]);
+      set = setTo("project/one", { perProject: 1 });
+      await board.offer(offerOf("j5", { projectId: project("one"), queuedAt: 9 }));
+      await board.occupy([{ jobId: job("j2"), quotas: ["project:one"] }]);
+      expect(await takeAll()).to.deep.equal([]);
     });
 
     it("writes no places to Redis without a quota", async () => {

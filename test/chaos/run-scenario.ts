@@ -17,6 +17,7 @@ import { MailboxProbe } from "./faults/mailbox-probe.ts";
 import { Client } from "./load/client.ts";
 import { Attackers } from "./load/attackers.ts";
 import { Load } from "./load/load.ts";
+import { FeedFollower } from "./load/feed-follower.ts";
 import { WebhookFollower } from "./load/webhook-follower.ts";
 import { CONTROL } from "./load/secrets.ts";
 import { step } from "./load/step.ts";
@@ -72,6 +73,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
   const { redisTarget } = installation;
   const probe = redisTarget === null ? null : new MailboxProbe(redisTarget);
   let follower: WebhookFollower | undefined;
+  let viewer: FeedFollower | undefined;
   try {
     const search = new SecretSearch();
     const client = new Client(installation.urls, ADMIN_TOKEN, random.fork("client"), (answer, question) =>
@@ -86,7 +88,10 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       scenario.shape.logBuffer !== undefined,
     );
     await load.prepare();
-    if (!scenario.isQuiet) follower = await WebhookFollower.start(client);
+    if (!scenario.isQuiet) {
+      follower = await WebhookFollower.start(client);
+      viewer = FeedFollower.start(client);
+    }
     const probeJob = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
     await load.addPipeline(PROBE_PIPELINE, { jobs: [probeJob] });
 
@@ -117,6 +122,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
 
     const evidence = await collect(context, others, scenario.isQuiet ? [] : await searchAll(context, search));
     if (follower !== undefined) await checkWebhook(follower, evidence, record);
+    if (viewer !== undefined) await checkViewer(viewer, evidence, record);
     addViolations(context, evidence, scenario);
     for (const text of await verifying) record.addViolation("wrong", `millrace verify: ${text}`);
     for (const text of client.improper) record.addViolation("wrong", text);
@@ -137,6 +143,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     };
   } finally {
     await probe?.close();
+    viewer?.close();
     await installation.end();
     await follower?.close();
   }
@@ -148,6 +155,12 @@ async function checkWebhook(follower: WebhookFollower, { runs }: Evidence, recor
   const tookMs = Math.round(performance.now() - since);
   record.addFigure(`a webhook got ${follower.requests} requests; the last ones came ${tookMs} ms after the look`, true);
   for (const { kind, text } of follower.violations(runs)) record.addViolation(kind, text);
+}
+
+async function checkViewer(viewer: FeedFollower, { runs }: Evidence, record: ScenarioRecord): Promise<void> {
+  await viewer.caughtUp(runs, SETTLE_MS);
+  record.addFigure(viewer.figure, true);
+  for (const { kind, text } of viewer.violations(runs)) record.addViolation(kind, text);
 }
 
 /**

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ScriptedServer, succeed } from "../support/scripted-server.ts";
 import { ProcessWorld } from "../support/processes.ts";
 
 const HELLO = "examples/hello/pipeline.yaml";
@@ -19,9 +20,12 @@ describe("a command of the compiled program", function () {
   after(() => world.end());
 
   /** The packages whose code the process loads, whether in a file of the program or in one of their own. */
-  async function packagesOf(args: readonly string[]): Promise<readonly string[]> {
+  async function packagesOf(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<readonly string[]> {
     const folder = join(world.folder, `loaded-${args[0]}`);
-    const command = world.start(args, { env: { NODE_V8_COVERAGE: folder, XDG_CONFIG_HOME: world.folder } });
+    const command = world.start(args, { env: { NODE_V8_COVERAGE: folder, XDG_CONFIG_HOME: world.folder, ...env } });
     expect(await command.exited, command.stderr).to.deep.equal({ code: 0, signal: null });
     const found = new Set<string>();
     for (const name of await readdir(folder)) {
@@ -58,6 +62,18 @@ describe("a command of the compiled program", function () {
       expect(await packagesOf(args)).to.deep.equal([...packages].sort());
     });
   }
+
+  it("pipelines, which calls a server, loads only the packages that it uses", async () => {
+    const server = await ScriptedServer.start();
+    try {
+      server.answer = (_, response) => succeed(response, { list: [], total: 0, page: 1, pageSize: 50, next: null });
+      const packages = await packagesOf(["pipelines"], { MILLRACE_URL: server.url, MILLRACE_TOKEN: "mrt_x" });
+      expect(packages).to.deep.equal(["commander"]);
+      expect(server.calls.map(({ method }) => method)).to.deep.equal(["GET"]);
+    } finally {
+      await server.close();
+    }
+  });
 
   it("agent loads nothing that only nodes of the control plane use", async () => {
     const packages = await packagesOf(["agent", "--gateway", "127.0.0.1:1", "--print-config"]);

@@ -32,6 +32,18 @@ describe("the tree of a run", () => {
     ]);
   });
 
+  it("says the place in the queue of a job that waits for an agent, where it is known", () => {
+    const wait = { reason: "all_busy", text: "the only matching agent is busy" } as const;
+    const rest = { status: "queued", startTime: null } as const;
+    const run = runDetailOf({}, [
+      { ...rest, waitingFor: { ...wait, ahead: 3 } },
+      { ...rest, waitingFor: wait },
+    ]);
+    const [first, second] = texts(renderTree(run, { name: "p", steps: "all" })).slice(2);
+    expect(first).to.equal("    job-0  queued  the only matching agent is busy  (3 ahead in the queue)");
+    expect(second).to.equal("    job-1  queued  the only matching agent is busy");
+  });
+
   it("says why a step failed and which attempt it is", () => {
     const run = runDetailOf({ status: "failed" }, [
       {

@@ -49,6 +49,18 @@ describe("millrace secrets rotate-key", function () {
     expect((await vaultWith(young).read(scope, ["KEPT"])).get("KEPT")).to.equal("a value");
     await stores.secrets.delete({ ...scope, name: "LOST" });
     expect(await rotate("data", { MILLRACE_MASTER_KEY })).to.deep.include({ code: 0, stderr: "" });
+    const entries = await stores.audit.page({ area: "installation" }, { limit: 10, descending: true });
+    expect(entries.length).to.be.at.least(1);
+    for (const { operation, object, from, outcome } of entries) {
+      expect({ operation, object: object?.id, door: from.door, outcome }).to.deep.equal({
+        operation: "rotateMasterKey",
+        object: "masterKey",
+        door: "machine",
+        outcome: "done",
+      });
+    }
+    const told = JSON.stringify(entries);
+    for (const secret of ["a value", ...keys.map((key) => key.toString("hex"))]) expect(told).to.not.include(secret);
   });
 
   it("says that there is no store, and creates none", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createServer, type AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { ProcessWorld } from "../support/processes.ts";
@@ -13,7 +13,7 @@ describe("serve", function () {
   });
   afterEach(() => world.end());
 
-  it("starts all roles, gets ready, and leaves nothing behind after SIGTERM", async () => {
+  it("starts all roles, gets ready, answers what it has begun, and leaves nothing behind after SIGTERM", async () => {
     const node = await world.serve("edge,gateway,worker");
     for (const url of [`http://${node.http}/readyz`, `http://${node.metrics}/metrics`]) {
       const answer = await fetch(url);
@@ -21,8 +21,12 @@ describe("serve", function () {
       await answer.text();
       expect(answer.status, url).to.equal(200);
     }
-    expect(node.process.stdout).to.match(/administrator token \(shown only now\): mrt_\S+\n/);
+    const [, token] = /administrator token \(shown only now\): (mrt_\S+)\n/.exec(node.process.stdout) ?? [];
+    expect(token).to.be.a("string");
+    const call = await beginCall(node.http!, token!, JSON.stringify({ name: "begun" }));
     node.kill("SIGTERM");
+    await until("the node takes no further call", async () => !(await isListening(node.http!)));
+    expect(await call.end()).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*"name":"begun"/);
     expect(await node.exited).to.deep.equal({ code: 0, signal: null });
     expect(await world.alive()).to.deep.equal([]);
   });
@@ -89,3 +93,37 @@ describe("serve", function () {
     await until("Redis ended", async () => (await world.alive()).length === 0);
   });
 });
+
+/** Begins to create a pipeline: resolves when the server has the head of the call. `end` sends the body. */
+async function beginCall(address: string, token: string, body: string): Promise<{ end(): Promise<string> }> {
+  const [host, port] = address.split(":") as [string, string];
+  const socket = connect(Number(port), host).setEncoding("utf8");
+  let answer = "";
+  socket.on("data", (text: string) => (answer += text));
+  socket.write(
+    `POST /api/v1/pipelines HTTP/1.1\r\nHost: ${address}\r\nAuthorization: Bearer ${token}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  await until("the server asks for the body", () => answer === "HTTP/1.1 100 Continue\r\n\r\n");
+  return {
+    async end() {
+      answer = "";
+      socket.write(body);
+      await once(socket, "close");
+      return answer;
+    },
+  };
+}
+
+async function isListening(address: string): Promise<boolean> {
+  const [host, port] = address.split(":") as [string, string];
+  const socket = connect(Number(port), host);
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -123,6 +123,14 @@ describe("millrace shards set", function () {
     );
     expect([repeated.code, storedNumber().value, misplaced()]).to.deep.equal([0, "64", []]);
     expect((await ended(set(64))).text).to.equal("the installation has 64 shards already\n");
+    const stores = await openSqliteStores({ path: file() });
+    const entries = await stores.audit.page({ area: "installation" }, { limit: 100, descending: true });
+    await stores.close();
+    const changes = entries.filter(({ operation }) => operation === "changeShards");
+    expect(changes.map(({ from }) => from.door))
+      .to.include("machine")
+      .and.have.length.within(1, 2);
+    expect(changes.at(-1)!.after).to.deep.equal({ shards: 64 });
 
     node = await world.serve(EVERYTHING, { env });
     expect((await call("/cluster")).shards).to.have.length(64);

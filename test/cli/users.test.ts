@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { authenticate } from "../../src/app/identity/access.ts";
@@ -51,6 +52,12 @@ describe("millrace users make-owner", function () {
     expect(text).to.match(/^ann is an owner already\n.*valid for one hour/);
     expect((await stores.identity.findUser(ann.userId))!.passwordHash).to.equal("");
     const token = /^mrt_\S+$/m.exec(text)![0];
+    const [entry, ...others] = await stores.audit.page({ area: "installation" }, { limit: 10, descending: true });
+    expect([entry, ...others].map((one) => one!.operation)).to.deep.equal(["makeOwner", "makeOwner"]);
+    expect(others[0]!.after).to.deep.include({ role: "owner", disabled: false });
+    expect(others[0]!.object).to.deep.equal({ kind: "user", id: ann.userId, name: "ann" });
+    expect(entry!.from.door).to.equal("machine");
+    expect(entry!.actor).to.include({ kind: "operator", name: userInfo().username });
     const context = { clock: systemClock, stores, signingKey: new Uint8Array(32) };
     expect(await authenticate(context, token)).to.include({ name: "ann", role: "owner" });
   });

@@ -233,6 +233,13 @@ export function aggregateStoreContract(open: () => Stores): void {
       await open().aggregates.save(taken);
       const { aggregates } = open();
       expect((await aggregates.jobsHeldBy(agentId)).map(({ jobId }) => jobId)).to.deep.equal([job.id]);
+      const second = sampleAggregate({ shard: 7 });
+      await open().aggregates.create(second);
+      const other = withIndex(actorOf(second, "job"), { agentId, status: "running" });
+      await aggregates.save(saveOf(second, {}, [other]));
+      expect(await aggregates.jobsHeldBy(agentId)).to.have.length(2);
+      expect(await aggregates.jobsHeldBy(agentId, 1)).to.have.length(1);
+      await aggregates.save(saveOf(saveOf(second, {}, [other]), {}, [withIndex(other, { agentId: null })]));
       const [location] = await aggregates.stepsHeldBy(agentId);
       expect(location).to.deep.equal({
         runId: aggregate.head.rootId,

@@ -1,6 +1,6 @@
 /** The contract of changes that are made only while an object is as its reader has seen it. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
-import { newId } from "../../src/domain/ids.ts";
+import { asId, newId, type TenantId } from "../../src/domain/ids.ts";
 import { UNBOUNDED } from "../../src/domain/retention-text.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
@@ -111,6 +111,20 @@ const CHANGES: Readonly<Record<string, Changing["make"]>> = {
           { trustedLabels: expectsFirst ? undefined : labelsOf(99) },
         ),
       writer: async () => Number((await identity.findAgent(agentId))!.trustedLabels?.["k8s.io/writer"] ?? 0),
+    };
+  },
+  async "the reach of an agent"({ identity }) {
+    const agentId = newId("agt");
+    await identity.putAgent({ agentId, name: agentId, labels: {}, slots: 1, version: "1", createdAt: 1 });
+    const reachOf = (writer: number) => ({ tenantId: asId<TenantId>(`tnt_${writer}`), projectIds: null });
+    return {
+      change: (writer, expectsFirst) =>
+        identity.changeAgent(
+          agentId,
+          { reach: reachOf(writer) },
+          { trustedLabels: undefined, reach: expectsFirst ? undefined : reachOf(99) },
+        ),
+      writer: async () => Number((await identity.findAgent(agentId))!.reach?.tenantId.slice(4) ?? 0),
     };
   },
   async "the value of a secret"({ secrets }) {

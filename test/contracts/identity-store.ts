@@ -2,7 +2,13 @@
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, newId, type TenantId } from "../../src/domain/ids.ts";
-import { isActiveOwner, type StoredToken, type Token, type User } from "../../src/stores/ports/identity.ts";
+import {
+  isActiveOwner,
+  storedToken,
+  type StoredToken,
+  type Token,
+  type User,
+} from "../../src/stores/ports/identity.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function identityStoreContract(open: () => Stores): void {
@@ -57,6 +63,30 @@ export function identityStoreContract(open: () => Stores): void {
       expect(await identity.changeUser(user.userId, { name })).to.equal("changed");
       expect(await identity.findUser(user.userId)).to.deep.equal({ ...user, ...change });
       expect(await identity.changeUser(newId("usr"), { disabled: true })).to.equal("missing");
+    });
+
+    it("keeps the projects of a narrowed token, which nodes that do not know them cannot prove", async () => {
+      const token: Token = {
+        tokenId: newId("tok"),
+        kind: "personal",
+        secretHash: "ab".repeat(32),
+        name: "narrow",
+        subject: newId("usr"),
+        scopes: ["read"],
+        projects: [{ projectId: newId("prj"), tenantId: newId("tnt") }],
+        createdAt: 1,
+        expiresAt: null,
+        maxUses: null,
+        uses: 0,
+      };
+      const { identity } = open();
+      await identity.createToken(token);
+      expect(await identity.findToken(token.tokenId)).to.deep.equal(token);
+      expect((await identity.findProof(token.tokenId))?.token).to.deep.equal(token);
+      expect(await identity.listTokens("personal", token.subject)).to.deep.equal([token]);
+      expect(storedToken(token))
+        .to.include({ secretHash: "0".repeat(64) })
+        .and.not.have.property("projects");
     });
 
     it("removes a user and the user's personal tokens", async () => {

@@ -65,6 +65,9 @@ export async function storeWhole(stores: Stores): Promise<RunRecords> {
     for (let line = 1; line <= 250; line++)
       await stores.logs.append({ stepRunId, agentId: "a", lines: lines(line, line) });
     await stores.outputs.put({ runId, stepRunId, token: 1, values: [["a", "b"]] }, 1_000);
+    for (let part = 0; part < 110; part++) {
+      await stores.notes.put({ runId, stepRunId, token: 1, kind: "cases", part, body: "[]" }, 1_000);
+    }
   }
   await stores.agentEvents.append([
     {
@@ -106,6 +109,7 @@ export async function leftOf(stores: Stores, run: RunRecords): Promise<readonly 
     agentEvent: (await stores.agentEvents.count(runId)) || undefined,
   };
   for (const jobId of jobIds) left["job"] ??= await stores.aggregates.findJob(jobId);
+  left["notes"] = (await stores.notes.placesOf(runId, "cases"))[0];
   for (const stepRunId of stepRunIds) {
     left["step"] ??= await stores.aggregates.findStep(stepRunId);
     left["log"] ??= (await stores.logs.read(stepRunId, 1, 1))[0];

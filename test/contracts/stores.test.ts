@@ -32,6 +32,7 @@ import { endedAttemptsContract } from "./ended-attempts.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { loginStoreContract } from "./login-store.ts";
+import { noteStoreContract } from "./note-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { deliveryStoreContract } from "./delivery-store.ts";
 import { documentStoreContract } from "./document-store.ts";
@@ -65,6 +66,7 @@ describe("the store on SQLite", () => {
   loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
+  noteStoreContract(() => opened.stores);
   endedAttemptsContract(() => opened.stores);
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
@@ -162,6 +164,7 @@ describe("the store on MongoDB", function () {
   loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
+  noteStoreContract(() => stores);
   endedAttemptsContract(() => stores);
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);

@@ -120,14 +120,13 @@ export function uploadStoreContract(stores: () => Stores): void {
       const [first, second] = [newId("run"), newId("run")];
       expect(await uploads.use(open, { runId: first, at: 20 }, FAR), "not complete").to.equal(false);
       expect(await uploads.use({ ...upload, projectId: newProject() }, { runId: first, at: 20 }, FAR)).to.equal(false);
-      expect(await uploads.isUsedBy(upload.uploadId, first)).to.equal(false);
+      expect(await uploads.usesOf(upload.uploadId, 10)).to.deep.equal([]);
       expect(await uploads.find(upload.uploadId)).to.include({ usedAt: 10, expiresAt: 100 });
       for (const runId of [first, first, second]) {
         expect(await uploads.use(upload, { runId, at: runId === first ? 20 : 30 }, 500)).to.equal(true);
       }
       expect(await uploads.find(upload.uploadId)).to.include({ usedAt: 30, expiresAt: 500 });
-      expect(await uploads.isUsedBy(upload.uploadId, first)).to.equal(true);
-      expect(await uploads.isUsedBy(open.uploadId, first)).to.equal(false);
+      expect(await uploads.usesOf(open.uploadId, 10)).to.deep.equal([]);
       const uses = await uploads.usesOf(upload.uploadId, 10);
       expect(uses).to.deep.equal([
         { runId: second, at: 30 },
@@ -175,7 +174,7 @@ export function uploadStoreContract(stores: () => Stores): void {
       expect(await uploads.use(upload, { runId: newId("run"), at: 600 }, FAR), "while it is deleted").to.equal(false);
       await uploads.remove(upload.uploadId);
       expect(await uploads.find(upload.uploadId)).to.equal(undefined);
-      expect(await uploads.isUsedBy(upload.uploadId, runId)).to.equal(false);
+      expect(await uploads.usesOf(upload.uploadId, 10)).to.deep.equal([]);
     });
   });
 }

@@ -113,31 +113,16 @@ describe("the command line for a server", function () {
     expect(sessions.body.detail.list, "the browser's session of the link has ended").to.have.length(1);
   });
 
-  it("sends files and gives them to the run that it triggers, once for all repeats", async () => {
-    const steps = [
-      { uses: "upload", args: { name: "NOTE", as: "note" } },
-      { name: "say", uses: "shell", args: { script: "cat note" } },
-    ];
-    await json(["pipelines", "create", "noted"]);
-    await json(
-      ["pipelines", "save", "noted", "-", "--format", "json"],
-      JSON.stringify({ jobs: [{ name: "j", steps }] }),
-    );
-    const file = join(world.folder, "note.txt");
-    await writeFile(file, "a note\n");
-    const wrong = await run(["trigger", "noted", "--upload", `a-b=${file}`]);
-    expect([wrong.code, wrong.stderr]).to.deep.equal([
-      2,
-      `error: --upload a-b=${file}: must be NAME=FILE or NAME=ID of an upload\n`,
-    ]);
-    const first = ["trigger", "noted", "--upload", `NOTE=${file}`, "--request-id", "note-1"];
-    const { runId } = await json(first);
-    expect((await json(first)).runId).to.equal(runId);
-    const [upload, ...others] = await json(["uploads"]);
-    expect(others).to.deep.equal([]);
-    const shown = await run(["trigger", "noted", "--upload", `NOTE=${upload.uploadId}`, "--watch", "--logs"]);
-    expect(shown.code, shown.stderr).to.equal(0);
-    expect(shown.stdout).to.contain("default/j/say | a note");
+  it("invites a user into one project alone", async () => {
+    const made = await json(["users", "invite", "carl", "--in-project", "default=operator", "--days", "1"]);
+    expect(made.user.role).to.equal(null);
+    const members = await json(["projects", "members", "default"]);
+    expect(members[0]).to.include({ name: "carl", role: "operator" });
+    expect((await run(["users", "invite", "dora"])).stderr).to.contain("--in-project");
+    expect((await run(["users", "invite", "dora", "--in-tenant", "default=chief"])).stderr).to.contain("NAME=ROLE");
+    await json(["users", "delete", "carl"]);
+    const token = await json(["tokens", "create", "narrow", "--project", "default"]);
+    expect(token.projects).to.deep.equal(["default"]);
   });
 
   it("triggers and watches runs, and exits as they end", async () => {
@@ -208,6 +193,33 @@ describe("the command line for a server", function () {
     const stats = await run(["stats", "hello"]);
     expect(stats, stats.stderr).to.include({ code: 0 });
     expect(stats.stdout).to.match(/^NAME +ENDED +SUCCESS +FLAKY +P50 +P95 +AGENT P95\nhello +\d/);
+  });
+
+  it("sends files and gives them to the run that it triggers, once for all repeats", async () => {
+    const steps = [
+      { uses: "upload", args: { name: "NOTE", as: "note" } },
+      { name: "say", uses: "shell", args: { script: "cat note" } },
+    ];
+    await json(["pipelines", "create", "noted"]);
+    await json(
+      ["pipelines", "save", "noted", "-", "--format", "json"],
+      JSON.stringify({ jobs: [{ name: "j", steps }] }),
+    );
+    const file = join(world.folder, "note.txt");
+    await writeFile(file, "a note\n");
+    const wrong = await run(["trigger", "noted", "--upload", `a-b=${file}`]);
+    expect([wrong.code, wrong.stderr]).to.deep.equal([
+      2,
+      `error: --upload a-b=${file}: must be NAME=FILE or NAME=ID of an upload\n`,
+    ]);
+    const first = ["trigger", "noted", "--upload", `NOTE=${file}`, "--request-id", "note-1"];
+    const { runId } = await json(first);
+    expect((await json(first)).runId).to.equal(runId);
+    const [upload, ...others] = await json(["uploads"]);
+    expect(others).to.deep.equal([]);
+    const shown = await run(["trigger", "noted", "--upload", `NOTE=${upload.uploadId}`, "--watch", "--logs"]);
+    expect(shown.code, shown.stderr).to.equal(0);
+    expect(shown.stdout).to.contain("default/j/say | a note");
   });
 
   it("goes on watching when the server was gone, and says so", async () => {

@@ -93,7 +93,7 @@ describe("the package of npm pack", function () {
   it("holds each file that its files name, no output of an earlier build, and no secret", async () => {
     const installed = join(folder, "node_modules", "millrace");
     const outputs = new Set<string>();
-    const named = new Set(["main.js", "launcher-main.js", "checkout-main.js", "thread-main.js"]);
+    const named = new Set(["main.js", "launcher-main.js", "checkout-main.js", "thread-main.js", "search-main.js"]);
     for (const { path } of packed.files) {
       const text = await readFile(join(installed, path), "utf8");
       expect(SECRET.test(text), path).to.equal(false);

@@ -67,6 +67,12 @@ describe("a project with a quota", function () {
     await installation.serve(dataDir, env);
     await untilBalanced("the next node counts the running jobs");
 
+    const setTo = (values: object) => installation.call("PUT", "/projects/default/settings", { values });
+    expect((await setTo({ "quota.perProject": 1 })).status).to.equal(200);
+    const lower = "the quota of project default is reached: 2 of 1 jobs run";
+    await until("the node knows the lower quota", async () => (await waiting()).every(({ text }) => text === lower));
+    expect((await setTo({})).status).to.equal(200);
+
     await writeFile(go, "");
     const run = await until(
       "the run ends",

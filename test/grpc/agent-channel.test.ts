@@ -117,7 +117,15 @@ describe("the agents' channel of stream.v1", () => {
     const [jobId, stepRunId] = [run.jobId(), run.stepRunId()];
     const channel = await Wrapped.open({ held: [{ stepRunId, token: 1n }] as never, heldJobIds: [jobId] as never });
     const report = { runId, jobId, stepRunId, token: 1n, phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 } as const;
-    const rest = { reason: "", lastLine: 0n, outputs: {}, usage: undefined, startedAtMs: 0n, endedAtMs: 0n };
+    const rest = {
+      reason: "",
+      lastLine: 0n,
+      outputs: {},
+      usage: undefined,
+      notes: undefined,
+      startedAtMs: 0n,
+      endedAtMs: 0n,
+    };
     channel.tell({ $case: "report", value: { ...report, ...rest } });
     await until("the report", () => gateway.messages("reported").length === 1);
     await gateway.notify(agent, { type: "acknowledge", stepRunId, token: 1 });

@@ -42,6 +42,7 @@ describe("an agent's token", () => {
     endedAtMs: 0n,
     outputs: {},
     usage: undefined,
+    notes: undefined,
   });
   const held = () => ({ runId: run.runId, jobId: run.jobId(), stepRunId: run.stepRunId(), token: 5n });
 

@@ -16,6 +16,7 @@ const REPORT = {
   startedAtMs: 1_000n,
   endedAtMs: 1_250n,
   usage: { cpuMs: 40n, maxRssBytes: 2n ** 30n },
+  notes: undefined,
 } as const;
 
 describe("an agent's control channel", () => {

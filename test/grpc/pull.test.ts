@@ -17,6 +17,7 @@ const REPORT = {
   startedAtMs: 0n,
   endedAtMs: 0n,
   usage: undefined,
+  notes: undefined,
 } as const;
 
 describe("an agent that pulls", () => {

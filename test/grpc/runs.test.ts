@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { asId, type RunId } from "../../src/domain/ids.ts";
+import { asId, newId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import { GRANT, saveTurn } from "../support/stored-runs.ts";
 import { bearer, Gateway } from "./gateway.ts";
 import { decideNext, newPipeline, newRun, savedPipeline, SHELL } from "./pipeline-samples.ts";
@@ -56,6 +56,27 @@ describe("runs over gRPC", () => {
     expect(await calls.pipeline("findRuns", { ...none })).to.deep.equal({ runs: [], next: "" });
     const filtered = await calls.pipeline("listPipelineRuns", { pipelineId, status: "RUN_STATUS_PAUSED" });
     expect(filtered).to.deep.equal({ runs: [], total: 0n });
+  });
+
+  it("have the uploads that their trigger gives, all of which must be in the project", async () => {
+    const pipelineId = await savedPipeline(calls);
+    const { uploads: store } = gateway.stores;
+    const [uploadId, projectId] = [newId("upl"), asId<ProjectId>("default")];
+    const content = { sizeBytes: 3, sha256: "ab".repeat(32), sniffedType: null, typeMatches: true };
+    const times = { createdAt: 1, usedAt: 1, expiresAt: Number.MAX_SAFE_INTEGER };
+    const file = { name: "a.bin", type: "text/plain", state: "uploading", createdBy: "ann", writer: "w" } as const;
+    await store.begin({ uploadId, projectId, ...file, ...content, ...times });
+    await store.store({ uploadId, writer: "w" }, content, 1, times.expiresAt);
+    const { runId } = await calls.pipeline("triggerPipeline", { pipelineId, uploads: { FIRMWARE: uploadId } });
+    const { run } = await calls.pipeline("getPipelineRun", { runId });
+    expect(run!.uploads).to.deep.equal({
+      FIRMWARE: { uploadId, name: "a.bin", sizeBytes: 3n, sha256: content.sha256 },
+    });
+    const refused = await refusalOf(
+      calls.pipeline("triggerPipeline", { pipelineId, uploads: { A: "upl_none", B: "upl_gone" } }),
+    );
+    expect(refused).to.include({ code: INVALID_ARGUMENT, reason: "malformed_request" });
+    expect(refused.text).to.include("upl_none is no upload").and.to.include("upl_gone is no upload");
   });
 
   it("keep the trace context of their trigger, if it is one", async () => {

@@ -13,7 +13,8 @@ export type StreamOperation =
   | "streamJobStatus"
   | "streamPipelineStatus"
   | "streamAgentStatus"
-  | "streamEvents";
+  | "streamEvents"
+  | "streamRuns";
 type RequestOf<O extends StreamOperation> = Parameters<StreamClient[O]>[0];
 type ResponseOf<O extends StreamOperation> =
   ReturnType<StreamClient[O]> extends ClientReadableStream<infer Response> ? Response : never;

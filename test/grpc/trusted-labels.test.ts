@@ -2,12 +2,13 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { listAgents } from "../../src/app/agents/inventory.ts";
+import { setReach } from "../../src/app/agents/reach.ts";
 import { setTrustedLabels } from "../../src/app/agents/trusted-labels.ts";
 import { setTrustDemand } from "../../src/app/agents/trust-demand.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { SecretHandout } from "../../src/gateway/secret-handout.ts";
-import { type AgentId, asId, type UserId } from "../../src/domain/ids.ts";
+import { type AgentId, asId, newId, type TenantId, type UserId } from "../../src/domain/ids.ts";
 import type { AgentSelector, Labels } from "../../src/domain/labels.ts";
 import { until } from "../support/until.ts";
 import { bearer, Channel, Gateway, invoke, reasonOf, refusal, type TestAgent } from "./gateway.ts";
@@ -93,6 +94,32 @@ describe("the trusted labels of an agent", () => {
     await gateway.hangUp();
     await Channel.open(gateway, agent, { bootId: "boot-2", labels: { pool: "prod" } });
     expect(await listed(agent)).to.deep.include({ labels: { pool: "prod" }, trusted: [] });
+  });
+
+  it("count within its reach, which is changed on the server, at once for a connected agent", async () => {
+    const tenantId = newId("tnt");
+    const { rights, pipelines } = gateway.stores;
+    await rights.createTenant({ tenantId, name: tenantId, createdAt: 1, archivedAt: null });
+    const { projectId } = (await StoredRun.create(gateway.stores)).offer();
+    const projects = [projectId, newId("prj")].map((id) => ({ projectId: id, tenantId: asId<TenantId>("default") }));
+    await rights.createTenant({ tenantId: projects[0]!.tenantId, name: "default", createdAt: 1, archivedAt: null });
+    for (const one of projects) await pipelines.createProject({ ...one, name: one.projectId, createdAt: 1 });
+    const agent = await trustedAgent({ pool: "prod" });
+    const { agentId } = agent;
+    await Channel.open(gateway, agent);
+    const reached = async (reach: Parameters<typeof setReach>[2]["reach"]) =>
+      (await setReach(gateway.context, ADMIN, { agentId, reach })).reach;
+    await reached({ projectIds: [projects[1]!.projectId] });
+    await offer(PROD);
+    const near = await trustedAgent({ pool: "prod" });
+    await Channel.open(gateway, near);
+    await until("the agent that reaches the project claims", () => claims().length > 0);
+    expect(claims()).to.deep.equal([near.agentId]);
+    await gateway.hangUp();
+    await Channel.open(gateway, agent, { bootId: "boot-2" });
+    await offer(PROD);
+    expect(await reached(null)).to.equal(null);
+    await until("the agent claims again", () => claims().includes(agentId));
   });
 
   it("keep the name of an agent from a registration token that does not give them", async () => {

@@ -1,6 +1,10 @@
 /** Browsers over HTTP and WebSocket: the session cookie, pages of other sites, and tickets. */
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { expect } from "chai";
+import { LIVE_ROUTES } from "../../src/http/live/live-routes.ts";
+import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
+import { API_ROUTES } from "../../src/http/routes/all.ts";
 import { WebSocket } from "ws";
 import { beginSession, type LoginPlace } from "../../src/app/identity/login-sessions.ts";
 import { browserSecretOf } from "../../src/app/identity/session-secrets.ts";
@@ -171,6 +175,22 @@ describe("the session of a browser", () => {
     expect(await get(content, ticket, "POST"), "not for a change").to.be.oneOf([401, 405]);
     expect(await get(content, ticket), "the caller is known, the artifact is not").to.equal(404);
     expect(await get(content, ticket), "it is used").to.equal(401);
+    const opened: string[] = [];
+    for (const route of [...API_ROUTES, ...LIVE_ROUTES, ...SESSION_ROUTES].filter((one) => one.method === "GET")) {
+      const path = `/api/v1${route.path.replace("{/*path}", "").replaceAll(/:\w+/g, "unknown")}`;
+      const status = await get(path, await ticketOf());
+      if (route.path === "/ws") continue;
+      if (status !== 401) opened.push(route.path);
+      expect(status === 401, `${route.path}: ${status}`).to.equal(!route.acceptsTicket);
+    }
+    const page = await readFile("docs/http-api.md", "utf8");
+    const section = page.slice(page.indexOf("A **ticket**"), page.indexOf("## Devices"));
+    expect(opened.toSorted(), "those of the page").to.deep.equal(
+      [...section.matchAll(/`GET ([^`]+)`/g)]
+        .map(([, path]) => path!)
+        .filter((path) => path !== "/ws")
+        .toSorted(),
+    );
     const next = await ticketOf();
     const { list } = (await edge.call("GET", "/api/v1/users/me/tokens", { token: personal })).body.detail;
     await edge.call("DELETE", `/api/v1/users/me/tokens/${list[0].tokenId}`, { token: personal });

@@ -77,6 +77,18 @@ describe("the view of the cluster", function () {
     return body.detail as { list: DeadLetterView[]; total: number };
   }
 
+  /** What the audit log has of a dead letter. */
+  const recordedOf = async (objectId: string) => {
+    const page = { limit: 10, descending: false };
+    const entries = await edge.context.stores.audit.page({ area: "installation", objectId }, page);
+    return entries.map(({ operation, outcome, object, before, after }) => [
+      operation,
+      outcome,
+      object?.kind,
+      before,
+      after,
+    ]);
+  };
   const redrive = (id: string): Promise<Answer> => call("POST", `/dead-letters/${id}/redrive`);
 
   async function tokenOf(role: Role): Promise<string> {
@@ -225,6 +237,7 @@ describe("the view of the cluster", function () {
       });
       expect((await listDeadLetters()).list.map((each) => each.id)).to.deep.equal([id]);
       expect((await redrive("stop")).status).to.equal(404);
+      expect(await recordedOf("stop")).to.deep.equal([["redriveDeadLetter", "done", "deadLetter", { runId }, null]]);
 
       await redrive(id);
       const again = await until("it is listed again", async () => {
@@ -286,6 +299,7 @@ describe("the view of the cluster", function () {
         expect((await redrive("mb1-1")).status).to.equal(200);
         await until("it is read", async () => (await listDeadLetters()).total === 0);
         expect((await redrive("mb1-1")).status).to.equal(404);
+        expect(await recordedOf("mb1-1")).to.deep.equal([["redriveDeadLetter", "done", "deadLetter", null, null]]);
       } finally {
         await mailbox.close();
       }

@@ -31,6 +31,7 @@ const WITHOUT_TOKEN = [
   "/.well-known/jwks.json",
   "/api/v1/openapi.json",
   "/api/v1/docs",
+  "/api/v1/definitions/schema",
 ];
 
 describe("a caller without a token", () => {

@@ -152,6 +152,62 @@ describe("the forms", () => {
     expect(again.body).to.include({ code: 409, reason: "already_exists" });
   });
 
+  it("let a user in who is invited into a tenant, a project and a team alone, by who manages their members", async () => {
+    const create = async (path: string, body: object): Promise<Answer["body"]> =>
+      (await edge.call("POST", `/api/v1${path}`, { body })).body.detail;
+    const { tenantId } = await create("/tenants", { name: `Tenant ${made}` });
+    const { projectId } = await create("/projects", { name: "Web", tenantId });
+    const { teamId } = await create(`/tenants/${tenantId}/teams`, { name: "Builders" });
+    await edge.call("PUT", `/api/v1/projects/${projectId}/members/${teamId}`, { body: { role: "operator" } });
+    const elsewhere = await create("/tenants", { name: `Tenant elsewhere ${made}` });
+    const admin = await create("/users", { name: `tenant-admin-${made++}`, role: null });
+    await edge.call("PUT", `/api/v1/tenants/${tenantId}/members/${admin.userId}`, { body: { role: "admin" } });
+    const { token } = await create(`/users/${admin.userId}/tokens`, { name: "t" });
+    const ask = (body: object): Promise<Answer> =>
+      edge.call("POST", "/api/v1/invitations", { token, body: { name: `member-${made}`, ...body } });
+    const refusal = async (body: object): Promise<string> => {
+      const answer = await ask(body);
+      return `${answer.body.reason} ${answer.body.errMsg} ${JSON.stringify(answer.body.errors ?? [])}`;
+    };
+    const bound = (area: object, role = "viewer") => ({ bound: [{ area, role }] });
+    expect(await refusal({})).to.match(/^malformed_request .*give a role/);
+    expect(await refusal({ role: "viewer" })).to.match(/^forbidden /);
+    expect(await refusal(bound({ tenantId }, "owner"))).to.match(/^forbidden .*above your own/);
+    expect(await refusal({ ...bound({ tenantId }), email: "eve@corp.example" })).to.match(/^forbidden `email`/);
+    const hidden = await refusal(bound({ tenantId: elsewhere.tenantId }));
+    expect(hidden).to.include("malformed_request").and.to.include("/bound/0/area").and.to.include("there is no tenant");
+    expect(hidden.replaceAll(elsewhere.tenantId, "tnt_unknown")).to.equal(
+      await refusal(bound({ tenantId: "tnt_unknown" })),
+    );
+    expect(await refusal({ teams: ["team_unknown"] })).to.match(/^malformed_request .*there is no team/);
+    const twice = { bound: [...bound({ projectId }).bound, ...bound({ projectId }).bound] };
+    expect(await refusal(twice)).to.include("each project once");
+
+    const answer = await ask({ ...bound({ tenantId }), teams: [teamId] });
+    expect(answer.body, JSON.stringify(answer.body)).to.include({ code: 0 });
+    const { user, link } = answer.body.detail;
+    expect(user).to.include({ role: null, hasPassword: false });
+    const taken = await ask({ ...bound({ projectId }, "admin") });
+    expect(taken.body.reason).to.equal("already_exists");
+    const browser = new TestBrowser(edge.origin);
+    const secret = link.split("=")[1];
+    expect((await browser.post("/invitation", { token: secret, password: PASSWORD })).status).to.equal(303);
+    const whoIs = (await whoami(browser)).body.detail;
+    expect(whoIs.operations).to.not.include("readProjects");
+    expect(whoIs.bound.map(({ area, role }: { area: object; role: string }) => ({ area, role }))).to.deep.equal([
+      { area: { tenantId }, role: "viewer" },
+      { area: { projectId }, role: "operator" },
+    ]);
+    const members = (await edge.call("GET", `/api/v1/projects/${projectId}/members`)).body.detail.list;
+    expect(
+      members.map(({ memberId }: { memberId: string }) => memberId),
+      "the refused one left no role",
+    ).to.deep.equal([teamId]);
+    const { list } = (await edge.call("GET", `/api/v1/audit?operation=invite`, { token })).body.detail;
+    expect(list[0]).to.deep.include({ tenantId, outcome: "done" });
+    expect(list[0].after).to.deep.include({ role: null, bound: [`viewer in ${tenantId}`], teams: [teamId] });
+  });
+
   it("let a user set a forgotten password, which ends all other logins and links", async () => {
     const { browser, name, path } = await loggedIn();
     const make = async (): Promise<string> => {

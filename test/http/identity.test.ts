@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { asId, type AgentId } from "../../src/domain/ids.ts";
 import { authenticate } from "../../src/app/identity/access.ts";
+import { redeemTicket } from "../../src/app/identity/tickets.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
@@ -89,6 +90,43 @@ describe("users, tokens and agents over HTTP", () => {
     });
     expect(made.status).to.equal(200);
     expect((await edge.call("GET", "/api/v1/users/usr_none/tokens")).status).to.equal(404);
+  });
+
+  it("narrows a token to projects, also what is opened with it, and shows which", async () => {
+    const call = async (method: string, path: string, token?: string, body?: object) =>
+      (await edge.call(method, `/api/v1${path}`, { ...(token !== undefined && { token }), ...(body && { body }) }))
+        .body;
+    const { projectId } = (await call("POST", "/projects", undefined, { name: "Narrow" })).detail;
+    const inside = (await call("POST", "/pipelines", undefined, { name: "in", projectId })).detail;
+    const outside = (await call("POST", "/pipelines", undefined, { name: "out" })).detail;
+    const made = await call("POST", "/users/me/tokens", undefined, {
+      name: "narrow",
+      projects: [projectId, projectId],
+    });
+    const { token, tokenId } = made.detail;
+    expect(made.detail.projects).to.deep.equal([projectId]);
+    const { list } = (await call("GET", "/pipelines", token)).detail;
+    expect(list.map(({ pipelineId }: { pipelineId: string }) => pipelineId)).to.deep.equal([inside.pipelineId]);
+    expect((await call("PUT", `/pipelines/${inside.pipelineId}`, token, { description: "x" })).code).to.equal(0);
+    expect(await call("GET", `/pipelines/${outside.pipelineId}`, token)).to.include({ reason: "not_found" });
+    expect(await call("POST", "/projects", token, { name: "Another" })).to.include({ reason: "malformed_request" });
+    expect(await call("POST", "/users/me/tokens", token, { name: "wide" })).to.include({ reason: "forbidden" });
+    const who = (await call("GET", "/whoami", token)).detail;
+    expect(who.bound).to.have.length(1);
+    expect(who.bound[0]).to.deep.include({ area: { projectId }, role: "owner" });
+    expect(who.operations).to.deep.equal(["readOwnAccount"]);
+    const { ticket } = (await call("POST", "/auth/tickets", token)).detail;
+    const { caller } = await redeemTicket(edge.context, ticket);
+    expect(caller).to.include({ role: null, isNarrowed: true });
+
+    const shown = (await call("GET", "/users/me/tokens")).detail.list;
+    expect(shown.find((one: { tokenId: string }) => one.tokenId === tokenId).projects).to.deep.equal([projectId]);
+    for (const projects of [[], ["prj_unknown"]]) {
+      const refused = await call("POST", "/users/me/tokens", undefined, { name: "t", projects });
+      expect(refused, projects.join()).to.include({ reason: "malformed_request" });
+    }
+    const entries = (await call("GET", `/audit?object=${tokenId}`)).detail.list;
+    expect(entries[0].after).to.deep.include({ projects: [projectId] });
   });
 
   it("gives the scope act-as only to administrators, and knows no other scope", async () => {

@@ -1,11 +1,11 @@
 /** The identity of running jobs: the tokens in their dispatches, and what they open here and elsewhere. */
 import { expect } from "chai";
-import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 import { subjectOf } from "../../src/app/identity/id-tokens.ts";
 import { jobEnvironment } from "../../src/app/identity/job-tokens.ts";
 import { AHEAD_MS, currentKey, KEPT_MS, KEY_MS, publishedKeys } from "../../src/app/identity/token-keys.ts";
 import { asId, newId } from "../../src/domain/ids.ts";
-import type { JobPermissions } from "../../src/domain/plan.ts";
+import type { JobPermissions, Pairs } from "../../src/domain/plan.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
 import { SecretHandout } from "../../src/gateway/secret-handout.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
@@ -28,9 +28,13 @@ describe("the identity of a job", () => {
   afterEach(() => (edge.skewMs = 0));
 
   /** The dispatch of a running job, as the gateway makes it. */
-  async function dispatched(permissions: JobPermissions | undefined, { publicUrl = edge.origin, refusal = "" } = {}) {
+  async function dispatched(
+    permissions: JobPermissions | undefined,
+    { publicUrl = edge.origin, refusal = "", jobEnv = [] as Pairs<string> } = {},
+  ) {
     const { stores } = edge.context;
-    const run = await StoredRun.create(stores, [{}, {}], permissions === undefined ? {} : { permissions });
+    const more = { ...(permissions && { permissions }), ...(jobEnv.length > 0 && { env: jobEnv }) };
+    const run = await StoredRun.create(stores, [{}, {}], more);
     for (const job of [0, 1]) {
       await run.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: `r${job}` }, "running", job);
     }
@@ -168,6 +172,13 @@ describe("the identity of a job", () => {
       for (const token of [`${none}.${payload}.`, `${header}.${changed}.${signature}`, `${header}.${payload}.`]) {
         expect((await request(token)).status, token).to.equal(401);
       }
+      const { signingKey } = edge.context;
+      const { aud: _aud, ...ofJob } = decodeJwt(env["MILLRACE_TOKEN"]!);
+      const foreign = await new SignJWT({ ...ofJob, aud: "another-use" })
+        .setProtectedHeader({ alg: "HS256" })
+        .sign(signingKey);
+      expect((await edge.call("GET", "/api/v1/pipelines", { token: foreign })).status, "another use").to.equal(401);
+      expect((await edge.call("GET", "/api/v1/pipelines", { token: env["MILLRACE_TOKEN"]! })).status).to.equal(200);
       expect((await request(edge.adminToken)).status, "of an administrator").to.equal(403);
       expect((await request(env["MILLRACE_TOKEN"]!)).status, "the job's token for the API").to.equal(403);
       expect((await edge.call("GET", "/api/v1/pipelines", { token: requestToken })).status).to.equal(403);
@@ -191,6 +202,21 @@ describe("the identity of a job", () => {
       expect(await status("GET", `/pipelines/runs/${run.runId}`)).to.equal(200);
       await end(run);
       expect(await status("GET", "/pipelines")).to.equal(401);
+    });
+
+    it("reads the project of a job that may ask for identity tokens and says nothing else", async () => {
+      const { run, env } = await dispatched({ idToken: true, api: null, environment: null });
+      const status = async (method: string, path: string, body?: object) =>
+        (await edge.call(method, `/api/v1${path}`, { token: env["MILLRACE_TOKEN"]!, ...(body && { body }) })).status;
+      expect(await status("GET", `/pipelines/runs/${run.runId}`)).to.equal(200);
+      expect(await status("POST", "/pipelines", { name: newId("pl") })).to.equal(403);
+      const none = (await dispatched({ idToken: true, api: "none", environment: null })).env;
+      expect(none).to.have.property("MILLRACE_ID_TOKEN_REQUEST_TOKEN");
+      expect(none).to.not.have.any.keys("MILLRACE_TOKEN", "MILLRACE_API_URL");
+      const own = (
+        await dispatched({ idToken: true, api: null, environment: null }, { jobEnv: [["MILLRACE_TOKEN", "own"]] })
+      ).env;
+      expect(own).to.include({ MILLRACE_TOKEN: "own" }).and.not.have.property("MILLRACE_API_URL");
     });
 
     it("does what its word says, and nothing beyond its project", async () => {

@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { LoginThrottle } from "../../src/app/identity/login-throttle.ts";
+import { login as logInUser } from "../../src/app/identity/users.ts";
+import type { MillraceError } from "../../src/domain/errors.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
 describe("wrong logins over HTTP", () => {
@@ -40,6 +43,30 @@ describe("wrong logins over HTTP", () => {
     expect((await login("192.0.2.2", "bob", "wrong")).status).to.equal(401);
     expect((await login("192.0.2.2", "bob", "wrong")).status).to.equal(429);
     expect((await login("192.0.2.2", "ann", PASSWORD)).status).to.equal(200);
+  });
+
+  it("let the user in from elsewhere also while there are 10,000 of them, of which few cost a hash", async () => {
+    await edge.call("POST", "/api/v1/users", { body: { name: "dan", role: "viewer", password: PASSWORD } });
+    const throttle = new LoginThrottle();
+    const tryFrom = (address: string, password: string): Promise<string> =>
+      logInUser(
+        edge.context,
+        { name: "dan", password, refresh: false },
+        { throttle, address, userAgent: "", trail: undefined },
+      ).then(
+        () => "in",
+        (error: MillraceError) => error.reason,
+      );
+    const outcomes: Record<string, number> = {};
+    for (let index = 0; index < 10_000; index++) {
+      const outcome = await tryFrom(`203.0.113.${index % 12}`, "wrong");
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    }
+    expect(outcomes["unauthenticated"]).to.be.within(20, 40);
+    expect(outcomes["too_many"]).to.equal(10_000 - outcomes["unauthenticated"]!);
+    expect(await tryFrom("203.0.113.1", PASSWORD), "from an address of the attack").to.equal("too_many");
+    expect(await tryFrom("192.0.2.77", PASSWORD), "from elsewhere").to.equal("in");
+    expect(await tryFrom("192.0.2.77", PASSWORD), "a right password counts for nothing").to.equal("in");
   });
 
   it("take as long for a name that no user has, so that no name is learned from the time", async () => {

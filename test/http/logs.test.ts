@@ -151,6 +151,24 @@ describe("the log of a step over HTTP", () => {
     expect(timed.bytes.toString()).to.equal("2023-11-14T22:13:20.010Z line 10\n");
   });
 
+  it("is opened by a ticket as lines, as text and in the archive, once each", async () => {
+    await append([line(1)]);
+    await end(1);
+    const withTicket = async (target: string): Promise<readonly [number, Buffer]> => {
+      const { ticket } = (await edge.call("POST", "/api/v1/auth/tickets")).body.detail;
+      const open = () => fetch(`${edge.origin}${target}?ticket=${ticket}`);
+      const response = await open();
+      expect((await open()).status, `${target}, again`).to.equal(401);
+      return [response.status, Buffer.from(await response.arrayBuffer())];
+    };
+    const [, text] = await withTicket(path("/text"));
+    expect(text.toString()).to.equal("line 1\n");
+    const [status, page] = await withTicket(path());
+    expect([status, JSON.parse(page.toString()).detail.list.length]).to.deep.equal([200, 1]);
+    const [, archive] = await withTicket(`/api/v1/pipelines/${run.pipelineId}/runs/${run.runId}/logs/archive`);
+    expect([...unzip(archive).values()].join("")).to.include("line 1");
+  });
+
   it("is in the archive of its run, with a path that every system takes", async () => {
     await append(
       range(1, 2_500)

@@ -13,6 +13,12 @@ const STATE_COOKIE = "millrace-login";
 describe("a login at an OpenID Connect provider", () => {
   let edge: TestEdge;
   let idp: TestIdentityProvider;
+  /** Filled when the tests know the ids. */
+  const mapped = {} as {
+    readonly tenants: Record<string, Record<string, Role>>;
+    readonly projects: Record<string, Record<string, Role>>;
+    readonly teams: Record<string, string[]>;
+  };
   before(async () => {
     idp = await startIdentityProvider();
     const { issuer, clientId, clientSecret } = idp;
@@ -28,10 +34,12 @@ describe("a login at an OpenID Connect provider", () => {
       ...more,
     });
     const roles: Record<string, Role> = { builders: "maintainer", chiefs: "admin" };
+    Object.assign(mapped, { tenants: {}, projects: {}, teams: {} });
     const oidc = [
       settings("open", {}),
       settings("closed", { autoProvision: false }),
       settings("grouped", { roles, defaultRole: null }),
+      settings("placed", { ...mapped, defaultRole: null }),
       settings("down", { issuer: "http://127.0.0.1:9" }),
     ];
     edge = await openTestEdge({ oidc });
@@ -192,6 +200,92 @@ describe("a login at an OpenID Connect provider", () => {
     const { page } = await logIn("grouped", "g1");
     expect(page.status).to.equal(403);
     expect(page.text).to.include("none of your groups");
+  });
+
+  it("gives roles in tenants, projects and teams alone, takes them away, and leaves those that people gave", async () => {
+    const create = async (at: string, body: object): Promise<Answer["body"]> =>
+      (await edge.call("POST", `/api/v1${at}`, { body })).body.detail;
+    const { tenantId } = await create("/tenants", { name: "Shop" });
+    const { projectId } = await create("/projects", { name: "Web", tenantId });
+    const other = await create("/projects", { name: "Other", tenantId });
+    const { teamId } = await create(`/tenants/${tenantId}/teams`, { name: "Night shift" });
+    await edge.call("PUT", `/api/v1/projects/${other.projectId}/members/${teamId}`, { body: { role: "operator" } });
+    mapped.tenants[tenantId] = { auditors: "viewer", heads: "admin" };
+    mapped.projects[projectId] = { devs: "maintainer" };
+    mapped.projects["prj_gone"] = { devs: "maintainer" };
+    mapped.teams[teamId] = ["night"];
+    const boundOf = async (browser: TestBrowser): Promise<Record<string, string>> => {
+      const headers = { cookie: `${COOKIE}=${browser.cookie(COOKIE)}` };
+      const { user, bound } = (await edge.call("GET", "/api/v1/whoami", { token: null, headers })).body.detail;
+      expect(user.role).to.equal(null);
+      return Object.fromEntries(
+        bound.map(({ area, role }: { area: Record<string, string>; role: string }) => [Object.values(area)[0], role]),
+      );
+    };
+    const withGroups = async (...groups: string[]): Promise<PageSeen & { readonly browser: TestBrowser }> => {
+      idp.accounts.set("p1", { preferred_username: "pia", groups });
+      const { page, browser } = await logIn("placed", "p1");
+      return { ...page, browser };
+    };
+    expect((await withGroups("others")).text, "a new user without a place").to.include("none of your groups");
+    const { list: before } = (await edge.call("GET", "/api/v1/users")).body.detail;
+    expect(before.map(({ name }: { name: string }) => name)).to.not.include("pia");
+    const { browser } = await withGroups("auditors", "devs", "night");
+    expect(await boundOf(browser)).to.deep.equal({
+      [tenantId]: "viewer",
+      [projectId]: "maintainer",
+      [other.projectId]: "operator",
+    });
+    expect(await boundOf((await withGroups("heads")).browser)).to.deep.equal({ [tenantId]: "admin" });
+    expect((await withGroups("others")).status, "no place is left").to.equal(403);
+    await edge.call("PUT", `/api/v1/projects/${projectId}/members/pia`, { body: { role: "operator" } });
+    const kept = { [projectId]: "operator" };
+    expect(await boundOf((await withGroups("others")).browser), "a person gave it").to.deep.equal(kept);
+    expect(await boundOf((await withGroups("devs")).browser)).to.deep.equal({ [projectId]: "maintainer" });
+
+    const { userId } = await whoami(browser);
+    const { list } = (await edge.call("GET", `/api/v1/audit?actor=${userId}&limit=100`)).body.detail;
+    const told = list.map((entry: { operation: string; object: { kind: string } }) => {
+      return `${entry.operation} ${entry.object.kind}`;
+    });
+    expect(told.slice(-6), "the newest first").to.deep.equal([
+      "oidcLogin session",
+      "applyGroups team",
+      "applyGroups member",
+      "applyGroups member",
+      "linkIdentity user",
+      "provisionUser user",
+    ]);
+    expect(list.at(-1).after).to.deep.include({ name: "pia", role: null, disabled: false });
+    expect(list.at(-2).after).to.deep.equal({ issuer: idp.issuer, subject: "p1" });
+    expect(list.at(-4)).to.deep.include({ projectId, after: { role: "maintainer" } });
+    expect(list.at(-1).actor).to.include({ kind: "user", id: userId, name: "pia" });
+    expect(list.at(-1).from).to.include({ door: "http", address: "127.0.0.1" });
+  });
+
+  it("does not show everything to a user who is linked with a role in a project, nor demotes one that a person raised", async () => {
+    const make = async (name: string, role: Role | null): Promise<void> => {
+      await edge.call("POST", "/api/v1/users", { body: { name, role, email: `${name}@corp.example` } });
+      idp.accounts.set(name, { email: `${name}@corp.example`, email_verified: true, groups: ["others"] });
+    };
+    await make("quin", null);
+    expect((await logIn("grouped", "quin")).page.status, "without any role").to.equal(403);
+    await edge.call("PUT", "/api/v1/projects/default/members/quin", { body: { role: "viewer" } });
+    expect(await whoami((await logIn("grouped", "quin")).browser)).to.include({ name: "quin", role: null });
+    await make("otto", "owner");
+    expect(await whoami((await logIn("grouped", "otto")).browser)).to.include({ role: "owner" });
+  });
+
+  it("leaves an entry in the audit log when it proves no user", async () => {
+    const browser = new TestBrowser(edge.origin);
+    await browser.get("/login/oidc/open/callback?code=x&state=y");
+    const begun = await atProvider(browser, "open", "a5");
+    idp.skewMs = -120_000;
+    expect((await browser.get(begun)).status).to.equal(401);
+    const { list } = (await edge.call("GET", "/api/v1/audit?operation=oidcLogin&outcome=refused")).body.detail;
+    expect(list[0]).to.deep.include({ outcome: "refused" });
+    expect(list[0].actor).to.include({ kind: "anonymous", name: "" });
+    expect(list[0].reason).to.include("was not accepted");
   });
 
   it("creates one user for one identity that logs in twice at the same moment", async () => {

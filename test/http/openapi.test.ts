@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect } from "chai";
+import { definitionJsonSchema } from "../../src/definition/json-schema.ts";
 import { problemOfAnswer } from "../support/answer-check.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { describeAtOnce } from "../support/openapi-document.ts";
@@ -41,6 +42,15 @@ describe("the description of the API", () => {
     expect(check("/api/v1/whoami", { status: 201, body })).to.include("does not declare the status");
     const missing = await edge.call("GET", "/api/v1/pipelines/pl_none");
     expect(check("/api/v1/whoami", missing)).to.include("does not declare the error not_found");
+  });
+
+  it("has the schema of definitions that the command line prints, which is sent once while it stays the same", async () => {
+    const path = "/api/v1/definitions/schema";
+    const { body, headers } = await edge.call("GET", path, { token: null });
+    expect(body).to.deep.equal(JSON.parse(JSON.stringify(definitionJsonSchema())));
+    expect(headers.get("cache-control")).to.equal("public, max-age=300");
+    const known = { headers: { "if-none-match": headers.get("etag")! } };
+    expect((await edge.call("GET", path, { token: null, ...known })).status).to.equal(304);
   });
 
   it("is shown as a page that loads nothing and runs nothing", async () => {

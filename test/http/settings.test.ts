@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { CurrentQuotas } from "../../src/app/current-quotas.ts";
 import { projectFactsOf } from "../../src/app/project-facts.ts";
 import { SETTING_KEYS } from "../../src/app/setting-table.ts";
 import { pruneRuns } from "../../src/app/upkeep/prune-runs.ts";
 import { PruneSchedule } from "../../src/app/upkeep/prune-schedule.ts";
-import { newId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
+import { asId, newId, type PipelineId, type ProjectId, type TenantId } from "../../src/domain/ids.ts";
+import { NO_QUOTAS, projectQuotas } from "../../src/domain/quotas.ts";
 import { LogLimits } from "../../src/gateway/log-limits.ts";
 import { SecretHandout } from "../../src/gateway/secret-handout.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
@@ -102,6 +104,38 @@ describe("settings over HTTP", () => {
     expect((await projectFactsOf(edge.context, projectId)).trustDemand).to.include({ secrets: true });
     await set("installation", { "jobs.api": "none" });
     expect(await handout.allowed(projectId, asked)).to.include({ api: null });
+  });
+
+  it("have quotas, of which the lowest counts, and the board knows them after a read", async () => {
+    const { stores, log } = edge.context;
+    const ofProject = asId<ProjectId>("prj_given");
+    const environment = { ...NO_QUOTAS, projects: new Map([[projectId, 7]]) };
+    const current = new CurrentQuotas({ environment, documents: stores.documents, log });
+    const limits = async () => {
+      await current.refresh();
+      const quotas = projectQuotas(current.now(), projectId, tenantId as TenantId);
+      return quotas.map(({ name, limit }) => `${name.split(":")[0]} ${limit}`);
+    };
+    expect(await get("project", "quota.perProject")).to.deep.equal([null, "default", false]);
+    await set("installation", { "quota.perProject": 5, "quota.perTenant": 9 });
+    await set("project", { "quota.perProject": 8 });
+    expect(await get("project", "quota.perProject")).to.deep.equal([5, "installation", true]);
+    Object.assign(edge.context, { quotas: environment });
+    expect(await get("project", "quota.perProject")).to.deep.equal([7, "environment", true]);
+    expect(await limits()).to.deep.equal(["project 7", "tenant 9"]);
+    expect(projectQuotas(current.now(), ofProject).map(({ limit }) => limit)).to.deep.equal([5]);
+    await set("tenant", { "quota.perProject": 3, "quota.perTenant": 12 });
+    expect(await get("project", "quota.perProject")).to.deep.equal([3, "tenant", true]);
+    expect(await get("tenant", "quota.perTenant")).to.deep.equal([9, "installation", true]);
+    await set("project", { "quota.perProject": 2 });
+    expect(await limits()).to.deep.equal(["project 2", "tenant 9"]);
+    const refused = await put("project", { "quota.perTenant": 4, "quota.perProject": 1 });
+    expect([refused.status, refused.body.errors[0].pointer]).to.deep.equal([400, "/values/quota.perTenant"]);
+    for (const wrong of [0, 1.5, null, "3"])
+      expect((await put("tenant", { "quota.perTenant": wrong })).status).to.equal(400);
+    Object.assign(edge.context, { quotas: undefined });
+    const { list } = (await edge.call("GET", `/api/v1/audit?object=${projectId}`)).body.detail;
+    expect(list[0]).to.deep.include({ before: { "quota.perProject": 8 }, after: { "quota.perProject": 2 } });
   });
 
   it("are those of the routes of single rules, too", async () => {

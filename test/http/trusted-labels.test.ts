@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { type AgentNotice, listenToAgent, relabelled } from "../../src/board/agent-notices.ts";
 import { type AgentId, newId, type RunId } from "../../src/domain/ids.ts";
 import { until } from "../support/until.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
@@ -56,6 +57,42 @@ describe("trusted labels over HTTP", () => {
     expect((await call("PUT", path, { labels: { a: 1 } })).code).to.equal(400);
     const stored = await edge.context.stores.identity.findAgent(agentId);
     expect(stored).to.deep.include({ labels: { pool: "prod" }, trustedLabels: shown.labels });
+  });
+
+  it("stand beside the reach of the agent, which administrators change, and which gateways are told", async () => {
+    const agentId = await agentOnline();
+    const path = `/api/v1/agents/${agentId}/reach`;
+    const { tenantId } = (await call("POST", "/api/v1/tenants", { name: newId("tnt") })).detail;
+    const { projectId } = (await call("POST", "/api/v1/projects", { name: "p", tenantId })).detail;
+    const told: AgentNotice[] = [];
+    const unsubscribe = await listenToAgent(edge.context, agentId, (notice) => void told.push(notice));
+    const before = await edge.call("GET", `/api/v1/agents/${agentId}`);
+    const set = await call("PUT", path, { reach: { projectIds: [projectId] } });
+    expect(set.detail.reach).to.deep.equal({ tenantId, projectIds: [projectId] });
+    const notice = await until("the gateway is told", () => told.find(({ type }) => type === "labels"));
+    await unsubscribe();
+    const unbound = { labels: { pool: "prod" } };
+    const bound = relabelled(unbound, notice as Extract<AgentNotice, { type: "labels" }>);
+    expect(bound).to.deep.include({ ...unbound, reach: { tenantId, projectIds: [projectId] } });
+    expect(relabelled(bound, { type: "labels", ...unbound }), "an older gateway").to.have.property("reach");
+    expect(relabelled(bound, { type: "labels", ...unbound, reach: null })).to.not.have.property("reach");
+
+    const headers = { "if-match": before.headers.get("etag")! };
+    const stale = await edge.call("PUT", path, { body: { reach: null }, headers });
+    expect(stale.status, "it has another reach now").to.equal(412);
+    const admin = await call("POST", "/api/v1/users", { name: newId("usr"), role: null });
+    const { userId } = admin.detail;
+    await call("PUT", `/api/v1/tenants/${tenantId}/members/${userId}`, { role: "admin" });
+    const { token } = (await call("POST", `/api/v1/users/${userId}/tokens`, { name: "t" })).detail;
+    const asAdmin = async (reach: object | null): Promise<string> =>
+      (await edge.call("PUT", path, { token, body: { reach } })).body.reason ?? "done";
+    expect(await asAdmin({ tenantId })).to.equal("done");
+    expect(await asAdmin(null), "it would be the installation's").to.equal("malformed_request");
+    expect(await asAdmin({ tenantId: "default" })).to.equal("malformed_request");
+    expect((await call("PUT", path, { reach: null })).detail.reach).to.equal(null);
+    expect(await asAdmin({ tenantId }), "it is no longer the tenant's").to.equal("not_found");
+    const [, , entry] = (await call("GET", `/api/v1/audit?object=${agentId}&operation=setAgentReach`)).detail.list;
+    expect(entry.after.reach).to.include(projectId);
   });
 
   it("are asked for by every job with a secret when the project demands it", async () => {

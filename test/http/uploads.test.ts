@@ -106,6 +106,10 @@ describe("uploads over HTTP", () => {
     expect(again.body.detail.uploadId).to.equal(detail.uploadId);
     const other = await sendForm("résumé.txt", Buffer.from("other"), "text/plain", headers);
     expect([other.status, other.body.reason]).to.deep.equal([409, "request_id_reused"]);
+    const { ticket } = (await edge.call("POST", "/api/v1/auth/tickets")).body.detail;
+    const open = () => fetch(`${edge.origin}${at(`/${detail.uploadId}/content`)}?ticket=${ticket}`);
+    expect(await (await open()).text(), "by a ticket").to.equal("hello");
+    expect((await open()).status, "which is good once").to.equal(401);
     expect((await sendForm("empty", Buffer.alloc(0))).body.detail).to.include({ size: 0, status: "stored" });
     const list = (await edge.call("GET", at("?pageSize=1"))).body.detail;
     expect(list).to.include({ total: 2 });
@@ -279,6 +283,41 @@ describe("uploads over HTTP", () => {
     edge.skewMs *= 2;
     expect(await left()).to.deep.equal([false, false, false]);
     expect(await stores.blobs.read(used, 0, 10)).to.have.length(0);
+  });
+
+  it("have an entry in the audit log for each change, and none for a call that is refused", async () => {
+    const content = randomBytes(PIECE_BYTES + 3);
+    const uploadId = await begin(content.length);
+    await send(uploadId, 0, content.subarray(0, PIECE_BYTES + 1));
+    expect((await send(uploadId, 0, content)).status).to.equal(409);
+    await send(uploadId, PIECE_BYTES, content.subarray(PIECE_BYTES, PIECE_BYTES + 1));
+    await send(uploadId, PIECE_BYTES, content.subarray(PIECE_BYTES));
+    expect((await edge.call("DELETE", at(`/${uploadId}`))).status).to.equal(200);
+    const { list } = (await edge.call("GET", `/api/v1/audit?object=${uploadId}`)).body.detail;
+    const told = { name: "a.bin", size: content.length, type: "application/octet-stream" };
+    const stored = { status: "stored", sha256: sha256(content) };
+    const changes = list.toReversed().map((entry: Record<string, unknown>) => {
+      expect(entry).to.include({ outcome: "done", projectId: "default" });
+      expect(entry["object"]).to.deep.equal({ kind: "upload", id: uploadId, name: "a.bin" });
+      return [entry["operation"], entry["before"], entry["after"]];
+    });
+    expect(changes).to.deep.equal([
+      ["createUpload", null, { ...told, status: "uploading", sha256: null }],
+      ["appendToUpload", { offset: 0 }, { offset: PIECE_BYTES }],
+      [
+        "appendToUpload",
+        { status: "uploading", offset: PIECE_BYTES, sha256: null },
+        { ...stored, offset: content.length },
+      ],
+      ["deleteUpload", { ...told, ...stored }, null],
+    ]);
+    const sent = (await sendForm("firmware.bin", PNG)).body.detail;
+    expect((await sendForm("large.bin", Buffer.alloc(UPLOAD_RULES.maxBytes + 1))).status).to.equal(413);
+    const ofForms = (await edge.call("GET", "/api/v1/audit?operation=uploadFile")).body.detail.list;
+    expect(ofForms).to.have.length(1);
+    const { name, size, type } = sent;
+    expect(ofForms[0].object).to.deep.equal({ kind: "upload", id: sent.uploadId, name });
+    expect(ofForms[0].after).to.deep.equal({ name, size, type, status: "stored", sha256: sha256(PNG) });
   });
 
   it("are given to a run by its trigger, which tells every one that cannot be", async () => {

@@ -2,11 +2,17 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { expandMatrix } from "../../src/definition/matrix.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
-import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+import { asId, newId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { Pairs } from "../../src/domain/plan.ts";
+import type { TriggerContext } from "../../src/planner/plan-contexts.ts";
 import { planRun, type PlanResult } from "../../src/planner/plan-run.ts";
 
-function plan(text: string, variables: Pairs<string> = [], ref = "main"): Extract<PlanResult, { ok: true }> {
+function plan(
+  text: string,
+  variables: Pairs<string> = [],
+  ref = "main",
+  ofTrigger: Pick<TriggerContext, "uploads"> = {},
+): Extract<PlanResult, { ok: true }> {
   const { definition, diagnostics } = parseDefinition(text, "yaml");
   if (definition === undefined) throw new Error(JSON.stringify(diagnostics));
   const planned = planRun({
@@ -14,7 +20,7 @@ function plan(text: string, variables: Pairs<string> = [], ref = "main"): Extrac
     runId: asId<RunId>("run_1"),
     attempt: 1,
     revisionId: "rev_1",
-    trigger: { kind: "manual", ref, payload: {} },
+    trigger: { kind: "manual", ref, payload: {}, ...ofTrigger },
     variables,
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
@@ -42,6 +48,21 @@ describe("the planner", () => {
     expect(jobs[0]!.steps[0]!.args).to.deep.equal({ command: "echo", args: ["hello moon", "run_1"] });
   });
 
+  it("reads the uploads that the trigger gives, and takes one that it does not give as null", () => {
+    const text = withEnv(
+      "{ A: '${{ trigger.uploads.A.name }} ${{ trigger.uploads.A.size }}', B: '${{ trigger.uploads.B == null }}' }",
+    );
+    const upload = { uploadId: newId("upl"), name: "${{ run.id }}.bin", size: 3, sha256: "0".repeat(64) };
+    expect(plan(text, [], "main", { uploads: [["A", upload]] }).jobs[0]!.steps[0]!.env).to.deep.equal([
+      ["A", "${{ run.id }}.bin 3"],
+      ["B", "true"],
+    ]);
+    expect(plan(text).jobs[0]!.steps[0]!.env).to.deep.equal([
+      ["A", " "],
+      ["B", "true"],
+    ]);
+  });
+
   it("gives a job the permissions of its own, else those of the pipeline", () => {
     const { jobs } = plan(
       "permissions: { api: write }\ntarget: { environment: live }\njobs:\n" +
@@ -60,6 +81,7 @@ describe("the planner", () => {
     const text = (permissions: string) =>
       `jobs:\n  - name: a\n    permissions: ${permissions}\n    target: { environment: "\${{ variables.e }}" }\n    steps: [{ uses: shell, args: { script: 'true' } }]\n`;
     expect(() => plan(text("{ idToken: true }"))).to.throw("/jobs/0/target/environment");
+    expect(plan(text("{ api: none }")).jobs[0]!.permissions).to.equal(undefined);
     expect(plan(text("{ api: read }")).jobs[0]!.permissions).to.include({ api: "read" });
   });
 

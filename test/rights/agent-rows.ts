@@ -28,6 +28,7 @@ export const AGENT_ROWS: readonly HttpRow[] = [
   { route: "GET /agents/:agentId", operation: "readAgents", at: onAgent, prepare: (world) => world.keepAgent() },
   ...[
     ["PUT /agents/:agentId/labels", () => ({ labels: {} })] as const,
+    ["PUT /agents/:agentId/reach", ({ tenantId }: World) => ({ reach: { tenantId } })] as const,
     ["POST /agents/:agentId/drain", () => ({})] as const,
     ["POST /agents/:agentId/undrain", () => ({})] as const,
     ["DELETE /agents/:agentId/token", undefined] as const,

@@ -8,17 +8,32 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
 import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
-import { World } from "./world.ts";
+import { callersOf } from "./callers.ts";
+import { ROUTES_OF_KIND, UNCHANGING } from "./audit-objects.ts";
+import { requireDescribed, World } from "./world.ts";
 import { RECORDED_METHODS } from "../../src/grpc/audit.ts";
 import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
 import { API_ROUTES } from "../../src/http/routes/all.ts";
 import type { AuditEntry } from "../../src/stores/ports/audit.ts";
 
 const SECRETS = /a new password|a long value|another value|mrt_tok_\w{26}_|mrl_|argon2|"x"/;
-/** Rows that change nothing in this world: their object does not exist, or the run has ended. */
-const MOST_WITHOUT_CHANGE = 22;
 /** A deletion that is refused because of the tenant's projects archives the tenant. */
 const CHANGES_WHEN_REFUSED = "DELETE /tenants/:tenantId";
+const ID_PREFIX: Readonly<Record<string, RegExp>> = {
+  project: /^prj_/,
+  pipeline: /^pl_/,
+  run: /^run_/,
+  job: /^job_/,
+  user: /^usr_/,
+  token: /^tok_/,
+  agent: /^agt_/,
+  upload: /^upl_/,
+  tenant: /^tnt_/,
+  team: /^team_/,
+  artifact: /^art_/,
+  cache: /^cch_/,
+  approval: /^apr_/,
+};
 const STEPS = [{ name: "s", uses: "shell", args: { script: "true" } }];
 /** A save of what is saved already changes nothing. */
 const specs = (name: string) => ({ spec: { jobs: [{ name, steps: STEPS }] } });
@@ -44,6 +59,7 @@ describe("the audit log", function () {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
+    requireDescribed(method, path, response, text);
     const entries = (await newest()).filter((entry) => entry.requestId === requestId);
     return { status: response.status, text, entries };
   };
@@ -56,6 +72,9 @@ describe("the audit log", function () {
 
   it("has exactly one entry for each call over HTTP that changes something, and none for any other", async () => {
     const unchanged: string[] = [];
+    const kindOf = new Map(
+      Object.entries(ROUTES_OF_KIND).flatMap(([kind, routes]) => routes.map((one) => [one, kind])),
+    );
     for (const row of HTTP_ROWS) {
       const [method, path] = row.route.split(" ");
       const route = [...API_ROUTES, ...SESSION_ROUTES].find((one) => one.method === method && one.path === path);
@@ -74,7 +93,7 @@ describe("the audit log", function () {
           ).to.deep.equal(["refused"]);
         else if (isOrder) expect(entries.length, told).to.be.at.most(1);
         else expect(entries, told).to.have.length(row.route === CHANGES_WHEN_REFUSED ? 1 : 0);
-        if (route.isRecorded) unchanged.push(`${row.route}: ${code}`);
+        if (route.isRecorded) unchanged.push(row.route);
         continue;
       }
       expect(entries, told).to.have.length(1);
@@ -88,8 +107,34 @@ describe("the audit log", function () {
       expect(actor, told).to.include({ kind: "user", name: "admin" });
       expect(from.address, told).to.equal("127.0.0.1");
       expect(object?.id, told).to.match(/./);
+      expect(object?.kind, told).to.equal(kindOf.get(row.route));
+      // The ids of objects begin with their kind, but for what an id of its owner names.
+      const prefix = ID_PREFIX[object!.kind];
+      if (prefix !== undefined) expect(object?.id, told).to.match(prefix);
     }
-    expect(unchanged.length, unchanged.join("\n")).to.be.at.most(MOST_WITHOUT_CHANGE);
+    expect(unchanged, "the rows that change nothing").to.have.members(Object.keys(UNCHANGING));
+  });
+
+  it("says what a drain and a reset link have changed, and has no entry for a repeated drain", async () => {
+    await world.keepAgent();
+    const { agentId, victim } = world;
+    const drain = () => send("POST", `/agents/${agentId}/drain`, world.node.adminToken!, { reason: "a new disk" });
+    const [drained] = (await drain()).entries;
+    expect(drained).to.deep.include({
+      object: { kind: "agent", id: agentId, name: agentId },
+      before: { drained: false, reason: null },
+      after: { drained: true, reason: "a new disk" },
+    });
+    const again = await drain();
+    expect([again.status, again.entries]).to.deep.equal([200, []]);
+    const [undrained] = (await send("POST", `/agents/${agentId}/undrain`, world.node.adminToken!)).entries;
+    expect(undrained).to.deep.include({ after: { drained: false, reason: null } });
+    const { entries, text } = await send("POST", `/users/${victim}/reset-link`, world.node.adminToken!, {});
+    const { expiresAt } = JSON.parse(text).detail;
+    expect(entries[0]).to.deep.include({
+      object: { kind: "link", id: victim, name: victim },
+      after: { purpose: "reset", expiresAt },
+    });
   });
 
   it("has exactly one entry for each call over gRPC that changes something", async () => {
@@ -139,7 +184,7 @@ describe("the audit log", function () {
   });
 
   it("has an entry for a refusal, and bounds them", async () => {
-    const callers = await world.callers();
+    const callers = await callersOf(world);
     const viewer = callers.find((one) => one.inInstallation === null && one.inProject === "viewer")!;
     const { status: code, entries } = await send("PATCH", `/projects/${world.projectId}`, viewer.token, {
       description: "x",
@@ -173,6 +218,31 @@ describe("the audit log", function () {
     const mixed = (await login("my secret password", "x-y-z")).entries as [AuditEntry];
     expect(mixed).to.have.length(1);
     expect(JSON.stringify([...wrong, ...mixed])).to.not.match(/a wrong password|my secret password|x-y-z/);
+  });
+
+  it("answers 503 when the change was made and its entry could not be stored", async () => {
+    await world.keepAgent();
+    const { audit, identity } = world.context.stores;
+    const { append, appendWith } = audit;
+    // As an engine that does not store the entry in the transaction of the change.
+    Object.assign(audit, {
+      append: () => Promise.reject(new Error("the disk is full")),
+      appendWith: async (_: AuditEntry, write: () => Promise<unknown>) => ({ result: await write(), stored: false }),
+    });
+    try {
+      const path = `/agents/${world.agentId}/drain`;
+      const { status: code, text } = await send("POST", path, world.node.adminToken!, { reason: "r" });
+      expect(code).to.equal(503);
+      expect(text).to.include("the change was made, but its entry in the audit log could not be stored");
+      expect((await identity.findAgent(world.agentId))!.drain).to.include({ reason: "r" });
+      const refused = await send("POST", path, (await callersOf(world)).at(-1)!.token, {});
+      expect(refused.status, "a refusal stays a refusal").to.equal(404);
+    } finally {
+      Object.assign(audit, { append, appendWith });
+    }
+    expect((await send("POST", `/agents/${world.agentId}/undrain`, world.node.adminToken!, {})).entries).to.have.length(
+      1,
+    );
   });
 
   it("keeps the name of a user who was removed, and names on whose behalf a caller acted", async () => {
@@ -245,7 +315,7 @@ describe("the audit log", function () {
   });
 
   it("shows each reader only what the reader administers", async () => {
-    const readers = (await world.callers()).filter(({ scopes }) => scopes.length === 0);
+    const readers = (await callersOf(world)).filter(({ scopes }) => scopes.length === 0);
     for (const caller of readers) {
       const { status: code, text } = await send("GET", "/audit?limit=100", caller.token);
       if (code === 403) continue;

@@ -2,7 +2,10 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import { issueToken } from "../../src/app/identity/tokens.ts";
-import { asId, type UserId } from "../../src/domain/ids.ts";
+import { asId, newId, type ProjectId, type UserId } from "../../src/domain/ids.ts";
+import { ANY_AGENT } from "../../src/domain/labels.ts";
+import { planOf } from "../support/plans.ts";
+import { saveTurn, storeRun } from "../support/stored-runs.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { TestViewer } from "../support/viewer.ts";
 
@@ -194,6 +197,42 @@ describe("roles in tenants and projects", () => {
     expect((await send("GET", `/pipelines/${pipelineId}`)).body.detail.createdBy).to.equal(bot.name);
     const { list } = (await send("GET", `${project()}/members`)).body.detail;
     expect(list.map(({ name }: { name: string }) => name)).to.not.include(bot.name);
+  });
+
+  it("decide which holders of an agent a waiting job names, and everybody is told the place in the queue", async () => {
+    const { context } = edge;
+    const agentId = newId("agt");
+    await context.presence.beat({ agentId, bootId: "b", gatewayId: "g", labels: {}, slots: 2, busy: 2 });
+    const plan = (owner: string) => ({ ...planOf([[{ name: "one" }]]), projectId: asId<ProjectId>(owner) });
+    const held: string[] = [];
+    for (const owner of [projectId, "default"]) {
+      const run = await storeRun(context, plan(owner));
+      const { actors, head } = (await context.stores.aggregates.load(run.runId))!;
+      const changed = actors
+        .filter(({ kind }) => kind === "job")
+        .map((actor) => ({ ...actor, index: { ...actor.index, agentId, status: "running" } }));
+      await context.stores.aggregates.save({ expectedVersion: 1, head: { ...head, version: 2 }, changed, events: [] });
+      held.push(run.runId);
+    }
+    const run = await storeRun(context, plan(projectId));
+    const jobId = run.jobIds[0]!;
+    await saveTurn(context, run, { jobs: [{ jobId, state: "queued", stageOpen: true, openNeeds: [], queuedAt: 9 }] });
+    const offer = { runId: run.runId, jobIndex: 0, selector: ANY_AGENT, priority: 0 };
+    for (const [owner, queuedAt, id] of [
+      ["default", 1, newId("job")],
+      ["default", 2, newId("job")],
+    ] as const) {
+      await context.board.offer({ ...offer, projectId: asId<ProjectId>(owner), queuedAt, jobId: id });
+    }
+    await context.board.offer({ ...offer, projectId: asId<ProjectId>(projectId), queuedAt: 9, jobId });
+    const seenBy = async (token?: string) => {
+      const { waitingFor } = (await send("GET", `/pipelines/runs/${run.runId}`, undefined, token)).body.detail.jobs[0];
+      expect(waitingFor).to.deep.include({ reason: "all_busy", ahead: 1 });
+      return waitingFor.agents.busy[0].jobs.map(({ runId }: { runId: string }) => runId);
+    };
+    expect(await seenBy()).to.have.members(held);
+    expect(await seenBy((await member({ [project()]: "viewer" })).token)).to.deep.equal([held[0]]);
+    await context.presence.leave(agentId, "b");
   });
 
   it("let a tenant be archived, and be deleted when it is empty", async () => {

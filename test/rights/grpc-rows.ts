@@ -137,6 +137,7 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["streamPipelineStatus", "readEvents", onRun],
     ["streamEvents", "readEvents", onRun],
     ["streamAgentStatus", "readAgents", ({ agentId }) => ({ agentIds: [agentId] })],
+    ["streamRuns", "readRuns", undefined, "list"],
     ["agentChannel", "agents"],
   ]),
   ...rowsOf("AgentService", INVENTORY),

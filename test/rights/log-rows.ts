@@ -4,10 +4,19 @@ import type { World } from "./world.ts";
 
 const RUN = "/pipelines/:pipelineId/runs/:runId";
 const onRun = ({ pipelineId, runId }: World) => ({ pipelineId, runId });
+const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
+const onlyRun = ({ runId }: World) => ({ runId });
 const onStep = ({ pipelineId, runId, stepRunId }: World) => ({ pipelineId, runId, stepRunId });
 
 export const LOG_ROWS: readonly HttpRow[] = [
   { route: `GET ${RUN}/steps/:stepRunId/logs`, operation: "readLogs", at: onStep },
   { route: `GET ${RUN}/steps/:stepRunId/logs/text`, operation: "readLogs", at: onStep },
+  { route: `GET ${RUN}/steps/:stepRunId/logs/search`, operation: "readLogs", at: onStep, query: "?q=x" },
+  { route: `GET ${RUN}/logs/search`, operation: "readLogs", at: onRun, query: "?q=x" },
+  { route: "GET /pipelines/:pipelineId/logs/search", operation: "readLogs", at: onPipeline, query: "?q=x" },
   { route: `GET ${RUN}/logs/archive`, operation: "readLogs", at: onRun },
+  { route: "GET /pipelines/runs/:runId/annotations", operation: "readLogs", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/summaries", operation: "readLogs", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/test-reports", operation: "readLogs", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/test-cases", operation: "readLogs", at: onlyRun },
 ];

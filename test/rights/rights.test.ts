@@ -17,7 +17,8 @@ import { TestViewer } from "../support/viewer.ts";
 import { until } from "../support/until.ts";
 import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
 import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
-import { type RightsCaller, World } from "./world.ts";
+import { callersOf, type RightsCaller, worthlessTokens } from "./callers.ts";
+import { World } from "./world.ts";
 
 type Outcome = "allowed" | "unauthenticated" | "forbidden" | "missing";
 
@@ -36,7 +37,7 @@ function expected(operation: UserOperation, caller: RightsCaller, kind: HttpRow[
     if (!isSeen && (reach === "project" || reach === "tenant"))
       return kind === "list" || kind === "filtered" ? "allowed" : "missing";
     if (!roleReaches(counting, role)) return "forbidden";
-  }
+  } else if (caller.isNarrowed === true && width !== "read") return "forbidden";
   return isWideEnough(caller.scopes, width) ? "allowed" : "forbidden";
 }
 
@@ -63,7 +64,7 @@ describe("the table of operations", function () {
   let callers: readonly RightsCaller[];
   before(async () => {
     world = await World.open();
-    callers = await world.callers();
+    callers = await callersOf(world);
   });
   after(() => world.close());
 
@@ -90,7 +91,7 @@ describe("the table of operations", function () {
 
   for (const row of HTTP_ROWS) {
     it(`${row.route} as every caller: ${row.operation}`, async () => {
-      for (const [label, token] of await world.worthless()) {
+      for (const [label, token] of await worthlessTokens(world)) {
         const { status } = await send(row, token);
         if (row.operation === "open") expect(status, label).to.be.below(500);
         else expect(status, label).to.equal(401);
@@ -127,7 +128,7 @@ describe("the table of operations", function () {
 
     for (const row of GRPC_ROWS) {
       it(`${row.method} as every caller: ${row.operation}`, async () => {
-        for (const [label, token] of await world.worthless()) {
+        for (const [label, token] of await worthlessTokens(world)) {
           expect((await grpc.call(row, token, world)).code, label).to.equal(status.UNAUTHENTICATED);
         }
         const { operation } = row;
@@ -176,10 +177,50 @@ describe("the table of operations", function () {
       expect(errors, caller.label).to.have.members([unknown, unknown, ...own, ...own]);
       await viewer.close();
     }
-    for (const [label, token] of await world.worthless()) {
+    for (const [label, token] of await worthlessTokens(world)) {
       const socket = new WebSocket(`ws://${world.node.http}/api/v1/ws`, ["millrace.v1", `bearer.${token ?? ""}`]);
       const [error] = (await once(socket, "error")) as [Error];
       expect(error.message, label).to.include("401");
+    }
+  });
+
+  it("lets callers follow runs and agents over WebSocket as far as they may read them", async () => {
+    const { runId, agentId } = world;
+    await world.keepAgent();
+    for (const caller of callers) {
+      const port = Number(world.node.http!.split(":")[1]);
+      const viewer = await TestViewer.open({ port, adminToken: caller.token });
+      const subscribe = (channel: string, params: object) => viewer.send({ action: "subscribe", channel, params });
+      subscribe("channel_run", { runId });
+      subscribe("channel_run", { runId: "run_unknown" });
+      subscribe("channel_runs", {});
+      subscribe("channel_agents", {});
+      subscribe("channel_agents", { agentId });
+      const of = (channel: string, ...types: string[]) =>
+        viewer.received.filter((one) => one.channel === channel && types.includes(one.type));
+      await until(
+        `all are answered to the ${caller.label}`,
+        () =>
+          of("channel_run", "error", "snapshotDone").length >= 2 &&
+          of("channel_runs", "caughtUp").length >= 1 &&
+          of("channel_agents", "error", "caughtUp").length >= 2,
+      );
+      const isSeen = caller.inProject !== null;
+      const errors = (channel: string) => of(channel, "error").map(({ error }) => error!);
+      const hidden = (words: string) => (isSeen ? [] : [words]);
+      expect(errors("channel_run"), caller.label).to.have.members([
+        ...hidden(`there is no run "${runId}"`),
+        `there is no run "run_unknown"`,
+      ]);
+      expect(errors("channel_agents"), caller.label).to.deep.equal(
+        hidden(`there is no agent ${agentId}: register it again`),
+      );
+      expect(errors("channel_runs"), caller.label).to.deep.equal([]);
+      const runs = of("channel_runs", "run").map(({ data }) => data.runId);
+      expect(runs.includes(runId), caller.label).to.equal(isSeen);
+      const agents = of("channel_agents", "agent").map(({ data }) => data.agentId);
+      expect(agents.includes(agentId), caller.label).to.equal(isSeen);
+      await viewer.close();
     }
   });
 

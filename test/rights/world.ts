@@ -1,9 +1,6 @@
-/**
- * An installation with everything that the operations work on, in a project of one tenant, and with callers of every
- * kind: with a role in the installation, in the project, in the tenant through a team, in another tenant, and with none.
- */
+/** An installation with everything that the operations work on, in a project of one tenant. `callers.ts` has its callers. */
 import { createHash } from "node:crypto";
-import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
+import { issueToken, type TokenRequest, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import {
   type AgentId,
@@ -24,23 +21,12 @@ import {
 } from "../../src/domain/ids.ts";
 import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
 import type { StartedNode } from "../../src/node/node.ts";
+import { problemOfAnswer } from "../support/answer-check.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
 import { deliveryOf } from "../contracts/delivery-store.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
-
-export interface RightsCaller {
-  readonly label: string;
-  readonly token: string;
-  /** The role that counts in the project; null for none. */
-  readonly inProject: Role | null;
-  readonly inTenant: Role | null;
-  readonly inInstallation: Role | null;
-  /** The role that the caller has in any place. */
-  readonly anywhere: Role | null;
-  readonly scopes: readonly string[];
-}
 
 const CONTENT = Buffer.from("x");
 const WAITING = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
@@ -106,7 +92,7 @@ export class World {
     const keeper = newId("pl");
     await stores.pipelines.create(pipelineRecord(keeper, { projectId }));
     await this.keepAgent();
-    await this.#user(this.victim, "viewer");
+    await this.user(this.victim, "viewer");
     await this.keepSecrets();
     await this.keepUpload();
     await this.keepTeam();
@@ -151,99 +137,37 @@ export class World {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, text: await textOf(response) };
+    const text = await textOf(response);
+    requireDescribed(method, path, response, text);
+    return { status: response.status, text };
   }
 
-  async #user(userId: UserId, role: Role | null): Promise<void> {
+  async user(userId: UserId, role: Role | null): Promise<void> {
     const user = { userId, name: userId, role, passwordHash: "", createdAt: 1, disabled: false };
     await this.context.stores.identity.createUser(user);
   }
 
-  async #token(subject: UserId, scopes: readonly string[] = []): Promise<string> {
-    return issueToken(this.context, { kind: "personal", subject, name: "test", scopes });
+  /** A token of a user. `within`: the only projects in which it counts. */
+  async token(
+    subject: UserId,
+    scopes: readonly string[] = [],
+    within: Pick<TokenRequest, "projects"> = {},
+  ): Promise<string> {
+    return issueToken(this.context, { kind: "personal", subject, name: "test", scopes, ...within });
   }
 
   /** A new user with a role in the installation, or with roles in these areas. */
   async userToken(role: Role | null, bound: readonly (readonly [Area, Role])[] = []): Promise<string> {
     const userId = newId("usr");
-    await this.#user(userId, role);
+    await this.user(userId, role);
     for (const [area, given] of bound) {
       await this.context.stores.rights.bind({ subjectId: userId, area, role: given, createdAt: 1, createdBy: "test" });
     }
-    return this.#token(userId);
-  }
-
-  async callers(): Promise<readonly RightsCaller[]> {
-    const none = { inProject: null, inTenant: null, inInstallation: null, anywhere: null, scopes: [] };
-    const { projectId, tenantId, otherTenantId } = this;
-    const callers: RightsCaller[] = [];
-    for (const role of ROLES) {
-      const everywhere = { inProject: role, inTenant: role, inInstallation: role, anywhere: role, scopes: [] };
-      callers.push({ label: `${role} of the installation`, token: await this.userToken(role), ...everywhere });
-      const inProject = await this.userToken(null, [[{ projectId }, role]]);
-      callers.push({ ...none, label: `${role} of the project`, token: inProject, inProject: role, anywhere: role });
-    }
-    const member = newId("usr");
-    await this.#user(member, null);
-    const team = { teamId: newId("team"), tenantId, name: "team", createdAt: 1 };
-    const { rights } = this.context.stores;
-    await rights.createTeam(team);
-    await rights.addToTeam(team.teamId, member);
-    const area = { tenantId };
-    await rights.bind({ subjectId: team.teamId, area, role: "operator", createdAt: 1, createdBy: "test" });
-    callers.push({
-      ...none,
-      label: "member of a team that is operator of the tenant",
-      token: await this.#token(member),
-      inProject: "operator",
-      inTenant: "operator",
-      anywhere: "operator",
-    });
-    const raised = await this.userToken("viewer", [[{ projectId }, "maintainer"]]);
-    callers.push({
-      label: "viewer of the installation who is maintainer of the project",
-      token: raised,
-      inProject: "maintainer",
-      inTenant: "viewer",
-      inInstallation: "viewer",
-      anywhere: "maintainer",
-      scopes: [],
-    });
-    const foreign = await this.userToken(null, [[{ tenantId: otherTenantId }, "owner"]]);
-    callers.push({ ...none, label: "owner of another tenant", token: foreign, anywhere: "owner" });
-    callers.push({ ...none, label: "user without a role", token: await this.userToken(null) });
-    const owner = newId("usr");
-    await this.#user(owner, "owner");
-    const everything = { inProject: "owner", inTenant: "owner", inInstallation: "owner", anywhere: "owner" } as const;
-    for (const scope of ["read", "trigger", "write", "admin"]) {
-      const token = await this.#token(owner, [scope]);
-      callers.push({ ...everything, label: `owner with a token narrowed to ${scope}`, token, scopes: [scope] });
-    }
-    return callers;
-  }
-
-  /** Tokens that prove nothing, each with its label. */
-  async worthless(): Promise<readonly (readonly [string, string | null])[]> {
-    const owner = newId("usr");
-    await this.#user(owner, "owner");
-    const subject = { kind: "personal", subject: owner, name: "test" } as const;
-    const expired = await issueToken(this.context, { ...subject, expiresInMs: -1 });
-    const revoked = await issueToken(this.context, subject);
-    await this.context.stores.identity.deleteToken(tokenIdOf(revoked));
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-    const seconds = Math.floor(this.context.clock.now() / 1_000);
-    const claims = { iss: "millrace", sub: owner, iat: seconds, exp: seconds + 600 };
-    return [
-      ["no token", null],
-      ["an expired token", expired],
-      ["a revoked token", revoked],
-      ["a token with `alg: none`", `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.`],
-      ["a token with `alg: none` and a signature", `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.x`],
-    ];
+    return this.token(userId);
   }
 
   async keepRemovable(): Promise<void> {
-    await this.#user(this.removable, "viewer");
+    await this.user(this.removable, "viewer");
   }
 
   /** An agent that is bound to the project, and a registration token of the tenant. */
@@ -281,8 +205,8 @@ export class World {
       const account = { userId, name: userId, role: null, passwordHash: "", createdAt: 1, disabled: false, ownedBy };
       await this.context.stores.identity.createUser(account);
     }
-    this.botToken = tokenIdOf(await this.#token(bot));
-    this.tenantBotToken = tokenIdOf(await this.#token(tenantBot));
+    this.botToken = tokenIdOf(await this.token(bot));
+    this.tenantBotToken = tokenIdOf(await this.token(tenantBot));
   }
 
   async keepPipeline(): Promise<void> {
@@ -397,6 +321,15 @@ export class World {
     await uploads.begin({ uploadId, projectId, state: "uploading", ...file, ...content, ...times });
     await uploads.store({ uploadId, writer: "w" }, content, now, now + 3_600_000);
   }
+}
+
+/** Throws when an answer is not as the description of the API says. */
+export function requireDescribed(method: string, path: string, { status, headers }: Response, text: string): void {
+  const type = headers.get("content-type") ?? "";
+  if (type === "text/event-stream") return;
+  const body: unknown = type.startsWith("application/json") && text !== "" ? JSON.parse(text) : undefined;
+  const problem = problemOfAnswer(method, `/api/v1${path}`, { status, type, body });
+  if (problem !== undefined) throw new Error(problem);
 }
 
 /** The answer, of a stream that does not end the part with its first objects. */

@@ -232,7 +232,8 @@ class Player {
     for (const { runId, uploads } of runs) {
       expect(Object.keys(uploads)).to.deep.equal(Object.keys(this.#scenario.uploads ?? {}));
       for (const { uploadId } of Object.values(uploads)) {
-        expect(await this.#node.context.stores.uploads.isUsedBy(uploadId, runId), "the run keeps it").to.equal(true);
+        const uses = await this.#node.context.stores.uploads.usesOf(uploadId, runs.length);
+        expect(uses.map((use) => use.runId)).to.include(runId);
       }
     }
   }

@@ -267,6 +267,13 @@ describe("the stored format", () => {
     }
   });
 
+  it("refuses to write a step with test reports as schema 6, whose nodes would not ask an agent for them", () => {
+    const [spec] = jobSpecsOf(PLAN);
+    const reporting = { ...spec!, steps: spec!.steps.map((step) => ({ ...step, junit: ["*.xml"] })) };
+    expect(() => STORED_FORMAT.write("spec", reporting, STORED_FORMAT.schema - 1)).to.throw("test reports");
+    expect(STORED_FORMAT.write("spec", reporting, STORED_FORMAT.schema)).to.deep.equal(reporting);
+  });
+
   it("refuses data that a newer version has stored, and says what to do", () => {
     expect(() =>
       fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, NEXT_FORMAT.schema), "the plan of run_1"),

@@ -13,6 +13,7 @@ import type { ReadinessChecks } from "../../src/app/readiness.ts";
 import { LargeReads } from "../../src/app/large-reads.ts";
 import { rememberedPlans } from "../../src/app/runs/loaded-run.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
+import { QueuePlaces } from "../../src/board/queue-places.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { newId } from "../../src/domain/ids.ts";
@@ -108,6 +109,7 @@ export async function openTestEdge(
       close: () => Promise.resolve(),
     },
     board: new RedisBoard({ redis: client, feed, clock }),
+    queue: new QueuePlaces(client, clock),
     presence: new RedisPresence(client),
     nodes: new NodeRegistry({ redis: client, record: EDGE_NODE, log }),
     inspection,

@@ -4,11 +4,14 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
-import { artifactIdOf, asId, type RunId } from "../../src/domain/ids.ts";
+import { artifactIdOf, asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { OPEN_AFTER_EXPIRY_SECONDS, signAccessToken } from "../../src/app/identity/access-tokens.ts";
 import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
+import { TestEventStream } from "../support/event-stream.ts";
+import { planOf } from "../support/plans.ts";
+import { storeRun } from "../support/stored-runs.ts";
 import { changeStoredUser } from "../support/stored-users.ts";
 import { until } from "../support/until.ts";
 import { TestViewer } from "../support/viewer.ts";
@@ -80,6 +83,35 @@ describe("rights that are taken away while a connection is open", () => {
     const again = await open(user.token);
     await afterChecks();
     expect(again.viewer.socket.readyState).to.equal(again.viewer.socket.OPEN);
+    await again.viewer.close();
+  });
+
+  it("ends the feeds of a user who has lost the role in a project, and the next one shows none of its runs", async () => {
+    const userId = newId("usr");
+    const name = `member-${userId.slice(-6)}`;
+    const { identity } = edge.context.stores;
+    await identity.createUser({ userId, name, role: null, passwordHash: "", createdAt: 0, disabled: false });
+    const token = await issueToken(edge.context, { kind: "personal", subject: userId, name: "test" });
+    const path = `/api/v1/projects/default/members/${userId}`;
+    expect((await edge.call("PUT", path, { body: { role: "viewer" } })).status).to.equal(200);
+    const run = await storeRun(edge.context, planOf([[{}]]));
+    const { viewer, closed } = await open(token);
+    viewer.send({ channel: "channel_runs", params: {} });
+    await viewer.next("caughtUp");
+    const shown = (of: TestViewer) => of.ofType("run").map(({ data }) => data.runId);
+    expect(shown(viewer)).to.include(run.runId);
+    const stream = await TestEventStream.open(edge, "/live/runs", { authorization: `Bearer ${token}` });
+    await stream.next("caughtUp");
+    expect((await edge.call("DELETE", path)).status).to.equal(200);
+    expect((await closed)[0]).to.equal(4403);
+    await stream.ended;
+    const again = await open(token);
+    again.viewer.send({ channel: "channel_runs", params: {} });
+    const answer = await until("an answer", () =>
+      again.viewer.received.find(({ type }) => type === "caughtUp" || type === "error"),
+    );
+    expect(answer.type).to.be.oneOf(["caughtUp", "error"]);
+    expect(shown(again.viewer)).to.deep.equal([]);
     await again.viewer.close();
   });
 

@@ -106,6 +106,63 @@ describe("the channel of a run", () => {
     );
   });
 
+  it("shows approvals and what a job waits for, as events in their order", async () => {
+    const viewer = await subscribe({ runId: run.runId, after: 0 });
+    const none = { jobId: null, stepRunId: null };
+    const facts = { approvalId: "apr_1", name: "stage deploy", approvals: 0, missing: 1, comment: "" };
+    await saveTurn(edge.context, run, {
+      run: { state: "running" },
+      events: [
+        {
+          object: "job",
+          lifecycle: "waiting",
+          ...none,
+          jobId: run.jobIds[0]!,
+          status: "pending",
+          data: { waitingFor: "approval" },
+        },
+        { object: "approval", lifecycle: "requested", ...none, status: "pending", data: facts },
+        { object: "approval", lifecycle: "approved", ...none, status: "approved", data: { ...facts, missing: 0 } },
+      ],
+    });
+    await until("all events", () => viewer.ofType("event").length === 3);
+    expect(viewer.ofType("event").map(({ data }) => [data.object, data.eventType, data.status])).to.deep.equal([
+      ["job", "svc.job.waiting", "pending"],
+      ["approval", "svc.approval.requested", "pending"],
+      ["approval", "svc.approval.approved", "approved"],
+    ]);
+    expect(viewer.ofType("event")[1]!.data.raw.data).to.deep.include(facts);
+  });
+
+  it("is read no faster than its viewer reads, and ends for a viewer that reads nothing", async function () {
+    this.timeout(30_000);
+    const impatient = await openTestEdge({ stallMs: 200 });
+    try {
+      const long = await storeRun(impatient.context, planOf([[{}]]));
+      const large = { ...stepEvent(long, "started", "running"), data: { text: "x".repeat(200_000) } };
+      for (let turn = 0; turn < 20; turn++) {
+        await saveTurn(impatient.context, long, { events: Array.from({ length: 10 }, () => large), published: false });
+      }
+      const { events } = impatient.context.stores;
+      const { read } = events;
+      let count = 0;
+      events.read = async (...args) => {
+        const page = await read.apply(events, args);
+        count += page.length;
+        return page;
+      };
+      const viewer = await TestViewer.open(impatient);
+      viewer.socket.pause();
+      viewer.send({ channel: "channel_run", params: { runId: long.runId, after: 0 } });
+      await until("the drop", async () => /^millrace_viewers 0$/m.test(await impatient.registry.metrics()));
+      // Of 40 MB in the store, what the socket's buffers hold and a page more.
+      expect(count, "events that were read of 200").to.be.within(1, 150);
+      await viewer.close();
+    } finally {
+      await impatient.close();
+    }
+  });
+
   it("resumes behind a number without a snapshot, and refuses the number of another run", async () => {
     await queue(false);
     await start(false);

@@ -177,4 +177,29 @@ describe("the channel of all runs", function () {
     viewer.send({ channel: "channel_agents", params: { agentId: "agt_unknown" } });
     expect((await viewer.next("error")).error).to.include("agt_unknown");
   });
+
+  it("shows agents as an event stream too, whose last id resumes it", async () => {
+    const put = (name: string) =>
+      edge.context.stores.identity.putAgent({
+        agentId: asId<AgentId>(`agt_${name.toUpperCase()}`),
+        name,
+        labels: {},
+        slots: 1,
+        version: "1",
+        createdAt: 1,
+      });
+    const headers = { authorization: `Bearer ${edge.adminToken}` };
+    await put("streamed");
+    const first = await TestEventStream.open(edge, "/live/agents", headers);
+    const told = (name: string) => until(name, () => first.ofType("agent").find(({ data }) => data.name === name));
+    const { id } = await told("streamed");
+    await put("later");
+    await told("later");
+    first.close();
+    const second = await TestEventStream.open(edge, "/live/agents", { ...headers, "last-event-id": id! });
+    await second.next("caughtUp");
+    expect(second.ofType("reset")).to.deep.equal([]);
+    expect(second.ofType("agent").map(({ data }) => data.name)).to.deep.equal(["later"]);
+    second.close();
+  });
 });

@@ -88,7 +88,7 @@ export class LineSplitter {
 }
 
 /** Removes the incomplete character that a cut leaves at the end. */
-function withoutBrokenEnd(bytes: Buffer): Buffer {
+export function withoutBrokenEnd(bytes: Buffer): Buffer {
   let start = bytes.length - 1;
   while (start > bytes.length - 4 && (bytes[start]! & 0xc0) === 0x80) start--;
   const lead = bytes[start]!;

@@ -97,9 +97,9 @@ export class LogShipper {
   /**
    * Adds a line to an open log. No effect when the control plane has refused the log. `timeMs` is in Unix milliseconds.
    */
-  add(log: StepLog, stream: LogStream, content: string, timeMs: number): void {
+  add(log: StepLog, stream: LogStream, content: string, timeMs: number, level?: string): void {
     if (this.#logs.get(keyOf(log.owner)) !== log) return;
-    this.#change(log, () => log.add(stream, content, timeMs, this.#tailRoom(log)));
+    this.#change(log, () => log.add(stream, content, timeMs, this.#tailRoom(log), level));
     if (this.#bytes > MEMORY_BYTES) this.#makeRoom();
     if (log.unsentBytes >= FULL_BYTES) this.#sendDue();
     else this.#flushTimer ??= setTimeout(() => this.#flush(), this.#untilFlushMs());

@@ -1,6 +1,7 @@
 /** Reads the output of a process, masks secrets, and adds its lines to the log of the step. */
 import type { Readable } from "node:stream";
 import { LogStream } from "../../../proto/generated/gateway/v1/gateway.ts";
+import type { AnnotationCapture } from "./annotation-capture.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { LogShipper } from "./log-shipper.ts";
 import type { SecretFinder } from "./secret-finder.ts";
@@ -23,6 +24,8 @@ export interface OutputTarget {
   readonly shipper: LogShipper;
   readonly log: StepLog;
   readonly secrets: SecretFinder;
+  /** Collects the annotations of the step. Lines beyond the limit of the log are not looked at. */
+  readonly annotations: AnnotationCapture;
 }
 
 /**
@@ -59,10 +62,16 @@ export class OutputCapture {
   }
 
   #read(stream: Readable, name: LogStream): Promise<void> {
-    const { shipper, log, secrets } = this.#target;
+    const { shipper, log, secrets, annotations } = this.#target;
     let timeMs = 0;
     let spentMs = 0;
-    const lines = new LineSplitter((line) => shipper.add(log, name, line, timeMs), {
+    const add = (line: string): void => {
+      annotations.take(line, (level) => {
+        shipper.add(log, name, line, timeMs, level);
+        return log.lastLine;
+      });
+    };
+    const lines = new LineSplitter(add, {
       takesBlocks: () => log.isBeyondLimit,
       add: (block) => shipper.addBlock(log, name, block, timeMs),
     });

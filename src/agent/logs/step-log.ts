@@ -125,10 +125,15 @@ export class StepLog {
     return this.#bytes === 0 && this.#segments.length === 0 && this.#tail === undefined;
   }
 
-  /** Adds a line. `diskRoom` is how many bytes the files of the newest lines may take together. */
-  add(stream: LogStream, content: string, timeMs: number, diskRoom = Number.POSITIVE_INFINITY): void {
+  /**
+   * Adds a line. `diskRoom` is how many bytes the files of the newest lines may take together. Beyond the limit, `level`
+   * is not kept.
+   */
+  add(stream: LogStream, content: string, timeMs: number, diskRoom = Number.POSITIVE_INFINITY, level = "info"): void {
     if (this.#limit !== undefined && this.#tail === undefined) this.#checkLimit(this.#limit, content, timeMs);
-    if (this.#tail === undefined) return this.#append({ ...lineOf(stream, content, timeMs), line: this.#next++ });
+    if (this.#tail === undefined) {
+      return this.#append({ ...lineOf(stream, content, timeMs), level, line: this.#next++ });
+    }
     const bytes = Buffer.from(`${content}\n`);
     this.#countBeyond(1);
     this.#tail.add({ stream, timeMs, bytes, lines: 1, isCut: true }, diskRoom);

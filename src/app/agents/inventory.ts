@@ -64,7 +64,8 @@ const LabelSourceShape = shape("AgentLabel", {
   at: time.nullable(),
 });
 
-const HeldJobShape = shape("HeldJob", {
+/** A job that an agent holds. */
+export const HeldJobShape = shape("HeldJob", {
   runId: id<RunId>(),
   jobId: id<JobRunId>(),
   pipelineId: id<PipelineId>(),
@@ -188,8 +189,10 @@ export async function readAgents(
   // No project has a job that waits for an agent: nothing is read.
   if (projectIds.length === 0) return { online: null, quotas: [] };
   const [online, quotas] = await Promise.all([readOnline(context), readQuotas(context, projectIds)]);
-  const areSomeBound = online?.some(({ reach }) => reach !== undefined) === true;
-  const tenants = areSomeBound ? await context.board.tenantsOf(projectIds) : new Map();
+  const needsTenants =
+    online?.some(({ reach }) => reach !== undefined) === true ||
+    quotas.some(({ subject }) => subject.kind === "tenant");
+  const tenants = needsTenants ? await context.board.tenantsOf(projectIds) : new Map();
   return { online, quotas, tenants };
 }
 

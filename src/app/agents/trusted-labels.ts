@@ -37,7 +37,7 @@ async function tryToSet(
   const sides = { before: { labels: known?.trustedLabels ?? {} }, after: { labels } };
   const change = { kind: "agent", id: agentId, ...(known && { name: known.name }), ...sides } as const;
   if (known !== undefined) match?.(await viewAgent(context, known));
-  const expected = match && { trustedLabels: known?.trustedLabels };
+  const expected = match && { trustedLabels: known?.trustedLabels, reach: known?.reach };
   const isSet = await recorded(user, change, () =>
     identity.changeAgent(agentId, { trustedLabels: labels, labelledBy }, expected),
   );

@@ -67,6 +67,6 @@ export function approvalsOf({ actors }: Pick<Aggregate, "actors">): readonly App
     .sort((a, b) => a.requestedAt - b.requestedAt || (a.approvalId < b.approvalId ? -1 : 1));
 }
 
-function voteView({ userId, name, at, comment }: CastVote) {
+export function voteView({ userId, name, at, comment }: CastVote) {
   return { userId, name, at: rfc3339(at), comment };
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type RecordedChange, recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
-import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
+import { VARIABLE_NAME } from "../../domain/names.ts";
 import { type SealedSecret, type SecretKey, secretIdOf, type SecretScope } from "../../stores/ports/secrets.ts";
 import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { createOnce, standInFor, type WithRequestId } from "../request-ids.ts";
@@ -15,7 +15,10 @@ import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { reachPipeline, reachProject } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
 
-const { bytes, leastChars } = SECRET_BOUNDS;
+/** Greatest size of a value, in UTF-8. */
+const bytes = 65_536;
+/** Least number of characters of a trimmed value. A shorter one would be masked in log lines that contain it by chance. */
+const leastChars = 4;
 
 // No message may contain the value.
 const value = z

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Area } from "../../domain/roles.ts";
-import { VARIABLE_NAME } from "../../domain/secrets.ts";
+import { VARIABLE_NAME } from "../../domain/names.ts";
 import { type OwnedDocument, ownerOf, type Variable } from "../../stores/ports/documents.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import type { ActingUser, Caller } from "../identity/access.ts";

@@ -79,9 +79,12 @@ export class UploadIngest {
 
   /**
    * Answers the stored upload when all bytes have come, else undefined; then the rest that makes no whole piece is dropped.
-   * Throws `conflict` when the content is not the announced one: it is dropped, and is to be sent again.
+   * Throws `conflict` when the content is not the announced one: it is dropped, and is to be sent again. `record` calls `store`
+   * and records the change with it.
    */
-  async end(): Promise<UploadRecord | undefined> {
+  async end(
+    record: (stored: UploadRecord, store: () => Promise<boolean>) => Promise<boolean>,
+  ): Promise<UploadRecord | undefined> {
     const sizeBytes = this.#storedBytes + this.#rest.length;
     if (this.#length.isExact && sizeBytes < this.#length.bytes) return undefined;
     if (this.#rest.length > 0) await this.#put(this.#rest.length);
@@ -97,8 +100,10 @@ export class UploadIngest {
     if (sizeBytes > 0 && (await stores.blobs.complete(uploadId, sizeBytes)) === "incomplete") throw gone(this.#upload);
     const now = clock.now();
     const expiresAt = now + uploadRules.retentionMs;
-    if (!(await stores.uploads.store({ uploadId, writer: this.#writer }, found, now, expiresAt))) throw takenOver();
-    return { ...this.#upload, ...found, state: "stored", usedAt: now, expiresAt };
+    const stored: UploadRecord = { ...this.#upload, ...found, state: "stored", usedAt: now, expiresAt };
+    const store = () => stores.uploads.store({ uploadId, writer: this.#writer }, found, now, expiresAt);
+    if (!(await record(stored, store))) throw takenOver();
+    return stored;
   }
 
   async #put(length: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** The uploads of a project: files that users send, in one call or in several, for runs to read. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type ProjectId, type UploadId } from "../../domain/ids.ts";
 import { ANY_TYPE, isFileName, MAX_UPLOADS } from "../../domain/artifacts.ts";
@@ -92,7 +93,7 @@ export async function createUpload(
       return found && progressOf(context, found);
     },
     create: async (uploadId) => {
-      const upload = await begin(context, user, { uploadId, projectId, name, type, sha256, sizeBytes: size });
+      const upload = await begin(context, user, { uploadId, projectId, name, type, sha256, sizeBytes: size }, user);
       return { ...uploadView(upload), offset: 0 };
     },
   });
@@ -144,11 +145,14 @@ async function storeFile(
 ): Promise<UploadProgress> {
   const { maxBytes } = context.uploadRules;
   const sizeBytes = Math.min(atMost ?? maxBytes, maxBytes);
-  const upload = await begin(context, user, { ...key, name, type, sha256: "", sizeBytes });
+  // The upload is recorded when it is complete: of one that is cut off nothing stays.
+  const upload = await begin(context, user, { ...key, name, type, sha256: "", sizeBytes }, {});
   try {
     const ingest = UploadIngest.whole(context, upload, maxBytes);
     for await (const bytes of content) await ingest.append(bytes);
-    const stored = (await ingest.end())!;
+    const stored = (await ingest.end((after, store) =>
+      recorded(user, { ...objectOf(after), after: uploadView(after) }, store),
+    ))!;
     return { ...uploadView(stored), offset: stored.sizeBytes };
   } catch (error) {
     // What remains when this fails, too, is deleted as any upload that no user completes.
@@ -182,7 +186,7 @@ export async function appendToUpload(
     readonly content: () => AsyncIterable<Uint8Array>;
   },
 ): Promise<UploadProgress> {
-  const { found: upload } = await reachUpload(context, caller, "writeUploads", request);
+  const { user, found: upload } = await reachUpload(context, caller, "writeUploads", request);
   const { length = 0 } = request;
   const offset = request.offset();
   if (offset + length > upload.sizeBytes) {
@@ -194,7 +198,18 @@ export async function appendToUpload(
     throw new MillraceError("conflict", `the upload continues at ${ingest.storedBytes}, not at ${offset}`);
   }
   for await (const bytes of request.content()) await ingest.append(bytes);
-  const stored = await ingest.end();
+  const stored = await ingest.end((complete, store) => {
+    const before = { ...uploadView(upload), offset };
+    return recorded(
+      user,
+      { ...objectOf(upload), before, after: { ...uploadView(complete), offset: complete.sizeBytes } },
+      store,
+    );
+  });
+  const { storedBytes } = ingest;
+  // Of a part that is not the last, no single change of the store could take the entry with it.
+  if (storedBytes === offset) user.trail?.changedNothing();
+  else user.trail?.names({ ...objectOf(upload), before: { offset }, after: { offset: storedBytes } });
   return { ...uploadView(stored ?? upload), offset: ingest.storedBytes };
 }
 
@@ -232,7 +247,9 @@ export async function openUpload(context: ContentContext, caller: Caller, key: U
 /** Deletes an upload with its content, also when runs use it: their steps then cannot fetch it. Throws `not_found`. */
 export async function deleteUpload(context: ContentContext, caller: Caller, key: UploadKey): Promise<void> {
   const { user, found } = await reachUpload(context, caller, "deleteUploads", key);
-  await deleteUploadNow(context.stores, key.uploadId);
+  await recorded(user, { ...objectOf(found), before: uploadView(found) }, () =>
+    deleteUploadNow(context.stores, key.uploadId),
+  );
   context.log.info({ ...key, upload: found.name, by: user.name }, "an upload is deleted");
 }
 
@@ -244,10 +261,12 @@ async function reachForUpload(context: ContentContext, caller: Caller, projectId
   return user;
 }
 
+/** `by`: on whose trail the beginning is recorded. */
 async function begin(
   { stores, clock, log, uploadRules }: ContentContext,
   user: UserCaller,
   given: Pick<UploadRecord, "uploadId" | "projectId" | "name" | "type" | "sha256" | "sizeBytes">,
+  by: Pick<UserCaller, "trail">,
 ): Promise<UploadRecord> {
   const { maxBytes, maxProjectBytes, unfinishedMs } = uploadRules;
   const { projectId, uploadId, name, sizeBytes } = given;
@@ -264,17 +283,30 @@ async function begin(
     expiresAt: now + unfinishedMs,
     writer: uploadId,
   };
-  await stores.uploads.begin(upload);
-  // Counted with the new record: of two calls at the same time, at least the later one sees both.
-  const { bytes, count } = await stores.uploads.amountOf(projectId);
-  if (bytes <= maxProjectBytes && count <= MAX_UPLOADS) {
-    log.info({ uploadId, projectId, upload: name, sizeBytes, by: user.name }, "an upload was begun");
-    return upload;
+  const refuseBeyond = async (added: { bytes: number; count: number }): Promise<void> => {
+    const { bytes, count } = await stores.uploads.amountOf(projectId);
+    if (bytes + added.bytes <= maxProjectBytes && count + added.count <= MAX_UPLOADS) return;
+    throw tooLarge(
+      `the uploads of a project may have ${maxProjectBytes} bytes in at most ${MAX_UPLOADS} files: delete some of project ${projectId}`,
+    );
+  };
+  // What is refused here has changed nothing, so that nothing is recorded.
+  await refuseBeyond({ bytes: sizeBytes, count: 1 });
+  await recorded(by, { ...objectOf(upload), after: uploadView(upload) }, () => stores.uploads.begin(upload));
+  try {
+    // Counted with the new record: of two calls at the same time, at least the later one sees both.
+    await refuseBeyond({ bytes: 0, count: 0 });
+  } catch (error) {
+    await deleteUploadNow(stores, uploadId);
+    throw error;
   }
-  await deleteUploadNow(stores, uploadId);
-  throw tooLarge(
-    `the uploads of a project may have ${maxProjectBytes} bytes in at most ${MAX_UPLOADS} files: delete some of project ${projectId}`,
-  );
+  log.info({ uploadId, projectId, upload: name, sizeBytes, by: user.name }, "an upload was begun");
+  return upload;
+}
+
+/** The upload as the audit log names it. */
+function objectOf({ uploadId, name }: Pick<UploadRecord, "uploadId" | "name">) {
+  return { kind: "upload", id: uploadId, name } as const;
 }
 
 function reachUpload(

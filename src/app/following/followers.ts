@@ -5,6 +5,8 @@
 import type { RunsContext } from "../runs/context.ts";
 import type { FollowingContext } from "./context.ts";
 import { type FollowerBounds, FollowerLimits } from "./follower-limits.ts";
+import type { ApprovalState } from "../../../actors/approval/state.ts";
+import { approvalStates } from "./approval-states.ts";
 import { AgentPresenceFeed } from "./agent-presence-feed.ts";
 import { LogPages } from "./log-pages.ts";
 import { RunEventFeed } from "./run-event-feed.ts";
@@ -18,6 +20,7 @@ export class Followers {
   readonly context: LiveContext;
   readonly runEvents: RunEventFeed;
   readonly runs: StateFeed<RunStateOfSave>;
+  readonly approvals: StateFeed<ApprovalState>;
   readonly agents: AgentPresenceFeed;
   readonly logPages: LogPages;
   readonly limits: FollowerLimits;
@@ -26,6 +29,7 @@ export class Followers {
     this.context = context;
     this.runEvents = new RunEventFeed(context);
     this.runs = new StateFeed(context, runStates(context));
+    this.approvals = new StateFeed(context, approvalStates(context));
     this.agents = new AgentPresenceFeed(context);
     this.logPages = new LogPages(context);
     this.limits = new FollowerLimits(bounds);

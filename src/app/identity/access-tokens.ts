@@ -11,6 +11,8 @@ export const ACCESS_TOKEN_SECONDS = 15 * 60;
 /** What an access token has opened may stay open for this long after the token has expired. */
 export const OPEN_AFTER_EXPIRY_SECONDS = 12 * 3_600;
 const ISSUER = "millrace";
+/** What the tokens are for. A token of a release without audiences has none, and counts until it expires. */
+const AUDIENCE = "millrace-api";
 
 type KeyAndClock = Pick<IdentityContext, "signingKey" | "clock">;
 
@@ -30,6 +32,7 @@ export async function signAccessToken(context: KeyAndClock, userId: UserId, stan
   return new SignJWT(claims)
     .setProtectedHeader({ alg: "HS256" })
     .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
     .setSubject(userId)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
@@ -53,6 +56,7 @@ export async function verifyAccessToken(
       clockTolerance: lateSeconds,
       currentDate: new Date(context.clock.now()),
     });
+    if (payload.aud !== undefined && payload.aud !== AUDIENCE) return { refused: "invalid" };
     return { userId: asId<UserId>(payload.sub!), standing: standingOf(payload) };
   } catch (error) {
     if (error instanceof errors.JWTExpired) return { refused: "expired" };

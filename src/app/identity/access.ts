@@ -18,6 +18,7 @@ import {
   NO_RIGHTS,
   type Rights,
   rightsFrom,
+  rightsWithin,
   type Role,
   roleReaches,
 } from "../../domain/roles.ts";
@@ -49,6 +50,8 @@ export interface UserCaller {
   readonly scopes: readonly string[];
   /** True for a running job, which calls the API of its own project with a token of its own. */
   readonly isJob?: boolean;
+  /** True for a token that counts in some projects alone; its role and rights are what its user has in them. */
+  readonly isNarrowed?: boolean;
   /** What the caller's proof stands on. */
   readonly standing?: Standing;
   /** The W3C `traceparent` of the call; absent without a valid one. */
@@ -137,7 +140,7 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
   const { token, user } = proven;
   if (token.kind !== "personal") return callerOf(context, token);
   noteTokenUse(context, token);
-  return userCaller(active(user), token.scopes, { token: token.tokenId });
+  return userCaller(active(user), token, { token: token.tokenId });
 }
 
 /** Throws `forbidden`, which names the missing role or kind of token, unless the caller may call the operation. */
@@ -173,6 +176,7 @@ function authoriseBy(caller: Caller, operation: UserOperation): UserCaller {
   const user = requireUser(caller);
   const { reach } = USER_OPERATIONS[operation];
   refuseJob(user, operation);
+  refuseNarrowed(user, operation);
   if (reach !== "own") requireRoleFor(user, operation, reach === "anywhere" ? bestRole(user) : user.role);
   requireWidth(user, operation);
   return user;
@@ -222,6 +226,17 @@ function requireUser(caller: Caller): UserCaller {
 function refuseJob({ isJob = false }: UserCaller, operation: UserOperation): void {
   if (!isJob || (USER_OPERATIONS[operation].reach === "project" && operation !== "decideApprovals")) return;
   throw new MillraceError("forbidden", "the token of a job works in the project of the job only, and approves nothing");
+}
+
+/** A token that counts in some projects alone could else make one that counts everywhere. */
+export function isRefusedToNarrowed({ isNarrowed = false }: UserCaller, operation: UserOperation): boolean {
+  const { reach, width } = USER_OPERATIONS[operation];
+  return isNarrowed && reach === "own" && width !== "read";
+}
+
+function refuseNarrowed(user: UserCaller, operation: UserOperation): void {
+  if (!isRefusedToNarrowed(user, operation)) return;
+  throw new MillraceError("forbidden", "a token that is narrowed to projects changes nothing of its user's account");
 }
 
 function bestRole({ role, rights = NO_RIGHTS }: UserCaller): Role | null {
@@ -274,13 +289,18 @@ export function claimedIdentity(caller: UserCaller, claimed: string | undefined,
 async function callerOf(context: IdentityContext, token: Token): Promise<Caller> {
   switch (token.kind) {
     case "personal":
-      return loadUser(context, asId<UserId>(token.subject), token.scopes, { token: token.tokenId });
+      return loadUser(context, asId<UserId>(token.subject), token, { token: token.tokenId });
     case "registration":
       return { kind: "registration", tokenId: token.tokenId };
     case "agent":
       return { kind: "agent", agentId: asId<AgentId>(token.subject), tokenId: token.tokenId };
   }
 }
+
+/** What a token lets its user do at most. */
+type TokenBounds = Pick<Token, "scopes" | "projects">;
+
+const UNBOUND: TokenBounds = { scopes: [] };
 
 /** The caller of an access token. The session or token that it stands on must still stand. */
 async function loadLogin(
@@ -290,9 +310,9 @@ async function loadLogin(
 ): Promise<Caller> {
   if ("session" in standing) {
     const { user } = await withSession(context, standing.session, lateMs, requireActive(context, userId));
-    return userCaller(user, [], standing);
+    return userCaller(user, UNBOUND, standing);
   }
-  if ("loggedInAt" in standing) return loadUser(context, userId, [], standing);
+  if ("loggedInAt" in standing) return loadUser(context, userId, UNBOUND, standing);
   const token = await context.stores.identity.findToken(standing.token);
   if (token?.subject !== userId || !isCurrent(context, token)) {
     throw new MillraceError("unauthenticated", "the token behind the ticket was deleted or has expired");
@@ -310,18 +330,18 @@ async function proveBrowser(
   const user = await requireActive(context, session.userId);
   if (!isLive(session, user, context.clock.now())) throw endedLogin();
   note?.(context, session);
-  return userCaller(user, [], { session: sessionId });
+  return userCaller(user, UNBOUND, { session: sessionId });
 }
 
 async function loadUser(
   context: IdentityContext,
   userId: UserId,
-  scopes: readonly string[],
+  bounds: TokenBounds,
   standing: Standing,
 ): Promise<UserCaller> {
   const user = await requireActive(context, userId);
   if ("loggedInAt" in standing && standing.loggedInAt < (user.loginsFrom ?? 0)) throw endedLogin();
-  return userCaller(user, scopes, standing);
+  return userCaller(user, bounds, standing);
 }
 
 function endedLogin(): MillraceError {
@@ -341,9 +361,13 @@ function active(user: FoundUser | undefined): FoundUser {
 
 function userCaller(
   { userId, name, role, bindings = [] }: FoundUser,
-  scopes: readonly string[],
+  { scopes, projects }: TokenBounds,
   standing: Standing,
 ): UserCaller {
   const rights = rightsFrom(bindings);
+  if (projects !== undefined) {
+    const within = rightsWithin(projects, role, rights);
+    return { kind: "user", userId, name, role: null, rights: within, scopes, isNarrowed: true, standing };
+  }
   return { kind: "user", userId, name, role, ...(rights === NO_RIGHTS ? {} : { rights }), scopes, standing };
 }

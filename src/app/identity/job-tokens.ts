@@ -52,7 +52,7 @@ export async function jobEnvironment(
     env.push(["MILLRACE_ID_TOKEN_REQUEST_TOKEN", token]);
     secrets.push(token);
   }
-  if (api !== null) {
+  if (api !== null && api !== "none") {
     const token = await signJobToken(context, job, "api", api);
     env.push(["MILLRACE_API_URL", `${publicUrl}/api/v1`], ["MILLRACE_TOKEN", token]);
     secrets.push(token);

@@ -4,14 +4,18 @@
  *
  * - An address has 20 tries, and then one each 6 s. A right password gives its try back.
  * - A name has 20 tries from all addresses together, and then one each 30 s. Without one of these, an address may still
- *   try the name once a minute. So an attacker with many addresses has few tries at one name, and cannot lock its user out:
+ *   try the name once a minute.
+ * - Each of these times doubles after five further tries, up to 192 s for an address and 8 minutes for a name. It is as
+ *   short as before once all 20 tries are there again.
+ *
+ * So an attacker with many addresses has few tries at one name, and cannot lock its user out:
  *   from an address of their own the user's first try always counts.
  */
 import { tooMany, Tries } from "./tries.ts";
 
-const ADDRESS = { tries: 20, perTryMs: 6_000 } as const;
-const NAME = { tries: 20, perTryMs: 30_000 } as const;
-const NAME_FROM_ADDRESS = { tries: 1, perTryMs: 60_000 } as const;
+const ADDRESS = { tries: 20, perTryMs: 6_000, doublings: 5 } as const;
+const NAME = { tries: 20, perTryMs: 30_000, doublings: 4 } as const;
+const NAME_FROM_ADDRESS = { tries: 1, perTryMs: 60_000, doublings: 3 } as const;
 export interface LoginTry {
   /** The password was right: gives the try back. Call one of the two, at most once. */
   giveBack(): void;

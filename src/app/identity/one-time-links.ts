@@ -6,74 +6,30 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { recorded, type Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { asId, newId, type UserId } from "../../domain/ids.ts";
+import { asId, type UserId } from "../../domain/ids.ts";
 import { type Role, roleReaches, ROLES } from "../../domain/roles.ts";
 import type { User } from "../../stores/ports/identity.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
 import { shape, time } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
-import { createShownOnce, type WithRequestId } from "../request-ids.ts";
-import { authoriseUser, type Caller } from "./access.ts";
+import type { Caller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashOf } from "./one-time.ts";
 import { hashPassword } from "./passwords.ts";
-import { highestRoleOf, reachUser, requirePerson, requireRole } from "./reaching-users.ts";
-import {
-  makeUser,
-  password as passwordShape,
-  userEmail,
-  userName,
-  UserShape,
-  type UserView,
-  userView,
-} from "./users.ts";
+import { highestRoleOf, reachUser, requirePerson } from "./reaching-users.ts";
+import { password as passwordShape, UserShape, type UserView, userView } from "./users.ts";
 
 const DAY_MS = 86_400_000;
 const MANAGED = { own: "manageUsers", others: "manageUsers" } as const;
 
 export type LinkKind = "invitation" | "reset";
 
-export const inviteBody = z.strictObject({
-  name: userName,
-  role: z.enum(ROLES),
-  email: userEmail.optional(),
-  /** How long the link is good. */
-  days: z.int().min(1).max(30).default(7),
-});
 export const resetLinkBody = z.strictObject({ days: z.int().min(1).max(7).default(1) });
 
 /** The answer that shows the link; no later answer does. */
 export const LinkShape = shape("OneTimeLink", { user: UserShape, link: z.string(), expiresAt: time });
 
-type LinkView = z.infer<typeof LinkShape>;
-
-/**
- * Creates a user without a password, and a link with which the user sets one. Throws `forbidden` for a role above the
- * caller's own, and `already_exists` for a name that is taken.
- */
-export async function invite(
-  context: IdentityContext,
-  caller: Caller,
-  { days, requestId, ...invited }: z.output<typeof inviteBody> & WithRequestId,
-  publicUrl: string,
-): Promise<LinkView> {
-  const maker = authoriseUser(caller, "manageUsers");
-  requireRole(maker, invited.role);
-  return createShownOnce(context, {
-    caller: maker,
-    scope: "invite",
-    requestId,
-    body: { days, ...invited },
-    freshId: () => newId("usr"),
-    pointer: "/user/userId",
-    remedy: "make a new link with POST /users/:userId/reset-link",
-    exists: async (userId) => (await context.stores.identity.findUser(userId)) !== undefined,
-    create: async (userId) => {
-      const user = await makeUser(context, maker, userId, invited);
-      return makeLink(context, { kind: "invitation", user, highest: user.role, days, publicUrl });
-    },
-  });
-}
+export type LinkView = z.infer<typeof LinkShape>;
 
 /**
  * A link with which a user sets a new password; earlier links of the user are void. Throws `not_found`; and `forbidden`
@@ -89,7 +45,8 @@ export async function createResetLink(
   if (isOwn) throw new MillraceError("forbidden", "change your own password with PUT /users/me/password");
   requirePerson(user);
   await dropLinks(context, user.userId);
-  return makeLink(context, { kind: "reset", user: userView(user), highest: highestRoleOf(user), days, publicUrl });
+  const link = { kind: "reset", user: userView(user), highest: highestRoleOf(user), days, publicUrl } as const;
+  return makeLink(context, caller, link);
 }
 
 /** Makes the links of a user void, because what they rest on has changed. */
@@ -97,8 +54,10 @@ export async function dropLinks({ stores }: IdentityContext, userId: UserId): Pr
   await stores.logins.dropVouchers(["invitation", "reset"], userId);
 }
 
-async function makeLink(
+/** Makes a link for a caller who was authorised already. Of an invitation, the user who is made is recorded, and not the link. */
+export async function makeLink(
   context: IdentityContext,
+  maker: Caller,
   link: {
     readonly kind: LinkKind;
     readonly user: UserView;
@@ -112,7 +71,10 @@ async function makeLink(
   const secret = `mrl_${randomBytes(32).toString("hex")}`;
   const expiresAt = context.clock.now() + days * DAY_MS;
   const voucher = { kind, alias: null, subject: user.userId, expiresAt, state: "", facts: { highest } };
-  await context.stores.logins.putVoucher({ hash: hashOf(secret), ...voucher });
+  const after = { purpose: kind, expiresAt: rfc3339(expiresAt) };
+  await recorded(maker, { kind: "link", id: user.userId, name: user.name, after }, () =>
+    context.stores.logins.putVoucher({ hash: hashOf(secret), ...voucher }),
+  );
   return { user, link: `${publicUrl}/${kind}?token=${secret}`, expiresAt: rfc3339(expiresAt) };
 }
 

@@ -3,14 +3,17 @@ import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { roleReaches } from "../../domain/roles.ts";
-import { newId, type TokenId, type UserId } from "../../domain/ids.ts";
+import { type OwnedProject, roleReaches } from "../../domain/roles.ts";
+import { asId, newId, type ProjectId, type TokenId, type UserId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import type { Token, User } from "../../stores/ports/identity.ts";
 import type { WithStores } from "../context.ts";
 import { ACT_AS, type Caller, SCOPES, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { id, listOf, shape, time } from "../shapes.ts";
+import { noProject } from "../lookups.ts";
+import { projectFactsOf } from "../project-facts.ts";
+import { actingIn, type RightsContext } from "../reaching.ts";
 import { createShownOnce, type WithRequestId } from "../request-ids.ts";
 import { rfc3339 } from "../times.ts";
 import { newToken, storeNewToken } from "./tokens.ts";
@@ -32,6 +35,8 @@ export const tokenName = z.string().min(1, "must not be empty").max(200).regex(P
 export const createTokenBody = z.strictObject({
   name: tokenName,
   scopes: z.array(z.enum(SCOPES)).default([]),
+  /** The ids of the only projects in which the token counts; absent for all. */
+  projects: z.array(z.string().min(1).max(64)).min(1).max(50).optional(),
   /** Absent for a token that never expires. */
   expiresIn: lifetime.optional(),
 });
@@ -40,6 +45,8 @@ export const TokenShape = shape("Token", {
   tokenId: id<TokenId>(),
   name: z.string(),
   scopes: listOf(z.string()),
+  /** Absent for a token that counts in all projects. */
+  projects: listOf(id<ProjectId>()).exactOptional(),
   createdAt: time,
   expiresAt: time.nullable(),
   /** To a minute; null for a token that was never used. */
@@ -52,6 +59,8 @@ export const NewTokenShape = shape("NewToken", {
   token: z.string(),
   name: z.string(),
   scopes: listOf(z.string()),
+  /** Absent for a token that counts in all projects. */
+  projects: listOf(id<ProjectId>()).exactOptional(),
 });
 
 type TokenView = z.infer<typeof TokenShape>;
@@ -67,7 +76,7 @@ export interface TokenList {
  * user, and when the role of that user is above the caller's own. Throws `not_found` for an unknown user.
  */
 export async function createPersonalToken(
-  context: IdentityContext,
+  context: IdentityContext & RightsContext,
   caller: Caller,
   input: z.output<typeof createTokenBody> & WithRequestId & { readonly userId: string },
 ): Promise<NewTokenView> {
@@ -78,14 +87,23 @@ export async function createPersonalToken(
   return issuePersonalToken(context, maker, user, input);
 }
 
-/** Makes a token for a caller who was authorised already. */
+/**
+ * Makes a token for a caller who was authorised already. Throws `malformed_request` for a project that the caller may not
+ * see.
+ */
 export async function issuePersonalToken(
-  context: Pick<IdentityContext, "clock"> & WithStores<"identity" | "idempotency">,
+  context: RightsContext & Pick<IdentityContext, "clock"> & WithStores<"identity" | "idempotency">,
   maker: UserCaller,
   subject: Pick<User, "userId" | "name">,
-  { name, scopes, expiresIn, requestId }: z.output<typeof createTokenBody> & WithRequestId,
+  { name, scopes, projects, expiresIn, requestId }: z.output<typeof createTokenBody> & WithRequestId,
 ): Promise<NewTokenView> {
-  const wanted = { name, scopes, ...(expiresIn !== undefined && { expiresIn }) };
+  const wanted = {
+    name,
+    scopes,
+    ...(projects !== undefined && { projects: [...new Set(projects)] }),
+    ...(expiresIn !== undefined && { expiresIn }),
+  };
+  const owned = wanted.projects && (await ownedProjects(context, maker, wanted.projects));
   return createShownOnce(context, {
     caller: maker,
     scope: `createToken/${subject.userId}`,
@@ -95,24 +113,62 @@ export async function issuePersonalToken(
     pointer: "/tokenId",
     remedy: "delete the token, and make another one with a new key",
     exists: async (tokenId) => (await context.stores.identity.findToken(tokenId)) !== undefined,
-    create: (tokenId) => makePersonalToken(context, maker, subject, { ...wanted, tokenId }),
+    create: (tokenId) => makePersonalToken(context, maker, subject, { ...wanted, tokenId, owned }),
   });
+}
+
+async function ownedProjects(
+  context: RightsContext,
+  maker: UserCaller,
+  projects: readonly string[],
+): Promise<readonly OwnedProject[]> {
+  return Promise.all(
+    projects.map(async (text, at) => {
+      const projectId = asId<ProjectId>(text);
+      const missing = (): MillraceError => {
+        const [pointer, message] = [`/projects/${at}`, noProject(projectId).message];
+        return new MillraceError("malformed_request", `${pointer}: ${message}`, {
+          problems: [{ code: "unknown", pointer, message }],
+        });
+      };
+      const { tenantId } = await projectFactsOf(context, projectId);
+      if (tenantId === null || (await actingIn(context, maker, projectId)) === undefined) throw missing();
+      return { projectId, tenantId };
+    }),
+  );
 }
 
 async function makePersonalToken(
   context: Pick<IdentityContext, "clock"> & WithStores<"identity">,
   maker: UserCaller,
   { userId: subject, name: subjectName }: Pick<User, "userId" | "name">,
-  { tokenId, name, scopes, expiresIn }: z.output<typeof createTokenBody> & { readonly tokenId: TokenId },
+  {
+    tokenId,
+    owned,
+    name,
+    scopes,
+    expiresIn,
+  }: z.output<typeof createTokenBody> & {
+    readonly tokenId: TokenId;
+    readonly owned: readonly OwnedProject[] | undefined;
+  },
 ): Promise<NewTokenView> {
   const expiry = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
   const expiresAt = expiresIn === undefined ? null : rfc3339(context.clock.now() + expiresIn);
   const made = newToken(tokenId);
-  const after = { name, scopes, expiresAt, subject: `${subjectName} (${subject})` };
+  const within = owned === undefined ? {} : { projects: owned.map(({ projectId }) => projectId) };
+  const after = { name, scopes, ...within, expiresAt, subject: `${subjectName} (${subject})` };
   await recorded(maker, { kind: "token", id: made.tokenId, name, after }, () =>
-    storeNewToken(context, made, { kind: "personal", subject, name, scopes, ...expiry }),
+    storeNewToken(context, made, {
+      kind: "personal",
+      subject,
+      name,
+      scopes,
+      ...expiry,
+      ...(owned && { projects: owned }),
+    }),
   );
-  return { tokenId: made.tokenId, token: made.text, name, scopes };
+  return { tokenId: made.tokenId, token: made.text, name, scopes, ...within };
 }
 
 export async function listPersonalTokens(
@@ -156,11 +212,12 @@ export async function dropPersonalToken(
   return recorded(remover, { kind: "token", id: tokenId, name, before }, () => stores.identity.deleteToken(tokenId));
 }
 
-function tokenView({ tokenId, name, scopes, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
+function tokenView({ tokenId, name, scopes, projects, createdAt, expiresAt, lastUsedAt }: Token): TokenView {
   const times = {
     createdAt: rfc3339(createdAt),
     expiresAt: rfc3339(expiresAt),
     lastUsedAt: rfc3339(lastUsedAt ?? null),
   };
-  return { tokenId, name, scopes, ...times };
+  const within = projects === undefined ? {} : { projects: projects.map(({ projectId }) => projectId) };
+  return { tokenId, name, scopes, ...within, ...times };
 }

@@ -6,6 +6,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";
 import { type Labels, type AgentReach } from "../../domain/labels.ts";
+import type { OwnedProject } from "../../domain/roles.ts";
 import type { WithStores } from "../context.ts";
 import type { Token, TokenKind, TokenWithUser } from "../../stores/ports/identity.ts";
 import type { IdentityContext } from "./context.ts";
@@ -20,6 +21,8 @@ export interface TokenRequest {
   /** For people; need not be unique. */
   readonly name: string;
   readonly scopes?: readonly string[];
+  /** The only projects in which it counts; absent for all. */
+  readonly projects?: readonly OwnedProject[];
   /** Milliseconds until it expires; absent for never. */
   readonly expiresInMs?: number;
   /** How many agents may register with it; absent for any number. */
@@ -102,6 +105,7 @@ async function storeToken(context: TokensContext, text: string, request: TokenRe
     name: request.name,
     subject: request.subject,
     scopes: request.scopes ?? [],
+    ...(request.projects === undefined ? {} : { projects: request.projects }),
     createdAt: now,
     expiresAt: request.expiresInMs === undefined ? null : now + request.expiresInMs,
     maxUses: request.maxUses ?? null,

@@ -12,41 +12,68 @@ export function tooMany(what: string, waitMs: number): MillraceError {
   return new MillraceError("too_many", `too many ${what}: try again in ${retryAfterSeconds} s`, { retryAfterSeconds });
 }
 
-/** Tries by key: so many at once, and then one each `perTryMs`. */
-export class Tries {
-  readonly #tries: number;
-  readonly #perTryMs: number;
-  /** When all tries of the key are there again. In the order of use, so that the key that is unused the longest is forgotten first. */
-  readonly #fullAt = new Map<string, number>();
+export interface Pace {
+  /** So many at once, */
+  readonly tries: number;
+  /** and then one each so many milliseconds. */
+  readonly perTryMs: number;
+  /** How often that time doubles: after each {@link TRIES_A_DOUBLING} further tries, until all tries are there again. */
+  readonly doublings?: number;
+}
 
-  constructor({ tries, perTryMs }: { readonly tries: number; readonly perTryMs: number }) {
-    this.#tries = tries;
-    this.#perTryMs = perTryMs;
+/** Further tries behind each doubling. */
+const TRIES_A_DOUBLING = 5;
+
+interface Entry {
+  /** When all tries of the key are there again. */
+  readonly fullAt: number;
+  /** Tries since all of them were there. */
+  readonly used: number;
+}
+
+/** Tries by key, at a pace that slows down for a key that goes on. */
+export class Tries {
+  readonly #pace: Required<Pace>;
+  /** In the order of use, so that the key that is unused the longest is forgotten first. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(pace: Pace) {
+    this.#pace = { doublings: 0, ...pace };
   }
 
   get size(): number {
-    return this.#fullAt.size;
+    return this.#entries.size;
   }
 
   /** Milliseconds until the key has a try; 0 when it has one. */
   waitMs(key: string, now: number): number {
-    return Math.max(0, (this.#fullAt.get(key) ?? now) - now - (this.#tries - 1) * this.#perTryMs);
+    const { tries, perTryMs } = this.#pace;
+    return Math.max(0, (this.#entries.get(key)?.fullAt ?? now) - now - (tries - 1) * perTryMs);
   }
 
   /** Takes a try; takes nothing when there is none. The answer gives it back. */
   take(key: string, now: number): () => void {
     if (this.waitMs(key, now) > 0) return () => {};
-    this.#move(key, Math.max(now, this.#fullAt.get(key) ?? now) + this.#perTryMs);
+    const known = this.#entries.get(key);
+    const { fullAt, used } = known !== undefined && known.fullAt > now ? known : { fullAt: now, used: 0 };
+    const costMs = this.#costMs(used);
+    this.#move(key, { fullAt: fullAt + costMs, used: used + 1 });
     return () => {
-      const fullAt = this.#fullAt.get(key);
-      if (fullAt !== undefined) this.#move(key, fullAt - this.#perTryMs);
+      const entry = this.#entries.get(key);
+      if (entry !== undefined) this.#move(key, { fullAt: entry.fullAt - costMs, used: Math.max(0, entry.used - 1) });
     };
   }
 
-  #move(key: string, fullAt: number): void {
-    this.#fullAt.delete(key);
-    this.#fullAt.set(key, fullAt);
-    if (this.#fullAt.size <= MAX_ENTRIES) return;
-    for (const oldest of [...this.#fullAt.keys()].slice(0, FORGOTTEN_ENTRIES)) this.#fullAt.delete(oldest);
+  #costMs(used: number): number {
+    const { tries, perTryMs, doublings } = this.#pace;
+    const further = Math.max(0, used - tries);
+    return perTryMs * 2 ** Math.min(doublings, Math.floor(further / TRIES_A_DOUBLING));
+  }
+
+  #move(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size <= MAX_ENTRIES) return;
+    for (const oldest of [...this.#entries.keys()].slice(0, FORGOTTEN_ENTRIES)) this.#entries.delete(oldest);
   }
 }

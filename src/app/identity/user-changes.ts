@@ -8,7 +8,14 @@ import type { Expected } from "../../stores/ports/expected.ts";
 import type { User, UserChange } from "../../stores/ports/identity.ts";
 import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
 import { AreaShape, fields, listOf, shape } from "../shapes.ts";
-import { authoriseUser, type Caller, OPERATIONS, operationsOf, type UserCaller } from "./access.ts";
+import {
+  authoriseUser,
+  type Caller,
+  isRefusedToNarrowed,
+  OPERATIONS,
+  operationsOf,
+  type UserCaller,
+} from "./access.ts";
 import { operationsIn } from "./operations.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
@@ -51,7 +58,8 @@ type RoleView = z.infer<typeof RoleShape>;
 export async function whoami(context: IdentityContext, caller: Caller): Promise<WhoamiView> {
   const user = authoriseUser(caller, "readOwnAccount");
   const stored = await requireUser(context, user.userId);
-  return { user: userView(stored), scopes: user.scopes, operations: operationsOf(user), bound: boundTo(user) };
+  const operations = operationsOf(user).filter((one) => !isRefusedToNarrowed(user, one));
+  return { user: userView(stored), scopes: user.scopes, operations, bound: boundTo(user) };
 }
 
 function boundTo({ rights = NO_RIGHTS, scopes }: UserCaller): WhoamiView["bound"] {

@@ -1,10 +1,11 @@
 /** Users: administrators make them; they log in with name and password. */
 import { z } from "zod";
+import type { Recordable } from "../../audit/entry.ts";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import { ROLES } from "../../domain/roles.ts";
+import { type Area, ROLES } from "../../domain/roles.ts";
 import { authoriseUser, type Caller, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { accessOf, beginSession, type LoginPlace } from "./login-sessions.ts";
@@ -87,12 +88,20 @@ export async function createUser(
   });
 }
 
+/** What the audit log says of a new user besides the user's own fields. */
+export interface UserRecord {
+  /** Where the user counts; null for the installation. */
+  readonly area: Area | null;
+  readonly after: Recordable;
+}
+
 /** Makes a user for a caller who was authorised already. Throws `already_exists` for a name that is taken. */
 export async function makeUser(
   context: IdentityContext,
   maker: UserCaller,
   userId: UserId,
   input: z.output<typeof createUserBody>,
+  { area, after: more }: UserRecord = { area: null, after: {} },
 ): Promise<UserView> {
   const user: User = {
     userId,
@@ -103,7 +112,8 @@ export async function makeUser(
     disabled: false,
     ...(input.email === undefined ? {} : { email: input.email }),
   };
-  await recorded(maker, { kind: "user", id: user.userId, name: user.name, after: userView(user) }, async () => {
+  const after = { ...userView(user), ...more };
+  await recorded(maker, { kind: "user", id: user.userId, name: user.name, area, after }, async () => {
     if ((await context.stores.identity.createUser(user)) === "nameTaken") {
       throw new MillraceError("already_exists", `there is a user named ${input.name} already`);
     }

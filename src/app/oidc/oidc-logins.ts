@@ -2,58 +2,41 @@
  * Which user a provider has proven. A user is known by issuer and subject, which never change. The first login links a
  * user who has the same verified e-mail address; a name proves nothing, because anyone may choose it at a provider.
  */
-import { recorded, type Trail } from "../../audit/trail.ts";
+import type { RecordedChange } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
-import { type Role, ROLES } from "../../domain/roles.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import type { AppContext } from "../context.ts";
-import type { IdentityContext } from "../identity/context.ts";
+import { requireUser } from "../identity/reaching-users.ts";
+import { userView } from "../identity/users.ts";
+import { changesOf } from "./group-mapping.ts";
+import { applyGroups, type OidcContext } from "./group-places.ts";
 import type { OidcProviderSettings } from "./provider-settings.ts";
 import type { ProvenIdentity } from "./providers.ts";
-
-type OidcContext = IdentityContext &
-  Pick<AppContext, "log"> & {
-    /** What the link or the new role leaves in the audit log; a login without either leaves nothing by it. */
-    readonly trail?: Trail;
-  };
 
 const MAX_NAME = 100;
 
 /**
- * The user whom the provider has proven, with the role that the user's groups give. Throws `forbidden`, and says what to
- * do, for a user who is not known here and may not be created, who is disabled, or whose groups give no role.
+ * The user whom the provider has proven, with the roles that the user's groups give. Throws `forbidden`, and says what to
+ * do, for a user who is not known here and may not be created, who is disabled, or who has no role in any place.
  */
 export async function userOfIdentity(
   context: OidcContext,
   settings: OidcProviderSettings,
   identity: ProvenIdentity,
 ): Promise<User> {
-  const role = roleOf(settings, identity);
-  const user = (await findLinked(context, identity)) ?? (await linkByEmail(context, identity));
-  if (user === undefined) return create(context, settings, identity, role);
+  const known = (await findLinked(context, identity)) ?? (await linkByEmail(context, identity));
+  const user = known ?? (await create(context, settings, identity));
   if (user.disabled) throw new MillraceError("forbidden", `the user ${user.name} is disabled: ask an administrator`);
-  if (Object.keys(settings.roles).length === 0 || user.role === role) return user;
-  const { userId, name } = user;
-  const change = { kind: "user", id: userId, name, before: { role: user.role }, after: { role } } as const;
-  let outcome = "";
-  await recorded(context, change, async () => {
-    outcome = await context.stores.identity.changeUser(userId, { role });
-    return outcome === "changed";
-  });
-  if (outcome === "changed") return { ...user, role };
-  context.log.warn({ user: user.name, role, outcome }, "the role of the user's groups could not be given");
-  return user;
+  await applyGroups(context, settings, user, identity.groups);
+  const { role, bindings, ...found } = await requireUser(context, user.userId);
+  if (role === null && bindings === undefined) throw noRole(settings);
+  return { ...found, role };
 }
 
-/** Throws `forbidden` for a user without a mapped group where there is no role for such users. */
-function roleOf({ name, roles, defaultRole }: OidcProviderSettings, { groups }: ProvenIdentity): Role {
-  const given = groups.flatMap((group) => (Object.hasOwn(roles, group) ? [roles[group]!] : []));
-  const role = ROLES.find((one) => given.includes(one)) ?? defaultRole;
-  if (role !== null) return role;
-  throw new MillraceError(
+function noRole({ name }: OidcProviderSettings): MillraceError {
+  return new MillraceError(
     "forbidden",
-    `none of your groups at ${name} has a role here: ask an administrator to add one to \`roles\``,
+    `none of your groups at ${name} has a role here: ask an administrator to map one, or to give you a role`,
   );
 }
 
@@ -71,12 +54,8 @@ async function linkByEmail(context: OidcContext, identity: ProvenIdentity): Prom
   return link(context, identity, user);
 }
 
-async function create(
-  context: OidcContext,
-  { name, autoProvision }: OidcProviderSettings,
-  identity: ProvenIdentity,
-  role: Role,
-): Promise<User> {
+async function create(context: OidcContext, settings: OidcProviderSettings, identity: ProvenIdentity): Promise<User> {
+  const { name, autoProvision } = settings;
   if (!autoProvision) {
     const who = identity.email ?? identity.preferredName;
     throw new MillraceError(
@@ -85,6 +64,8 @@ async function create(
         "ask an administrator to create one, or to set `autoProvision`",
     );
   }
+  const { role, bound, joined } = changesOf(settings, identity.groups, undefined);
+  if (role === null && bound.length + joined.length === 0) throw noRole(settings);
   const base = identity.preferredName
     .replace(/[^A-Za-z0-9._@-]/g, "-")
     .replace(/^[^A-Za-z0-9]+/, "")
@@ -100,26 +81,51 @@ async function create(
       ...(identity.email === null ? {} : { email: identity.email }),
     };
     // A name that is taken belongs to another user, whatever the provider calls this one.
-    if ((await context.stores.identity.createUser(user)) === "nameTaken") continue;
+    if (!(await createUser(context, user))) continue;
     const linked = await link(context, identity, user);
     // Another login of the same identity was first.
-    if (linked.userId !== user.userId) await context.stores.identity.deleteUser(user.userId);
+    if (linked.userId !== user.userId) await withdraw(context, user);
     return linked;
   }
+}
+
+/** False for a name that is taken. */
+function createUser(context: OidcContext, user: User): Promise<boolean> {
+  return changing(context, "provisionUser", { user, after: userView(user) }, async () => {
+    return (await context.stores.identity.createUser(user)) === "created";
+  });
+}
+
+async function withdraw(context: OidcContext, user: User): Promise<void> {
+  await changing(context, "provisionUser", { user, before: userView(user) }, () =>
+    context.stores.identity.deleteUser(user.userId),
+  );
 }
 
 /** The user who is linked in the end: another one when another login of the same identity was first. */
 async function link(context: OidcContext, identity: ProvenIdentity, user: User): Promise<User> {
   const { issuer, subject } = identity;
-  const createdAt = context.clock.now();
-  const { userId, name } = user;
-  const change = { kind: "user", id: userId, name, after: { ...user } } as const;
-  const isLinked = await recorded(context, change, () =>
-    context.stores.logins.linkIdentity({ issuer, subject, userId, createdAt }),
+  const { userId } = user;
+  const isLinked = await changing(context, "linkIdentity", { user, after: { issuer, subject } }, () =>
+    context.stores.logins.linkIdentity({ issuer, subject, userId, createdAt: context.clock.now() }),
   );
   if (isLinked) {
     context.log.info({ user: user.name, issuer }, "a user was linked to an identity of a provider");
     return user;
   }
   return (await findLinked(context, identity)) ?? user;
+}
+
+/** Changes a user on behalf of the user, whom the provider has proven. */
+function changing<T>(
+  context: OidcContext,
+  operation: string,
+  { user, ...change }: { readonly user: User } & Pick<RecordedChange, "before" | "after">,
+  write: () => Promise<T>,
+): Promise<T> {
+  const { userId: id, name } = user;
+  return context.recording(operation, (trail) => {
+    trail.proved({ kind: "user", id, name, proof: null });
+    return trail.record({ kind: "user", id, name, ...change }, write);
+  });
 }

@@ -4,6 +4,8 @@ import { ROLES } from "../../domain/roles.ts";
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/|$)/;
 
+const roleOfGroup = z.record(z.string(), z.enum(ROLES));
+
 const provider = z.strictObject({
   /** Part of addresses: `/login/oidc/<id>`. */
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must have 1 to 32 small letters, digits or -"),
@@ -19,9 +21,15 @@ const provider = z.strictObject({
   scopes: z.array(z.string().regex(/^[\x21-\x7e]+$/)).default(["openid", "profile", "email"]),
   /** The claim with the groups of a user. */
   groupsClaim: z.string().min(1).default("groups"),
-  /** The role of each group. A user of several groups gets the most powerful role. */
-  roles: z.record(z.string(), z.enum(ROLES)).default({}),
-  /** The role of a user without a mapped group; null refuses the login of such a user. */
+  /** The role of each group in the installation. A user of several groups gets the most powerful role. */
+  roles: roleOfGroup.default({}),
+  /** By the id of a tenant: the role of each group there. */
+  tenants: z.record(z.string(), roleOfGroup).optional(),
+  /** By the id of a project: the role of each group there. */
+  projects: z.record(z.string(), roleOfGroup).optional(),
+  /** By the id of a team: the groups whose users are its members. */
+  teams: z.record(z.string(), z.array(z.string())).optional(),
+  /** The role in the installation without a mapped group: of new users, and of users whose group gave them a role. */
   defaultRole: z.enum(ROLES).nullable().default("viewer"),
   /** Whether a user who is not known here is created. */
   autoProvision: z.boolean().default(false),

@@ -4,7 +4,7 @@ import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import type { Team } from "../../stores/ports/rights.ts";
-import type { ActingUser, Caller } from "../identity/access.ts";
+import { type ActingUser, authoriseLookUp, type Caller } from "../identity/access.ts";
 import { requireUserNamed } from "../identity/reaching-users.ts";
 import { reachTenant } from "../reaching.ts";
 import { fields, id, listOf, shape, time } from "../shapes.ts";
@@ -167,6 +167,20 @@ async function reachTeam(
   const { user } = await reachTenant(context, caller, "manageTeams", at.tenantId);
   const team = await findTeam(context, at);
   await requireRoles(context, user, await context.stores.rights.boundTo(team.teamId));
+  return { user, team };
+}
+
+/** {@link reachTeam} for a caller who names the team alone. Throws `not_found` with the words for an unknown team. */
+export async function reachTeamOfAnyTenant(
+  context: RightsUseContext,
+  caller: Caller,
+  teamId: TeamId,
+): Promise<{ readonly user: ActingUser; readonly team: Team }> {
+  authoriseLookUp(caller, "manageTeams");
+  const team = await context.stores.rights.findTeam(teamId);
+  if (team === undefined) throw noTeam(teamId);
+  const { user } = await reachTenant(context, caller, "manageTeams", team.tenantId, () => noTeam(teamId));
+  await requireRoles(context, user, await context.stores.rights.boundTo(teamId));
   return { user, team };
 }
 

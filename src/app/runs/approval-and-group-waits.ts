@@ -5,6 +5,7 @@ import { type GroupState, holderOf } from "../../../actors/group/state.ts";
 import { type GroupMember, memberKey, type Place } from "../../domain/groups.ts";
 import type { ApprovalId, GroupId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
+import type { QueueFacts } from "./queue-facts.ts";
 import type { ApprovalWaitShape, GroupWaitShape } from "./run-shapes.ts";
 
 /** Approvals and groups that a run waits for: they tell more about a wait than the state of the job that waits. */
@@ -12,6 +13,8 @@ export interface WaitFacts {
   readonly approvals: ReadonlyMap<ApprovalId, ApprovalState>;
   /** Groups in which the run or a job of it waits; a group that the store does not have is left out. */
   readonly groups: ReadonlyMap<GroupId, GroupState>;
+  /** Absent where it is not asked for. */
+  readonly queue?: QueueFacts;
 }
 
 export type ApprovalWait = z.infer<typeof ApprovalWaitShape>;

@@ -2,7 +2,10 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the views of runs are read from. */
-export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log" | "largeReads" | "largePlans"> &
+export type RunsContext = Pick<
+  AppContext,
+  "board" | "queue" | "presence" | "clock" | "log" | "largeReads" | "largePlans"
+> &
   WithStores<
     "aggregates" | "plans" | "events" | "outputs" | "pipelines" | "rights" | "documents" | "idempotency" | "retention"
   >;

@@ -33,6 +33,8 @@ export interface LoadedRun {
   /** Empty when no job waits for an agent. */
   readonly agents: Agents;
   readonly waitFacts: WaitFacts;
+  /** True when what is made of it may go to other callers, too. */
+  readonly isShared?: boolean;
 }
 
 /**
@@ -53,7 +55,10 @@ export async function readLoaded<Answer>(
   if (size === undefined) throw noRun(runId, undefined);
   const isLarge = size.actors > LARGE_ACTORS;
   const isPart = isLarge && read.isSmall && choose !== undefined;
-  const load = () => (isPart ? loadPart(context, runId, choose) : loadRun(context, runId, isLarge));
+  const load = async (): Promise<LoadedRun> => {
+    const loaded = await (isPart ? loadPart(context, runId, choose) : loadRun(context, runId, isLarge));
+    return { ...loaded, isShared: isLarge };
+  };
   if (!isLarge || context.largeReads === undefined) return read.render(await load());
   const made = new AbortController();
   const of = isPart ? `${runId} ${read.view}` : runId;

@@ -12,7 +12,16 @@ import { authoriseOnRun } from "../reaching.ts";
 import type { RunsContext } from "./context.ts";
 import { choiceText, type JobChoice, jobChoice, mostJobs } from "./job-choice.ts";
 import { type LoadedRun, loadRun, readLoaded } from "./loaded-run.ts";
-import { type DetailSource, type JobDetail, type RunDetail, type RunInBrief, runParts, shownJobs } from "./run-view.ts";
+import {
+  type DetailSource,
+  type JobDetail,
+  type RunDetail,
+  type RunInBrief,
+  queuedJobs,
+  runParts,
+  shownJobs,
+} from "./run-view.ts";
+import { readQueueFacts } from "./queue-facts.ts";
 import { findRerun } from "./succession.ts";
 
 /** An answer with so many jobs is small. */
@@ -33,7 +42,7 @@ export interface RunRequest {
   readonly jobs?: JobChoice | undefined;
 }
 
-/** How a protocol writes a run. Answers of one format are the same for all callers. */
+/** How a protocol writes a run. An answer of a large run goes to all who ask for it at the same time. */
 export interface RunFormat<Whole = Buffer, Piece = Uint8Array> {
   readonly name: string;
   /** Some jobs that follow each other. */
@@ -50,7 +59,7 @@ export interface RunFormat<Whole = Buffer, Piece = Uint8Array> {
 export async function getRun(context: RunsContext, caller: Caller, request: RunRequest): Promise<RunDetail> {
   await authoriseOnRun(context, caller, "readRuns", request.runId, request.pipelineId);
   const { run, jobs } = await doInTurns(
-    runParts(await detailSource(context, request, await loadRun(context, request.runId, false))),
+    runParts(await detailSource(context, caller, request, await loadRun(context, request.runId, false))),
   );
   return { ...run, jobs: [...jobs] };
 }
@@ -70,7 +79,7 @@ export async function renderRun<Whole, Piece>(
   const view = [format.name, pipelineId ?? "", allAttempts, jobs === undefined ? "" : choiceText(jobs)].join(" ");
   const isSmall = jobs !== undefined && mostJobs(jobs) <= FEW_JOBS;
   const render = async (loaded: LoadedRun): Promise<Whole> =>
-    doInTurns(rendered(await detailSource(context, request, loaded), format));
+    doInTurns(rendered(await detailSource(context, caller, request, loaded), format));
   return readLoaded(context, caller, runId, {
     view,
     isSmall,
@@ -80,12 +89,19 @@ export async function renderRun<Whole, Piece>(
   });
 }
 
-async function detailSource(context: RunsContext, request: RunRequest, loaded: LoadedRun): Promise<DetailSource> {
+async function detailSource(
+  context: RunsContext,
+  caller: Caller,
+  request: RunRequest,
+  loaded: LoadedRun,
+): Promise<DetailSource> {
   const { runId, pipelineId, allAttempts, jobs: chosen } = request;
   const { head } = loaded.aggregate;
   if (!isOfPipeline(head, pipelineId)) throw noRun(runId, pipelineId);
   const retriedBy = await findRerun(context, head);
-  return { ...loaded, allAttempts, chosen, retriedBy, now: context.clock.now() };
+  const source = { ...loaded, allAttempts, chosen, retriedBy, now: context.clock.now() };
+  const queue = await readQueueFacts(context, caller, loaded, queuedJobs(source));
+  return queue === undefined ? source : { ...source, waitFacts: { ...loaded.waitFacts, queue } };
 }
 
 function* rendered<Whole, Piece>(source: DetailSource, format: RunFormat<Whole, Piece>): Pieces<Whole> {

@@ -11,6 +11,7 @@ import type {
   UploadId,
 } from "../../domain/ids.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
+import { HeldJobShape } from "../agents/inventory.ts";
 import { ApprovalShape } from "../approvals/approval-shape.ts";
 import { fields, id, keyOf, listOf, mapOf, scalar, shape, time, timingFields, wholeNumber } from "../shapes.ts";
 
@@ -46,7 +47,16 @@ export const AgentFactsShape = shape("AgentFacts", {
   /** The agent that fails the fewest clauses, and these; null while an agent matches. */
   nearest: fields({ agentId: id<AgentId>(), failing: listOf(z.string()) }).nullable(),
   /** Agents that match and take no job now; `takesNoJobs` says why when it is not their slots. */
-  busy: listOf(fields({ agentId: id<AgentId>(), busy: wholeNumber, slots: wholeNumber, takesNoJobs: z.string() })),
+  busy: listOf(
+    fields({
+      agentId: id<AgentId>(),
+      busy: wholeNumber,
+      slots: wholeNumber,
+      takesNoJobs: z.string(),
+      /** Jobs that hold its slots, as far as the caller may see them; at most five. Only in the answer for one run. */
+      jobs: listOf(HeldJobShape).exactOptional(),
+    }),
+  ),
 });
 
 export const PlainWaitShape = shape("PlainWait", {
@@ -58,7 +68,19 @@ export const PlainWaitShape = shape("PlainWait", {
   /** Only for a wait for an agent, while presence can be read. */
   agents: AgentFactsShape.exactOptional(),
   /** Only for the reason `quota`. */
-  quota: fields({ name: z.string(), taken: wholeNumber, limit: wholeNumber }).exactOptional(),
+  quota: fields({
+    name: z.string(),
+    taken: wholeNumber,
+    limit: wholeNumber,
+    /** Jobs that have a place in it, as far as the caller may see them; at most five. Only in the answer for one run. */
+    jobs: listOf(HeldJobShape).exactOptional(),
+  }).exactOptional(),
+  /**
+   * Offers that go before this one, when no other comes: those that the matching agents could take, by priority, then in
+   * turn by project, then by age. Quotas that are reached hold some of them up, so it may be this job's turn earlier. Only
+   * for a job that waits for an agent, and absent while its place is not known.
+   */
+  ahead: wholeNumber.exactOptional(),
 });
 
 export const ApprovalWaitShape = shape("ApprovalWait", {

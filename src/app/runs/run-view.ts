@@ -122,6 +122,22 @@ export function shownJobs(jobs: readonly JobInBrief[], allAttempts: boolean, cho
   return choose(listedJobs(jobs, allAttempts), jobs, chosen).map(({ jobId }) => jobId);
 }
 
+/** The jobs of an answer that are queued, and the first of all queued ones, in the order of the plan. */
+export function queuedJobs({
+  aggregate,
+  allAttempts,
+  chosen,
+  jobs,
+}: Pick<DetailSource, "aggregate" | "allAttempts" | "chosen" | "jobs">): readonly JobState[] {
+  const ofRun = aggregate.actors.filter(({ kind }) => kind === "job");
+  const queued = ofRun
+    .flatMap(({ index, state }) => (index.status === "queued" ? [state as JobState] : []))
+    .sort(byPlan);
+  if (chosen === undefined || queued.length === 0) return queued;
+  const isShown = new Set(shownJobs(jobs ?? ofRun.map(({ state }) => state as JobState), allAttempts, chosen));
+  return queued.filter(({ jobId }, at) => at === 0 || isShown.has(jobId));
+}
+
 /** True when any of its jobs, also one that is not shown, may tell what this run waits for. */
 export function waitsForAnyJob({ summary }: Pick<AggregateHead, "summary">): boolean {
   const reason = runWaitingFor(summary, { online: null, quotas: [] })?.reason;

@@ -104,7 +104,7 @@ export async function viewStepRun(context: LoadContext, loaded: LoadedRun, stepR
   return found;
 }
 
-function inPlanOrder(
+export function inPlanOrder(
   jobs: readonly JobState[],
   steps: readonly StepState[],
   allAttempts: boolean,

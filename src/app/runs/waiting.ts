@@ -5,17 +5,18 @@ import { gateOfJob } from "../../../actors/approval/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { type Agents, agentWait } from "../../domain/agent-wait.ts";
-import { approvalId, type ProjectId } from "../../domain/ids.ts";
+import { approvalId, type JobRunId, type ProjectId } from "../../domain/ids.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { RunSummary } from "../../stores/ports/aggregates.ts";
-import { agentFacts } from "./agent-facts.ts";
+import { agentFacts, type AgentFacts } from "./agent-facts.ts";
 import { approvalWait, type WaitFacts, groupWait } from "./approval-and-group-waits.ts";
+import type { QueueFacts } from "./queue-facts.ts";
 import type { PlainWaitShape, waitingForShape } from "./run-shapes.ts";
 
 export type WaitingFor = z.infer<typeof waitingForShape>;
-type PlainWait = z.infer<typeof PlainWaitShape>;
+export type PlainWait = z.infer<typeof PlainWaitShape>;
 
 /** Null when a job of the run is bound to an agent, or the run has ended. */
 export function runWaitingFor(
@@ -39,7 +40,10 @@ export function runWaitingFor(
   }
 }
 
-/** Adds to a run's wait what the snapshot and the groups tell: who has to approve, and which run holds the place. */
+/**
+ * Adds to a run's wait what the snapshot, the groups and the queue tell: who has to approve, which run holds the place, and
+ * the place in the queue.
+ */
 export function detailedWait(
   wait: WaitingFor | null,
   { runId, place, stageApproval }: Pick<RunState, "runId" | "place" | "stageApproval">,
@@ -52,8 +56,13 @@ export function detailedWait(
   }
   const stageApprovalState = stageApproval === null ? undefined : facts.approvals.get(stageApproval);
   if (wait?.reason === "approval" && stageApprovalState !== undefined) return approvalWait(stageApprovalState, plan);
-  if (wait?.reason !== "approval" && wait?.reason !== "concurrency") return wait;
-  for (const { waitingFor } of jobs) if (waitingFor?.reason === wait.reason) return waitingFor;
+  if (wait?.reason === "approval" || wait?.reason === "concurrency") {
+    for (const { waitingFor } of jobs) if (waitingFor?.reason === wait.reason) return waitingFor;
+  }
+  if (wait !== null && "agents" in wait && facts.queue !== undefined) {
+    // The first of the jobs that wait for the same.
+    for (const { waitingFor } of jobs) if (waitingFor?.text === wait.text) return waitingFor;
+  }
   return wait;
 }
 
@@ -61,7 +70,7 @@ export function detailedWait(
 export function jobWaitingFor(
   job: Pick<
     JobState,
-    "runId" | "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer" | "place"
+    "runId" | "jobId" | "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer" | "place"
   >,
   plan: Pick<RunPlan, "projectId" | "jobs" | "stages">,
   agents: Agents,
@@ -78,7 +87,8 @@ export function jobWaitingFor(
       return approval === undefined ? null : approvalWait(approval, plan);
     }
     case "queued":
-      return job.paused ? PAUSED : agentWaitFor(planned.selector, plan.projectId, agents);
+      if (job.paused) return PAUSED;
+      return withQueueFacts(agentWaitFor(planned.selector, plan.projectId, agents), job.jobId, facts);
     default:
       return null;
   }
@@ -144,6 +154,25 @@ function pendingFor(
 
 function parallelFor({ maxParallel }: PlannedJob): PlainWait {
   return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
+}
+
+/** Adds to the wait of a job what the queue tells. */
+function withQueueFacts(wait: PlainWait, jobId: JobRunId, { queue }: WaitFacts): PlainWait {
+  if (queue === undefined) return wait;
+  const { agents, quota } = wait;
+  const ahead = queue.ahead.get(jobId);
+  const ofQuota = quota && queue.ofQuotas.get(quota.name);
+  return {
+    ...wait,
+    ...(agents && { agents: { ...agents, busy: agents.busy.map((agent) => withHolders(agent, queue)) } }),
+    ...(quota && ofQuota && ofQuota.length > 0 && { quota: { ...quota, jobs: ofQuota } }),
+    ...(ahead !== undefined && { ahead }),
+  };
+}
+
+function withHolders<Busy extends AgentFacts["busy"][number]>(agent: Busy, { ofAgents }: QueueFacts): Busy {
+  const jobs = ofAgents.get(agent.agentId);
+  return jobs === undefined || jobs.length === 0 ? agent : { ...agent, jobs };
 }
 
 /** Why no agent that `selector` matches has taken the job. */

@@ -5,7 +5,7 @@ import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, type ProjectId, type RunId, type UploadId } from "../../domain/ids.ts";
 import { toPointer } from "../../domain/json-pointer.ts";
 import type { Pairs } from "../../domain/plan.ts";
-import { VARIABLE_NAME } from "../../domain/secrets.ts";
+import { VARIABLE_NAME } from "../../domain/names.ts";
 import type { UploadRecord } from "../../stores/ports/uploads.ts";
 import type { TriggeringContext } from "./context.ts";
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { MailboxInspection, MailboxState } from "../../../queues/mailbox-inspection.ts";
 import type { NodeRegistry } from "../../../queues/node-registry.ts";
+import type { Quotas } from "../../domain/quotas.ts";
 import type { Retention } from "../../domain/retention.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { AppContext, WithStores } from "../context.ts";
@@ -11,6 +12,8 @@ import { rfc3339 } from "../times.ts";
 /** The application context with what only the use cases of operators work with. */
 export interface ClusterContext extends AppContext {
   readonly retention: Retention;
+  /** Those that the environment gives; absent for none. */
+  readonly quotas?: Quotas;
   readonly nodes: Pick<NodeRegistry, "list">;
   readonly inspection: Pick<MailboxInspection, "states" | "servers" | "failed" | "retry">;
 }

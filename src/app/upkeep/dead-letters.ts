@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { FailedEnvelope } from "../../../queues/mailbox-inspection.ts";
+import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { within } from "../../domain/within.ts";
 import type { KeptDeadLetter } from "../../stores/ports/dead-letters.ts";
@@ -85,17 +86,24 @@ export async function redriveDeadLetter(
 async function redrive(context: DeadLetterContext, user: UserCaller, id: string): Promise<boolean> {
   const [, shard, jobId] = ENVELOPE_ID.exec(id) ?? [];
   const found =
-    shard === undefined ? await redriveMessage(context, id) : await context.inspection.retry(Number(shard), jobId!);
+    shard === undefined
+      ? await redriveMessage(context, user, id)
+      : await recorded(user, { kind: "deadLetter", id }, () => context.inspection.retry(Number(shard), jobId!));
   if (found) context.log.info({ id, by: user.name, userId: user.userId }, "a dead letter was redriven");
   return found;
 }
 
-async function redriveMessage({ stores, mailboxes, clock }: DeadLetterContext, id: string): Promise<boolean> {
+async function redriveMessage(
+  { stores, mailboxes, clock }: DeadLetterContext,
+  user: UserCaller,
+  id: string,
+): Promise<boolean> {
   const kept = await stores.deadLetters.find(id);
   if (kept === undefined) return false;
   // As a timer that is due: `send` may keep a message only in the memory of this process, and this one is not repeated.
   await mailboxes.sendAt({ rootId: kept.rootId, ...kept.letter }, clock.now(), `redrive.${id}.${kept.times}`);
-  await stores.deadLetters.remove(id, kept.times);
+  const change = { kind: "deadLetter", id, before: { runId: kept.rootId } } as const;
+  await recorded(user, change, () => stores.deadLetters.remove(id, kept.times));
   return true;
 }
 

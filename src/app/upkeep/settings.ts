@@ -3,6 +3,7 @@ import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId, TenantId } from "../../domain/ids.ts";
+import { NO_QUOTAS } from "../../domain/quotas.ts";
 import { KEPT_PARTS, type LogLimit, type RetentionRules } from "../../domain/retention.ts";
 import { type DocumentOwner, ownerOf, type SettingValues } from "../../stores/ports/documents.ts";
 import { type Project, tenantOf } from "../../stores/ports/pipelines.ts";
@@ -17,7 +18,7 @@ import { RUNTIME_SETTINGS, SETTING_KEYS, type SettingKey, shownValue } from "../
 import { fields, listOf, shape } from "../shapes.ts";
 import type { ClusterContext } from "./cluster.ts";
 
-type SettingsContext = Pick<ClusterContext, "clock" | "log" | "retention" | "logLimit" | "givenVariables"> &
+type SettingsContext = Pick<ClusterContext, "clock" | "log" | "retention" | "logLimit" | "quotas" | "givenVariables"> &
   WithStores<"pipelines" | "rights" | "documents">;
 
 /** Whose settings: those of a project, of a tenant, or of the installation. */
@@ -71,12 +72,24 @@ export async function getSettings(
   { owner }: { readonly owner: SettingsOwner },
 ): Promise<SettingsView> {
   const { area, own } = await reachOwner(context, caller, owner, "read");
-  return viewOf(context, await readLayers(context, area), own);
+  return viewOf(context, area, await readLayers(context, area), own);
 }
 
-function viewOf(context: SettingsContext, layers: SettingLayers, own: keyof SettingLayers): SettingsView {
-  const { retention, logLimit, givenVariables: given = [] } = context;
-  const environment = { retention: retention.rules, logLimit, given };
+function viewOf(
+  context: SettingsContext,
+  { project }: ReachedOwner["area"],
+  layers: SettingLayers,
+  own: keyof SettingLayers,
+): SettingsView {
+  const { retention, logLimit, quotas = NO_QUOTAS, givenVariables = [] } = context;
+  const ofProject = project && quotas.projects.get(project.projectId);
+  const environment = {
+    retention: retention.rules,
+    logLimit,
+    perProject: ofProject ?? quotas.everyProject,
+    given:
+      ofProject === undefined ? givenVariables : [...givenVariables, RUNTIME_SETTINGS["quota.perProject"].variable!],
+  };
   return {
     scope: own,
     settings: SETTING_KEYS.map((name) => {
@@ -117,12 +130,13 @@ async function tryToSet(
     Object.entries(values).filter(([, value]) => value !== undefined),
   );
   if (own === "installation") refuseGiven(context, next);
+  if (own === "project") refuseOfTenants(next);
   const { project } = area;
   const inDocument = documentOwner(owner);
   // Before the values are compared: a call that changes them later makes the document another one.
   const [stored] = await context.stores.documents.find("settings", [inDocument]);
   const layers = await readLayers(context, area);
-  match?.(viewOf(context, layers, own));
+  match?.(viewOf(context, area, layers, own));
   const version = (stored?.version ?? 0) + 1;
   const document = {
     kind: "settings",
@@ -216,6 +230,17 @@ function refuseGiven({ givenVariables = [] }: SettingsContext, values: Partial<S
   if (problems.length === 0) return;
   const text = problems.map(({ pointer, message }) => `${pointer} ${message}`).join("; ");
   throw new MillraceError("conflict", `the environment gives values of the installation: ${text}`, { problems });
+}
+
+function refuseOfTenants(values: Partial<SettingValues>): void {
+  const problems = (Object.keys(values) as SettingKey[]).flatMap((key) =>
+    RUNTIME_SETTINGS[key].isOfTenants === true
+      ? [{ code: "invalid", pointer: `/values/${key}`, message: "is of a tenant or of the installation: set it there" }]
+      : [],
+  );
+  if (problems.length === 0) return;
+  const text = problems.map(({ pointer, message }) => `${pointer} ${message}`).join("; ");
+  throw new MillraceError("malformed_request", `the body has problems: ${text}`, { problems });
 }
 
 function documentOwner(owner: SettingsOwner): DocumentOwner {

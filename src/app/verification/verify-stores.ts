@@ -85,6 +85,7 @@ const RECORDS: Readonly<Record<RecordKind, string>> = {
   events: "events",
   commands: "commands",
   outputs: "outputs",
+  notes: "notes",
   logs: "log lines",
   attempts: "an ended attempt",
 };

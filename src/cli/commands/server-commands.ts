@@ -163,6 +163,10 @@ function addRunCommands(program: Command, setStatus: SetStatus): void {
       new Option("-f, --follow", "print lines as they come, until the run ends"),
       new Option("--job <name>", "only of this job"),
       new Option("--step <name>", "only of this step"),
+      new Option("--search <text>", "only lines with this text; exit status 1 when there is none").conflicts("follow"),
+      new Option("--pattern", "the text is a pattern in the syntax of RE2"),
+      new Option("--ignore-case", "upper and lower case are the same"),
+      new Option("-C, --around <lines>", "show so many lines on both sides, at most 10"),
     ],
     run: async (signal, options, run) => (await import("./remote/logs.ts")).logs(run!, options, signal),
   });
@@ -217,7 +221,13 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
   });
   remote(agents.command("token"), "make a token with which new agents register", setStatus, {
     args: [["<name>", "what the token is for"]],
-    options: [new Option("--expires-in <duration>", "for example 12h"), count("--max-uses <n>", "how many agents")],
+    options: [
+      new Option("--expires-in <duration>", "for example 12h"),
+      count("--max-uses <n>", "how many agents"),
+      new Option("--tenant <tenant>", "agents that get jobs of this tenant alone, by name or id"),
+      listed("--project <project>", "agents that get jobs of this project alone, by name or id; may be repeated"),
+      listed("--label <key=value>", "a trusted label of the agents; may be repeated"),
+    ],
     run: async (signal, options, name) => (await import("./remote/agents.ts")).createAgentToken(name!, options, signal),
   });
 
@@ -232,6 +242,7 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
       new Option("--scope <scope>", "what the token may do at most; may be repeated; default: all that its user may")
         .argParser(someOf(SCOPES))
         .default([]),
+      listed("--project <project>", "name or id of a project in which alone it counts; may be repeated"),
       new Option("--expires-in <duration>", "for example 90d"),
     ],
     run: async (signal, options, name) => (await import("./remote/tokens.ts")).createToken(name!, options, signal),
@@ -319,7 +330,14 @@ function addUserCommands(users: Command, setStatus: SetStatus): void {
   remote(users.command("invite"), "create a user, and print a link with which the user chooses a password", setStatus, {
     args: [["<name>", "the user's name"]],
     options: [
-      new Option("--role <role>", "in the whole installation").choices(ROLES).makeOptionMandatory(),
+      new Option("--role <role>", "in the whole installation").choices(ROLES),
+      new Option("--in-tenant <tenant=role>", "a role in a tenant, by name or id; may be repeated")
+        .argParser(roleIn)
+        .default([]),
+      new Option("--in-project <project=role>", "a role in a project, by name or id; may be repeated")
+        .argParser(roleIn)
+        .default([]),
+      listed("--team <team>", "a team that the user joins, by name or id; may be repeated"),
       new Option("--email <address>", "the user's address"),
       count("--days <n>", "how long the link is good; default 7"),
     ],
@@ -366,6 +384,18 @@ function someOf(choices: readonly string[]) {
     return collect(value, values);
   };
 }
+
+/** Reads a repeated `<place>=<role>`. */
+function roleIn(value: string, values: readonly object[]): readonly object[] {
+  const at = value.lastIndexOf("=");
+  const role = value.slice(at + 1);
+  if (at < 1 || !(ROLES as readonly string[]).includes(role)) {
+    throw new InvalidArgumentError(`It must be NAME=ROLE, with one of the roles ${ROLES.join(", ")}.`);
+  }
+  return [...values, { place: value.slice(0, at), role }];
+}
+
+const listed = (flags: string, about: string) => new Option(flags, about).argParser(collect).default([]);
 
 function collect(value: string, values: readonly string[] | undefined): readonly string[] {
   return [...(values ?? []), value];

@@ -35,6 +35,27 @@ export async function findProject(client: MillraceClient, nameOrId: string): Pro
   throw new UsageError(`several tenants have a project "${visible(nameOrId)}": name it by its id: ${ids}`);
 }
 
+/** The id of the tenant with that id or name. */
+export async function findTenantId(client: MillraceClient, nameOrId: string): Promise<string> {
+  for await (const { tenantId, name } of client.items("/tenants")) {
+    if (tenantId === nameOrId || name === nameOrId) return tenantId;
+  }
+  throw missing("tenant", nameOrId, "millrace api GET /tenants");
+}
+
+/** The id of the team with that id or name, in any tenant. */
+export async function findTeamId(client: MillraceClient, nameOrId: string): Promise<string> {
+  if (isId("team", nameOrId)) return nameOrId;
+  const named: string[] = [];
+  for await (const { tenantId } of client.items("/tenants")) {
+    const { list } = await client.get("/tenants/{tenantId}/teams", { path: { tenantId } });
+    named.push(...list.flatMap(({ teamId, name }) => (name === nameOrId ? [teamId] : [])));
+  }
+  if (named.length === 1) return named[0]!;
+  if (named.length === 0) throw missing("team", nameOrId, "millrace api GET /tenants/TENANT/teams");
+  throw new UsageError(`several tenants have a team "${visible(nameOrId)}": name it by its id: ${named.join(", ")}`);
+}
+
 /** The user with that id or name, or the caller for `me`. */
 export async function findUser(client: MillraceClient, nameOrId: string): Promise<Schemas["User"]> {
   if (nameOrId === "me") return client.get("/users/{userId}", { path: { userId: "me" } });

@@ -1,7 +1,7 @@
 /** Whose something is: a project or a tenant that the options `--project` and `--tenant` name. */
 import type { MillraceClient } from "../../../clients/typescript/src/index.ts";
 import { UsageError } from "../command-line.ts";
-import { findProject, missing } from "./find.ts";
+import { findProject, findTenantId } from "./find.ts";
 import type { RemoteOptions } from "./session.ts";
 
 export interface OwnerOptions extends RemoteOptions {
@@ -16,8 +16,5 @@ export async function ownerOf(client: MillraceClient, { project, tenant }: Owner
   if (project !== undefined && tenant !== undefined) throw new UsageError("--project and --tenant exclude each other");
   if (project !== undefined) return { projectId: (await findProject(client, project)).projectId };
   if (tenant === undefined) return undefined;
-  for await (const found of client.items("/tenants")) {
-    if (found.tenantId === tenant || found.name === tenant) return { tenantId: found.tenantId };
-  }
-  throw missing("tenant", tenant, "millrace api GET /tenants");
+  return { tenantId: await findTenantId(client, tenant) };
 }

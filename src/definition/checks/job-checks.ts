@@ -157,6 +157,10 @@ function checkStep(source: Source, step: Located, reach: Reach): void {
   );
   refuseExpressions(source, value["action"], [...path, "action"], "`action`");
   refuseExpressions(source, value["artifacts"], [...path, "artifacts"], "`artifacts`");
+  refuseExpressions(source, value["reports"], [...path, "reports"], "`reports`");
+  for (const pattern of textsOf(asMap(value["reports"])?.["junit"], [...path, "reports", "junit"])) {
+    checkInside(source, pattern.text, pattern.path);
+  }
   refuseExpressions(source, directory, [...path, "workingDirectory"], "`workingDirectory`");
   if (typeof directory === "string") checkInside(source, directory, [...path, "workingDirectory"]);
   const kept = new Set<unknown>();

@@ -141,10 +141,10 @@ export const permissionsSchema = z
       .optional()
       .describe("The steps may ask for OpenID Connect tokens, which prove to others what runs. Default false."),
     api: z
-      .enum(JOB_API_WORDS)
+      .enum(["none", ...JOB_API_WORDS])
       .optional()
       .describe(
-        "What the steps may do in the project with the job's own token for the API. Default: there is no token.",
+        "What the steps may do in the project with the job's own token for the API; with `none` there is no token. Default: `read` with `idToken: true`, else `none`.",
       ),
   })
   .meta({

@@ -49,6 +49,16 @@ export const artifactSchema = z
   })
   .meta({ id: "artifact", title: "artifact" });
 
+export const reportsSchema = z
+  .strictObject({
+    junit: z
+      .array(text)
+      .min(1)
+      .max(LIMITS.listItems)
+      .describe("Glob patterns of JUnit XML files within the workspace."),
+  })
+  .meta({ id: "reports", title: "reports", description: "Test reports, which are shown with the run." });
+
 export const stepSchema = z
   .strictObject({
     name: name.optional().describe("May have expressions. Default: the value of `uses`."),
@@ -67,6 +77,7 @@ export const stepSchema = z
     continueOnError: z.boolean().optional().describe("The job goes on when the step fails. Default false."),
     workingDirectory: z.string().optional().describe("Relative to the workspace. Default: its root."),
     artifacts: z.array(artifactSchema).min(1).max(LIMITS.listItems).optional().describe("Files to keep."),
+    reports: reportsSchema.optional().describe("Files with test results. They never change how the step ends."),
     outputs: z
       .array(identifier)
       .max(LIMITS.listItems)

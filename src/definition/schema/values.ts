@@ -1,8 +1,7 @@
 /** Schemas of values that several kinds of map have. They use patterns where possible, which the JSON Schema gives to editors. */
 import { z } from "zod";
 import { DURATION_PATTERN, parseDuration } from "../../domain/durations.ts";
-import { NOT_IN_NAMES, PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
-import { VARIABLE_NAME } from "../../domain/secrets.ts";
+import { NOT_IN_NAMES, PLAIN_TEXT, PLAIN_TEXT_RULE, VARIABLE_NAME } from "../../domain/names.ts";
 import { LIMITS } from "./limits.ts";
 
 /** A text of one line that is not blank. */

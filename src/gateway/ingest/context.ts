@@ -6,4 +6,4 @@ export type IngestContext = Pick<
   AppContext,
   "feed" | "clock" | "log" | "meters" | "eventNamespace" | "artifactRules" | "cacheRules"
 > &
-  WithStores<"aggregates" | "plans" | "agentEvents" | "logs" | "artifacts" | "caches" | "blobs">;
+  WithStores<"aggregates" | "plans" | "agentEvents" | "logs" | "notes" | "artifacts" | "caches" | "blobs">;

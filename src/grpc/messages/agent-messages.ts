@@ -20,6 +20,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../../domain/ids.ts";
 import { LOG_TAIL } from "../../domain/retention.ts";
 import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
+import { readNotes } from "./note-messages.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import { parseMessage } from "./parse-message.ts";
 
@@ -87,7 +88,14 @@ export function readReport(message: ReportMessage | undefined): StepReport {
     throw new MillraceError("malformed_request", `the report of ${rest.stepRunId} has no known phase`);
   }
   const durationMs = startedAtMs > 0 ? Math.max(0, endedAtMs - startedAtMs) : 0;
-  return { ...rest, ofJob: { runId, jobId }, outputs: readOutputs(message), phase: PHASES[message.phase], durationMs };
+  return {
+    ...rest,
+    ofJob: { runId, jobId },
+    outputs: readOutputs(message),
+    phase: PHASES[message.phase],
+    durationMs,
+    ...(message.notes === undefined ? {} : { notes: readNotes(message.notes) }),
+  };
 }
 
 /** The outputs in the order of their names. Throws `malformed_request` for too many, too large or badly named outputs. */
@@ -120,7 +128,7 @@ const IF_MISSING = {
 } as const;
 
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
-  const { plugin, contentLimits } = dispatch;
+  const { plugin, contentLimits, junit } = dispatch;
   return {
     ...dispatch,
     token: BigInt(dispatch.token),
@@ -141,6 +149,7 @@ export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
       tailLines: BigInt(LOG_TAIL.lines),
       tailBytes: BigInt(LOG_TAIL.bytes),
     },
+    testReports: junit && { junit: [...junit] },
     contentLimits: contentLimits && {
       fileBytes: BigInt(contentLimits.fileBytes),
       artifactBytes: BigInt(contentLimits.artifactBytes),

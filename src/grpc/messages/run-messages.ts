@@ -11,7 +11,7 @@ import {
 import type { RunFormat } from "../../app/runs/run-detail.ts";
 import type { JobDetail, RunView } from "../../app/runs/run-view.ts";
 import type { TimelineView } from "../../app/runs/timeline.ts";
-import type { WaitingFor } from "../../app/runs/waiting.ts";
+import type { PlainWait, WaitingFor } from "../../app/runs/waiting.ts";
 import { approvalMessage } from "./approval-messages.ts";
 import { unixMs } from "./fields.ts";
 import { TRIGGER_KINDS } from "./plan-messages.ts";
@@ -157,6 +157,26 @@ function waitMessage(wait: WaitingFor | null): WaitMessage | undefined {
     approvalId: "approvalId" in wait ? wait.approvalId : "",
     group: "group" in wait ? wait.group : "",
     holderRunId: "holder" in wait ? (wait.holder ?? "") : "",
-    ahead: "ahead" in wait ? wait.ahead : 0,
+    ahead: "group" in wait ? wait.ahead : 0,
+    ...agentWaitFields("approvalId" in wait || "group" in wait ? {} : wait),
+  };
+}
+
+function agentWaitFields({
+  ahead,
+  agents,
+  quota,
+}: Partial<PlainWait>): Pick<WaitMessage, "offersAhead" | "agents" | "quota"> {
+  return {
+    ...(ahead !== undefined && { offersAhead: ahead }),
+    agents: agents && {
+      online: agents.online,
+      matching: agents.matching,
+      failing: agents.failing.map(({ agentIds, ...failed }) => ({ ...failed, agentIds: [...agentIds] })),
+      nearestAgentId: agents.nearest?.agentId ?? "",
+      nearestFailing: [...(agents.nearest?.failing ?? [])],
+      busy: agents.busy.map(({ jobs = [], ...agent }) => ({ ...agent, jobs: [...jobs] })),
+    },
+    quota: quota && { ...quota, jobs: [...(quota.jobs ?? [])] },
   };
 }

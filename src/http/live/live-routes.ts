@@ -20,6 +20,7 @@ const CHANNEL_ROUTES = LIVE_CHANNELS.map((channel) => {
     name: operationOf(channel),
     about: channel.about,
     query: shape,
+    acceptsTicket: true,
     answer: null,
     answerType: EVENT_STREAM,
     statuses: [200, 204],

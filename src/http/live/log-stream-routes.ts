@@ -15,6 +15,7 @@ export const LOG_STREAM_ROUTES = [
     about:
       "Reads lines of a step's log: from a line on, the last ones, or those around a line. With `Accept: text/event-stream`, goes on with each new line until the log ends.",
     query: readLogQuery,
+    acceptsTicket: true,
     answer: LogPageShape,
     statuses: [200, 204],
     errors: ["not_found"],

@@ -10,12 +10,13 @@ import {
   SessionShape,
 } from "../../app/identity/login-sessions.ts";
 import type { LoginThrottle } from "../../app/identity/login-throttle.ts";
-import { createResetLink, invite, inviteBody, LinkShape, resetLinkBody } from "../../app/identity/one-time-links.ts";
+import { createResetLink, LinkShape, resetLinkBody } from "../../app/identity/one-time-links.ts";
 import type { PublicUrl } from "../../app/identity/request-proof.ts";
 import { createTicket, TicketShape } from "../../app/identity/tickets.ts";
 import { setPassword, setPasswordBody } from "../../app/identity/user-changes.ts";
 import { login, loginBody, LoginShape } from "../../app/identity/users.ts";
 import type { AppContext } from "../../app/context.ts";
+import { invite, inviteBody } from "../../app/rights/invitations.ts";
 import { wholeListOf } from "../../app/shapes.ts";
 import type { AddressOf } from "../caller-address.ts";
 import { parseBody } from "../request/parse.ts";
@@ -144,7 +145,8 @@ export const SESSION_ROUTES = [
     method: "POST",
     path: "/invitations",
     name: "invite",
-    about: "Creates a user without a password, and a link with which the user sets one; only this answer shows it.",
+    about:
+      "Creates a user without a password, with roles in the installation, tenants and projects, and a link with which the user sets one; only this answer shows it.",
     body: inviteBody,
     answer: LinkShape,
     errors: ["already_exists", "request_id_reused", "conflict"],

@@ -3,6 +3,7 @@ import type Router from "@koa/router";
 import { logInBrowser } from "../../app/identity/browser-logins.ts";
 import { isSecure, type PublicUrl, readCookie } from "../../app/identity/request-proof.ts";
 import { LOGIN_STATE_SECONDS, type LoginState, readLoginState, signLoginState } from "../../app/oidc/login-state.ts";
+import type { OidcContext } from "../../app/oidc/group-places.ts";
 import { userOfIdentity } from "../../app/oidc/oidc-logins.ts";
 import type { OidcProvider } from "../../app/oidc/providers.ts";
 import type { AppContext } from "../../app/context.ts";
@@ -50,9 +51,9 @@ export function addOidcRoutes(
     answered.search = ctx.search;
     const { secret, keptUntil } = await recordingLogin({ context, addressOf }, ctx, "oidcLogin", async (trail) => {
       const identity = await provider.finish(answered, begun);
-      const user = await recordingLogin({ context, addressOf }, ctx, "linkIdentity", (linking) =>
-        userOfIdentity({ ...context, trail: linking }, provider.settings, identity),
-      );
+      const recording: OidcContext["recording"] = (operation, change) =>
+        recordingLogin({ context, addressOf }, ctx, operation, change);
+      const user = await userOfIdentity({ ...context, recording }, provider.settings, identity);
       return logInBrowser(context, user, { address: addressOf(ctx.req), userAgent: ctx.get("user-agent"), trail });
     });
     setSessionCookie(ctx, publicUrl, secret, keptUntil);

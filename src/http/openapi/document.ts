@@ -131,6 +131,7 @@ function describe(route: RouteFacts, path: string, suffix: string, maker: Maker)
   const parameters = [
     ...pathParameters(path, route.path),
     ...queryParameters(route.query, maker),
+    ...ticketParameter(route),
     ...headerParameters(route),
   ];
   const requestBody = describeBody(route, maker);
@@ -168,6 +169,13 @@ function queryParameters(query: z.ZodType | null, maker: Maker): Parameter[] {
     required: required.includes(name),
     schema,
   }));
+}
+
+/** A shape of the query has the field itself. */
+function ticketParameter({ acceptsTicket, query }: RouteFacts): Parameter[] {
+  if (!acceptsTicket || query !== null) return [];
+  const description = "Of `POST /auth/tickets`, in place of a token.";
+  return [{ name: "ticket", in: "query", required: false, description, schema: { type: "string", maxLength: 200 } }];
 }
 
 function headerParameters({ isConditional, hasTag, method, acceptsKey }: RouteFacts): Parameter[] {

@@ -1,9 +1,14 @@
-/** The description of the API, for programs and for people. It needs no token: it is the same for every installation. */
+/**
+ * The description of the API, for programs and for people, and that of definitions. They need no token: they are the same for
+ * every installation.
+ */
 import type { AppContext } from "../../app/context.ts";
 import { doInTurns } from "../../app/pieces.ts";
+import { definitionJsonSchemaInPieces } from "../../definition/json-schema.ts";
 import { HEALTH_ROUTES } from "../health.ts";
 import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "../login/login-routes.ts";
 import { LIVE_ROUTES } from "../live/live-routes.ts";
+import { sendTag, tagOfJson } from "../manners/entity-tags.ts";
 import { type RouteFacts, routesFor } from "../route.ts";
 import { API_ROUTES } from "../routes/all.ts";
 import { WELL_KNOWN_ROUTES } from "../routes/id-token-routes.ts";
@@ -42,7 +47,27 @@ export const OPENAPI_ROUTES = [
       ctx.body = page;
     },
   }),
+  route({
+    method: "GET",
+    path: "/definitions/schema",
+    name: "readDefinitionSchema",
+    about: "Reads the JSON Schema of definitions, for editors.",
+    answer: null,
+    answerType: "application/json",
+    statuses: [200, 304],
+    isOpen: true,
+    async send(_, { ctx }) {
+      const { json, tag } = await definitionSchema();
+      ctx.type = "json";
+      ctx.body = json;
+      ctx.set("Cache-Control", `public, max-age=${SCHEMA_SECONDS}`);
+      sendTag(ctx, tag);
+    },
+  }),
 ];
+
+/** For so long a program takes the schema of definitions from its cache; an upgrade of the server changes the schema. */
+const SCHEMA_SECONDS = 300;
 
 export const DESCRIBED_ROUTES: DescribedRoutes = {
   root: [...HEALTH_ROUTES, ...WELL_KNOWN_ROUTES] satisfies readonly RouteFacts[],
@@ -54,14 +79,22 @@ interface Description {
   readonly page: Buffer;
 }
 
-let made: Promise<Description> | undefined;
+const description = once(async () =>
+  rendered(await doInTurns(describeApi(DESCRIBED_ROUTES, { closesAnswers: false }))),
+);
+const definitionSchema = once(async () => {
+  const json = Buffer.from(JSON.stringify(await doInTurns(definitionJsonSchemaInPieces())));
+  return { json, tag: tagOfJson(json) };
+});
 
-function description(): Promise<Description> {
-  made ??= doInTurns(describeApi(DESCRIBED_ROUTES, { closesAnswers: false })).then(rendered, (error: unknown) => {
-    made = undefined;
-    throw error;
-  });
-  return made;
+/** Makes a thing at the first call, and again after a call that has failed. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () =>
+    (made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    }));
 }
 
 async function rendered(document: OpenApiDocument): Promise<Description> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { deleteAgent, revokeAgentToken } from "../../app/agents/agent-removal.ts";
 import { drainAgent, drainBody, undrainAgent } from "../../app/agents/draining.ts";
 import { AgentDetailShape, AgentShape, getAgent, listAgents } from "../../app/agents/inventory.ts";
+import { setReach, setReachBody } from "../../app/agents/reach.ts";
 import { setTrustedLabels, trustedLabelsBody } from "../../app/agents/trusted-labels.ts";
 import type { AppContext } from "../../app/context.ts";
 import {
@@ -18,13 +19,14 @@ import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Agents");
 
-/** Of an agent, callers change the trusted labels. */
+/** Of an agent, callers change the trusted labels and the reach. */
 const labelsTag = ({
   agentId,
   trusted,
   labels,
-}: Pick<z.infer<typeof AgentShape>, "agentId" | "trusted" | "labels">) => {
-  return { agentId, trusted: trusted.map((key) => [key, labels[key]]) };
+  reach,
+}: Pick<z.infer<typeof AgentShape>, "agentId" | "trusted" | "labels" | "reach">) => {
+  return { agentId, trusted: trusted.map((key) => [key, labels[key]]), reach };
 };
 
 export const AGENT_ROUTES = [
@@ -68,6 +70,18 @@ export const AGENT_ROUTES = [
     changes: { tagged: labelsTag },
     handle: (context, { caller, params, body, match }) =>
       setTrustedLabels(context, caller, { ...body, ...params, match }),
+  }),
+  route({
+    method: "PUT",
+    path: "/agents/:agentId/reach",
+    name: "setAgentReach",
+    about: "Replaces the reach of an agent: which jobs it may get from the next match on.",
+    body: setReachBody,
+    answer: AgentShape,
+    errors: ["not_found"],
+    tagged: labelsTag,
+    changes: { tagged: labelsTag },
+    handle: (context, { caller, params, body, match }) => setReach(context, caller, { ...body, ...params, match }),
   }),
   route({
     method: "DELETE",

@@ -50,6 +50,7 @@ export const ARTIFACT_ROUTES = [
     path: `${ARTIFACTS}/:artifactId/content{/*path}`,
     name: "readArtifact",
     about: "Reads one file of an artifact, or a range of its bytes.",
+    acceptsTicket: true,
     answer: null,
     answerType: CONTENT_TYPE,
     statuses: CONTENT_STATUSES,

@@ -1,10 +1,12 @@
-/** Routes of the logs of steps as files: as plain text, and all logs of a run as one archive. */
+/** Routes of the logs of steps: searches, a log as plain text, and all logs of a run as one archive. */
 import { pipeline, Readable } from "node:stream";
 import { constants, createGzip } from "node:zlib";
 import type { AppContext } from "../../app/context.ts";
 import { openLogArchive } from "../../app/logs/log-archive.ts";
 import { logText, logTextQuery } from "../../app/logs/log-text.ts";
 import { openLog } from "../../app/logs/read-log.ts";
+import { searchPipelineLogs, searchRunLogs, searchStepLog } from "../../app/logs/search-logs.ts";
+import { LogSearchShape, searchQuery } from "../../app/logs/search-query.ts";
 import { takesGzip } from "../manners/compression.ts";
 import type { RouteContext } from "../request/state.ts";
 import { routesFor } from "../route.ts";
@@ -18,10 +20,41 @@ const ZIP = "application/zip";
 export const LOG_ROUTES = [
   route({
     method: "GET",
+    path: `${LOGS}/search`,
+    name: "searchStepLog",
+    about: "Searches a step's log for a text or a pattern.",
+    query: searchQuery,
+    answer: LogSearchShape,
+    errors: ["not_found", "deadline_exceeded"],
+    handle: (context, { caller, params, query }) => searchStepLog(context, caller, { ...params, query }),
+  }),
+  route({
+    method: "GET",
+    path: `${RUN}/logs/search`,
+    name: "searchRunLogs",
+    about: "Searches all logs of a run, in the order of the plan.",
+    query: searchQuery,
+    answer: LogSearchShape,
+    errors: ["not_found", "deadline_exceeded"],
+    handle: (context, { caller, params, query }) => searchRunLogs(context, caller, { ...params, query }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/:pipelineId/logs/search",
+    name: "searchPipelineLogs",
+    about: "Searches the logs of the runs of a pipeline, newest run first.",
+    query: searchQuery,
+    answer: LogSearchShape,
+    errors: ["not_found", "deadline_exceeded"],
+    handle: (context, { caller, params, query }) => searchPipelineLogs(context, caller, { ...params, query }),
+  }),
+  route({
+    method: "GET",
     path: `${LOGS}/text`,
     name: "readLogText",
     about: "Reads a step's log as plain text, in gzip for callers who accept it.",
     query: logTextQuery,
+    acceptsTicket: true,
     answer: null,
     answerType: TEXT,
     errors: ["not_found"],
@@ -37,6 +70,7 @@ export const LOG_ROUTES = [
     path: `${RUN}/logs/archive`,
     name: "readLogArchive",
     about: "Reads all logs of a run as one ZIP archive.",
+    acceptsTicket: true,
     answer: null,
     answerType: ZIP,
     errors: ["not_found"],

@@ -93,6 +93,7 @@ export const UPLOAD_ROUTES = [
     path: `${UPLOADS}/:uploadId/content`,
     name: "readUpload",
     about: "Reads the content of an upload, or a range of its bytes.",
+    acceptsTicket: true,
     answer: null,
     answerType: CONTENT_TYPE,
     statuses: CONTENT_STATUSES,

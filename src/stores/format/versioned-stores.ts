@@ -106,7 +106,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       readablePage((last, missing) => store.pageQueuedJobs(shard, last, missing), after, limit),
 
     stepsHeldBy: async (agentId) => (await store.stepsHeldBy(agentId)).map(readLocation),
-    jobsHeldBy: async (agentId) => (await store.jobsHeldBy(agentId)).map(readLocation),
+    jobsHeldBy: async (agentId, limit) => (await store.jobsHeldBy(agentId, limit)).map(readLocation),
     async findStep(stepRunId) {
       const found = await store.findStep(stepRunId);
       return found && readLocation(found);

@@ -296,8 +296,8 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.stepsHeldBy(agentId);
   }
 
-  jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]> {
-    return this.#readModels.jobsHeldBy(agentId);
+  jobsHeldBy(agentId: AgentId, limit?: number): Promise<readonly JobLocation[]> {
+    return this.#readModels.jobsHeldBy(agentId, limit);
   }
 
   findStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {

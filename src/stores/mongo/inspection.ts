@@ -125,8 +125,9 @@ export function inspectionStore(connection: Connection): InspectionStore {
           const found = await distinct(connection.collection("inbox"), "rootId", waiting, after, limit);
           return found.map(({ rootId }) => owner(rootId, rootId, null));
         }
-        case "outputs": {
-          const page = connection.collection("step_outputs").find({ _id: { $gt: after } });
+        case "outputs":
+        case "notes": {
+          const page = connection.collection(`step_${kind}`).find({ _id: { $gt: after } });
           const found = await page.project({ runId: 1, stepRunId: 1 }).sort({ _id: 1 }).limit(limit).toArray();
           return found.map((document) => owner(document["_id"], document["runId"], document["stepRunId"]));
         }

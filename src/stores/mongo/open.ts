@@ -14,6 +14,7 @@ import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
+import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
@@ -45,6 +46,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     agentEvents: translated(agentEventStore(connection)),
     logs: translated(new MongoLogStore(connection)),
     outputs: translated(outputStore(connection)),
+    notes: translated(noteStore(connection)),
     artifacts: translated(artifactStore(connection)),
     caches: translated(cacheStore(connection)),
     uploads: translated(uploadStore(connection)),

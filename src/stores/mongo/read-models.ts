@@ -81,8 +81,8 @@ export class ReadModels {
     return row === null ? undefined : toStepLocation(row);
   }
 
-  async jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]> {
-    return this.#jobs.find({ agentId }).sort({ _id: 1 }).map(toJobLocation).toArray();
+  async jobsHeldBy(agentId: AgentId, limit = 0): Promise<readonly JobLocation[]> {
+    return this.#jobs.find({ agentId }).sort({ _id: 1 }).limit(limit).map(toJobLocation).toArray();
   }
 
   async stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]> {

@@ -17,6 +17,7 @@ import {
   type IdentityStore,
   type OperatorFields,
   partsOfAgent,
+  storedToken,
   type StoredToken,
   tokenOf,
 } from "../ports/identity.ts";
@@ -247,7 +248,7 @@ export function identityStore(connection: Connection): IdentityStore {
 
     async createToken(token) {
       const { tokenId, kind, subject, createdAt } = token;
-      await insertIfAbsent(tokens, { _id: tokenId, kind, subject, createdAt, body: token });
+      await insertIfAbsent(tokens, { _id: tokenId, kind, subject, createdAt, body: storedToken(token) });
     },
     async findToken(tokenId) {
       const stored = bodyOf<StoredToken>(await tokens.findOne({ _id: tokenId }));
@@ -293,7 +294,13 @@ export function identityStore(connection: Connection): IdentityStore {
     async changeAgent(agentId, change, expected) {
       const { trustedLabels: labels } = expected ?? {};
       const trustedText = labels === undefined ? null : JSON.stringify(labels);
-      const filter = { _id: agentId, ...(expected !== undefined && { trustedText }) };
+      const isReachExpected = expected !== undefined && "reach" in expected;
+      const filter = {
+        _id: agentId,
+        ...(expected !== undefined && { trustedText }),
+        // Null stands for an absent field too.
+        ...(isReachExpected && { reach: expected.reach ?? null }),
+      };
       return (await agents.updateOne(filter, { $set: givenFields(change) })).matchedCount > 0;
     },
     findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),

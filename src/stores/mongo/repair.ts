@@ -119,12 +119,14 @@ async function dropStrayLogs(connection: Connection): Promise<number> {
   return dropped;
 }
 
-/** Answers the number of steps. */
+/** Drops notes as well. Answers the number of steps with outputs, and of those with notes. */
 async function dropStrayOutputs(connection: Connection): Promise<number> {
   let dropped = 0;
-  for await (const stepRunId of strayStepsIn(connection, "step_outputs")) {
-    await connection.collection("step_outputs").deleteMany({ stepRunId });
-    dropped++;
+  for (const name of ["step_outputs", "step_notes"]) {
+    for await (const stepRunId of strayStepsIn(connection, name)) {
+      await connection.collection(name).deleteMany({ stepRunId });
+      dropped++;
+    }
   }
   return dropped;
 }

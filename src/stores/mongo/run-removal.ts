@@ -24,6 +24,7 @@ export function runRemoval(connection: Connection): RemoveRun {
     await connection.collection("events").deleteMany({ runId });
     await connection.collection("agent_events").deleteMany({ owner: runId });
     await connection.collection("step_outputs").deleteMany({ runId });
+    await connection.collection("step_notes").deleteMany({ runId });
     await connection.collection("ended_attempts").deleteMany({ rootId: runId });
     for (const stepRunId of stepRunIds) {
       await connection.collection("log_chunks").deleteMany({ stepRunId });

@@ -198,6 +198,11 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   async (connection) => {
     await connection
+      .collection("step_notes")
+      .createIndexes([{ key: { runId: 1, kind: 1, bytes: 1 } }, { key: { stepRunId: 1 } }]);
+  },
+  async (connection) => {
+    await connection
       .collection("deliveries")
       .createIndexes([{ key: { runId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, createdAt: 1, _id: 1 } }]);
   },

@@ -74,9 +74,6 @@ export function uploadStore(connection: Connection): UploadStore {
       await uses.deleteOne({ _id });
       return false;
     },
-    async isUsedBy(uploadId, runId) {
-      return (await uses.findOne({ _id: useId(uploadId, runId) }, { projection: { _id: 1 } })) !== null;
-    },
     async usesOf(uploadId, limit) {
       const found = await uses.find({ uploadId }).sort({ at: -1 }).limit(limit).toArray();
       return found.map(({ runId, at }) => ({ runId, at }));

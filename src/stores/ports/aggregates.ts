@@ -379,8 +379,8 @@ export interface AggregateStore {
 
   /** Steps with `index.agentId` equal to `agentId`: the steps that the agent holds, as the control plane knows it. */
   stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]>;
-  /** Jobs with `index.agentId` equal to `agentId`. */
-  jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]>;
+  /** Jobs with `index.agentId` equal to `agentId`, by id, ascending; at most `limit`, if it is given. */
+  jobsHeldBy(agentId: AgentId, limit?: number): Promise<readonly JobLocation[]>;
   findStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;
   /** The step as no failure of the store can undo it; it may be older than what `findStep` answers. */
   findDurableStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;

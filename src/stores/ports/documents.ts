@@ -31,7 +31,10 @@ export interface SettingValues {
   readonly "trust.secrets": boolean;
   readonly "trust.protectedTargets": boolean;
   readonly "jobs.idToken": boolean;
-  readonly "jobs.api": "none" | (JobPermissions["api"] & string);
+  readonly "jobs.api": JobPermissions["api"] & string;
+  /** How many jobs may run at once; null for any number. */
+  readonly "quota.perProject": number | null;
+  readonly "quota.perTenant": number | null;
 }
 
 /** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */

@@ -5,7 +5,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
 import { type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { Pairs } from "../../domain/plan.ts";
-import type { Area, Role, RoleInArea } from "../../domain/roles.ts";
+import type { Area, OwnedProject, Role, RoleInArea } from "../../domain/roles.ts";
 import type { Expected } from "./expected.ts";
 
 export interface User {
@@ -73,6 +73,8 @@ export interface Token {
   readonly subject: string;
   /** For example `act-as`. */
   readonly scopes: readonly string[];
+  /** The only projects in which a personal token counts; absent for all, and for the other kinds of token. */
+  readonly projects?: readonly OwnedProject[];
   readonly createdAt: number;
   /** Null for a token that never expires. */
   readonly expiresAt: number | null;
@@ -88,12 +90,25 @@ export interface Token {
   readonly reach?: AgentReach;
 }
 
-/** A token as it is stored. Tokens of versions that do not count uses lack these two fields. */
-export type StoredToken = Omit<Token, "maxUses" | "uses"> & Partial<Pick<Token, "maxUses" | "uses">>;
+/**
+ * A token as it is stored. Tokens of versions that do not count uses lack these two fields. Nodes of versions without
+ * narrowed tokens would take a narrowed one for one of all projects, so the hash that they compare is that of no secret.
+ */
+export type StoredToken = Omit<Token, "maxUses" | "uses" | "projects"> &
+  Partial<Pick<Token, "maxUses" | "uses">> & {
+    readonly narrowed?: Required<Pick<Token, "secretHash" | "projects">>;
+  };
+
+const HASH_OF_NO_SECRET = "0".repeat(64);
+
+export function storedToken({ projects, ...token }: Token): StoredToken {
+  if (projects === undefined) return token;
+  return { ...token, secretHash: HASH_OF_NO_SECRET, narrowed: { secretHash: token.secretHash, projects } };
+}
 
 /** Adds the fields that a token of an older version lacks. */
-export function tokenOf(stored: StoredToken): Token {
-  return { maxUses: null, uses: 0, ...stored };
+export function tokenOf({ narrowed, ...stored }: StoredToken): Token {
+  return { maxUses: null, uses: 0, ...stored, ...narrowed };
 }
 
 /** Who has given an agent its trusted labels, and when (Unix milliseconds). */
@@ -210,12 +225,12 @@ export interface IdentityStore {
   putAgent(agent: Agent): Promise<void>;
   /**
    * Replaces what operators say of an agent, as far as it is given. False, and nothing changes, when the agent is missing,
-   * or has other trusted labels than `expected`.
+   * or has other trusted labels or another reach than `expected`.
    */
   changeAgent(
     agentId: AgentId,
     change: OperatorFields,
-    expected?: Expected<Pick<Agent, "trustedLabels">>,
+    expected?: Expected<Pick<Agent, "trustedLabels" | "reach">>,
   ): Promise<boolean>;
   findAgent(agentId: AgentId): Promise<Agent | undefined>;
   findAgentByName(name: string): Promise<Agent | undefined>;

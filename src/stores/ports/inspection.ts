@@ -31,7 +31,7 @@ export interface InspectedAggregate {
  * Records that belong to an aggregate. `logs` are counted by steps, `events` by runs; `commands` are the unanswered ones;
  * `attempts` are the actors that are stored apart from their snapshot.
  */
-export const RECORD_KINDS = ["rows", "events", "commands", "outputs", "logs", "attempts"] as const;
+export const RECORD_KINDS = ["rows", "events", "commands", "outputs", "notes", "logs", "attempts"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 /** The owner that records name. */

@@ -10,7 +10,7 @@ export interface RunRecords {
 }
 
 /**
- * Removes the snapshot first, so that no reader sees half a run, and then its look-ups, plan, events, outputs, logs,
+ * Removes the snapshot first, so that no reader sees half a run, and then its look-ups, plan, events, outputs, notes, logs,
  * agent events and unanswered commands. A repeat with the same ids finishes a removal that was cut off, and changes
  * nothing else.
  */

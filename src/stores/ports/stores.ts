@@ -15,7 +15,7 @@ import type { InboxStore } from "./inbox.ts";
 import type { InspectionStore } from "./inspection.ts";
 import type { LoginStore } from "./logins.ts";
 import type { LogStore } from "./logs.ts";
-import type { OutputStore } from "./outputs.ts";
+import type { NoteStore, OutputStore } from "./outputs.ts";
 import type { PipelineDeletionStore } from "./deletions.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
@@ -40,6 +40,7 @@ export interface Stores {
   readonly agentEvents: AgentEventStore;
   readonly logs: LogStore;
   readonly outputs: OutputStore;
+  readonly notes: NoteStore;
   readonly artifacts: ArtifactStore;
   readonly caches: CacheStore;
   readonly uploads: UploadStore;

@@ -76,7 +76,6 @@ export interface UploadStore {
    * Idempotent. A pruner that saw the upload without the use does not delete it.
    */
   use(upload: Pick<UploadRecord, "uploadId" | "projectId">, use: UploadUse, expiresAt: number): Promise<boolean>;
-  isUsedBy(uploadId: UploadId, runId: RunId): Promise<boolean>;
   /** The uses of an upload, the latest first, at most `limit`. */
   usesOf(uploadId: UploadId, limit: number): Promise<readonly UploadUse[]>;
   dropUse(uploadId: UploadId, runId: RunId): Promise<void>;

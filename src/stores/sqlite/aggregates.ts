@@ -236,8 +236,9 @@ export class SqliteAggregateStore implements AggregateStore {
     return rows.map(toStepLocation);
   }
 
-  async jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]> {
-    const rows = await this.#db.all("SELECT * FROM actors WHERE agent_id = ? AND kind = 'job' ORDER BY id", agentId);
+  async jobsHeldBy(agentId: AgentId, limit = -1): Promise<readonly JobLocation[]> {
+    const text = "SELECT * FROM actors WHERE agent_id = ? AND kind = 'job' ORDER BY id LIMIT ?";
+    const rows = await this.#db.all(text, agentId, limit);
     return rows.map(toJobLocation);
   }
 

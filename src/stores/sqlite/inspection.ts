@@ -15,6 +15,11 @@ const OWNERS: Readonly<Record<RecordKind, string>> = {
     "step_run_id",
     "(SELECT run_id FROM step_outputs WHERE step_run_id = owner LIMIT 1) AS root_id, owner AS actor_id",
   ),
+  notes: distinct(
+    "step_notes",
+    "step_run_id",
+    "(SELECT run_id FROM step_notes WHERE step_run_id = owner LIMIT 1) AS root_id, owner AS actor_id",
+  ),
   // Each actor is a row, so no store of attempts stands beside the rows.
   attempts: "SELECT NULL AS key, NULL AS root_id, NULL AS actor_id WHERE ?1 IS NULL LIMIT ?2",
   logs: "SELECT step_run_id AS key, NULL AS root_id, step_run_id AS actor_id FROM log_heads WHERE step_run_id > ?1 ORDER BY step_run_id LIMIT ?2",

@@ -15,6 +15,9 @@ import {
 } from "../ports/logs.ts";
 import type { Database, Row } from "./database.ts";
 
+/** The first bytes of every gzip stream, in base64. Source: RFC 1952, section 2.3.1. */
+const GZIP_START = "H4sI";
+
 export class SqliteLogStore implements LogStore {
   readonly #db: Database;
 
@@ -119,6 +122,7 @@ export class SqliteLogStore implements LogStore {
   async #linesOf(stepRunId: StepRunId, row: Row): Promise<readonly LogLine[]> {
     const body = row["body"] as string;
     if (body.startsWith("[")) return JSON.parse(body) as LogLine[];
+    if (body.startsWith(GZIP_START)) return unpackLines(Buffer.from(body, "base64"), "gzip");
     const header = await this.#db.get(
       "SELECT compression FROM log_headers WHERE step_run_id = ? AND last_line = ? AND first_line = ?",
       stepRunId,

@@ -12,6 +12,7 @@ import { deliveryStore } from "./deliveries.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
+import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
@@ -47,6 +48,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     agentEvents: agentEventStore(db),
     logs: new SqliteLogStore(db),
     outputs: outputStore(db),
+    notes: noteStore(db),
     artifacts: artifactStore(db),
     caches: cacheStore(db),
     uploads: uploadStore(db),

@@ -7,6 +7,7 @@ import {
   agentNameTaken,
   type IdentityStore,
   partsOfAgent,
+  storedToken,
   type StoredToken,
   tokenOf,
 } from "../ports/identity.ts";
@@ -250,7 +251,7 @@ export function identityStore(db: Database): IdentityStore {
         token.kind,
         token.subject,
         token.createdAt,
-        JSON.stringify(token),
+        JSON.stringify(storedToken(token)),
       );
     },
     async findToken(tokenId) {

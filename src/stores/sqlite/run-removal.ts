@@ -6,6 +6,8 @@ const EVENTS_AT_ONCE = 2_000;
 /** A chunk may hold a megabyte of lines. */
 const CHUNKS_AT_ONCE = 200;
 const HEADERS_AT_ONCE = 2_000;
+/** A note may have two megabytes. */
+const NOTES_AT_ONCE = 100;
 
 export function runRemoval(db: Database): RemoveRun {
   return ({ runId, stepRunIds }) =>
@@ -19,7 +21,7 @@ export function runRemoval(db: Database): RemoveRun {
         }
         db.runNow("DELETE FROM agent_events WHERE owner = ?", runId);
       },
-      parts: [eventsOf(db, runId), logChunksOf(db, stepRunIds)],
+      parts: [eventsOf(db, runId), notesOf(db, runId), logChunksOf(db, stepRunIds)],
       last() {
         for (const table of ["log_heads", "log_sizes"]) {
           const sql = `DELETE FROM ${table} WHERE step_run_id IN (SELECT value FROM json_each(?))`;
@@ -37,6 +39,13 @@ export function eventsOf(db: Database, runId: string): Part {
   const sql = `DELETE FROM events WHERE run_id = ?1 AND number IN
     (SELECT number FROM events WHERE run_id = ?1 LIMIT ${EVENTS_AT_ONCE})`;
   return () => db.runNow(sql, runId) < EVENTS_AT_ONCE;
+}
+
+/** Deletes the notes of a run. */
+function notesOf(db: Database, runId: string): Part {
+  const sql = `DELETE FROM step_notes WHERE run_id = ?1 AND (kind, step_run_id, token, part) IN
+    (SELECT kind, step_run_id, token, part FROM step_notes WHERE run_id = ?1 LIMIT ${NOTES_AT_ONCE})`;
+  return () => db.runNow(sql, runId) < NOTES_AT_ONCE;
 }
 
 /** Deletes the log chunks of these steps, and their headers. The records of each step's last line stay. */

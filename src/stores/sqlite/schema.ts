@@ -273,6 +273,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX aggregates_untold ON aggregates (project_id) WHERE told < event_number;
   CREATE INDEX documents_of_webhooks ON documents (owner) WHERE kind = 'webhooks';
   `,
+  `
+  CREATE TABLE step_notes (
+    run_id TEXT NOT NULL, kind TEXT NOT NULL, step_run_id TEXT NOT NULL, token INTEGER NOT NULL, part INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run_id, kind, step_run_id, token, part)
+  ) WITHOUT ROWID;
+  CREATE INDEX step_notes_sizes ON step_notes (run_id, kind, bytes);
+  CREATE INDEX step_notes_by_step ON step_notes (step_run_id, run_id);
+  `,
   // The bounds are those of the lanes of notifications.
   `
   CREATE INDEX notifications_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';

@@ -74,10 +74,6 @@ export function uploadStore(db: Database): UploadStore {
         db.runNow("INSERT OR IGNORE INTO upload_uses (upload_id, run_id, at) VALUES (?, ?, ?)", uploadId, runId, at);
         return true;
       }),
-    async isUsedBy(uploadId, runId) {
-      const sql = "SELECT 1 AS found FROM upload_uses WHERE upload_id = ? AND run_id = ?";
-      return (await db.get(sql, uploadId, runId)) !== undefined;
-    },
     async usesOf(uploadId, limit) {
       const sql = "SELECT run_id, at FROM upload_uses WHERE upload_id = ? ORDER BY at DESC, run_id LIMIT ?";
       const rows = await db.all(sql, uploadId, limit);

@@ -28,6 +28,34 @@ describe("the throttle of logins", () => {
     );
   });
 
+  it("lets an address that goes on wait longer and longer, until it was quiet", () => {
+    const throttle = new LoginThrottle();
+    for (let index = 0; index < 20; index++) tryAt(throttle, "a", `name ${index}`, 0);
+    let seconds = 0;
+    const waits = Array.from({ length: 32 }, (_, index) => {
+      const wait = tryAt(throttle, "a", `other ${index}`, seconds);
+      seconds += wait;
+      expect(tryAt(throttle, "a", `other ${index}`, seconds)).to.equal(0);
+      return wait;
+    });
+    const fives = [6, 12, 24, 48, 96, 192].flatMap((wait) => Array.from({ length: 5 }, () => wait));
+    expect(waits).to.deep.equal([6, ...fives, 192]);
+    // A steady pace does not help either: the time is short again only after all tries were there.
+    expect(tryAt(throttle, "a", "x", seconds)).to.equal(192);
+    seconds += 192 + 19 * 6;
+    for (let index = 0; index < 20; index++) expect(tryAt(throttle, "a", `n ${index}`, seconds)).to.equal(0);
+    expect(tryAt(throttle, "a", "x", seconds)).to.equal(6);
+  });
+
+  it("slows down an address that keeps a steady pace below its bound", () => {
+    const throttle = new LoginThrottle();
+    for (let index = 0; index < 10; index++) tryAt(throttle, "a", "x", 0);
+    let admitted = 0;
+    for (let seconds = 0; seconds < 3_600; seconds += 6)
+      if (tryAt(throttle, "a", `${seconds}`, seconds) === 0) admitted++;
+    expect(admitted).to.be.below(100);
+  });
+
   it("counts no try that is given back", () => {
     const throttle = new LoginThrottle();
     for (let index = 0; index < 100; index++) throttle.take("a", "ann", 0).giveBack();

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { newJob } from "../../../actors/job/state.ts";
 import { newStep } from "../../../actors/step/state.ts";
 import type { WaitFacts } from "../../../src/app/runs/approval-and-group-waits.ts";
+import type { HeldJob, QueueFacts } from "../../../src/app/runs/queue-facts.ts";
 import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../../src/app/runs/waiting.ts";
 import type { PresenceRecord } from "../../../src/board/board.ts";
 import { asId, type AgentId, type TenantId, type RunId } from "../../../src/domain/ids.ts";
@@ -73,6 +74,26 @@ describe("what a job waits for", () => {
     expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 1)]), NONE)).to.include({ reason: "all_busy" });
     expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 0)]), NONE)).to.include({ reason: "agent" });
     expect(jobWaitingFor(queued, plan, agents(null), NONE)).to.include({ reason: "agent" });
+  });
+
+  it("adds the place in the queue, and who holds the agents and the quota, where they are known", () => {
+    const queued = job(2, { state: "queued", stageOpen: true, openNeeds: [] });
+    const held = { runId: "run_2", jobId: "job_2", pipelineId: "pl_2", projectId: PROJECT } as HeldJob;
+    const { agentId } = agent({}, 0);
+    const queue: QueueFacts = {
+      ahead: new Map([[queued.jobId, 4]]),
+      ofAgents: new Map([[agentId, [held]]]),
+      ofQuotas: new Map([["label:os=linux", [held]]]),
+    };
+    const busy = jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 1)]), { ...NONE, queue });
+    expect(busy).to.include({ reason: "all_busy", ahead: 4 });
+    expect(busy).to.have.deep.nested.property("agents.busy", [
+      { agentId, busy: 1, slots: 1, takesNoJobs: "", jobs: [held] },
+    ]);
+    const subject = { kind: "label", key: "os", value: "linux" } as const;
+    const quotas = [{ name: "label:os=linux", limit: 1, taken: 1, subject }];
+    const full = jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 0)], quotas), { ...NONE, queue });
+    expect(full).to.deep.include({ quota: { name: "label:os=linux", taken: 1, limit: 1, jobs: [held] } });
   });
 
   it("names no agent that may not take jobs of the project", () => {

@@ -11,7 +11,7 @@ import { type LabelledAgent, selectorMatches } from "../../../src/domain/labels.
 import {
   agentQuotas,
   labelQuotas,
-  projectQuota,
+  projectQuotas,
   type Quota,
   type Quotas,
   type QuotaUse,
@@ -65,8 +65,7 @@ export class Offers {
       const { offer } = best;
       best.takenUntil = this.#now() + holdMs;
       this.#served.set(offer.projectId, ++this.#servings);
-      const ofProject = projectQuota(quotas, offer.projectId);
-      const names = [...ofAgent, ...(ofProject ? [ofProject] : [])].map(({ name }) => name);
+      const names = [...ofAgent, ...projectQuotas(quotas, offer.projectId)].map(({ name }) => name);
       this.#keep({ jobId: offer.jobId, quotas: names }, holdMs);
       taken.push({ ...offer, quotas: names });
     }
@@ -98,7 +97,7 @@ export class Offers {
   }
 
   quotaUse(quotas: Quotas, projectIds: readonly ProjectId[]): readonly QuotaUse[] {
-    const ofProjects = [...new Set(projectIds)].flatMap((id) => projectQuota(quotas, id) ?? []);
+    const ofProjects = [...new Set(projectIds)].flatMap((id) => projectQuotas(quotas, id));
     return [...ofProjects, ...labelQuotas(quotas)].map((quota) => ({
       ...quota,
       taken: this.#placesOf(quota.name).size,
@@ -135,8 +134,7 @@ export class Offers {
     for (const kept of this.#offers.values()) {
       const { offer, takenUntil } = kept;
       if (takenUntil !== null || !selectorMatches(offer.selector, agent)) continue;
-      const quota = projectQuota(quotas, offer.projectId);
-      if (quota !== undefined && !this.#hasRoom(quota)) continue;
+      if (!projectQuotas(quotas, offer.projectId).every((quota) => this.#hasRoom(quota))) continue;
       if (best === undefined || this.#goesBefore(offer, best.offer)) best = kept;
     }
     return best;

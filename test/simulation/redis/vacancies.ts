@@ -13,7 +13,7 @@ import {
 import type { Offer } from "../../../src/domain/effects.ts";
 import type { AgentId } from "../../../src/domain/ids.ts";
 import { type LabelledAgent, selectorMatches } from "../../../src/domain/labels.ts";
-import { agentQuotas, projectQuota, type Quotas } from "../../../src/domain/quotas.ts";
+import { agentQuotas, projectQuotas, type Quotas } from "../../../src/domain/quotas.ts";
 import type { Offers } from "./offers.ts";
 
 /** As long as in src/board/vacancy-scripts.ts. */
@@ -68,8 +68,7 @@ export class Vacancies {
         continue;
       if (this.#offers.waitsFor(agent)) continue;
       const ofAgent = agentQuotas(quotas, agent.labels);
-      const ofProject = projectQuota(quotas, offer.projectId);
-      const all = [...ofAgent, ...(ofProject ? [ofProject] : [])];
+      const all = [...ofAgent, ...projectQuotas(quotas, offer.projectId)];
       if (!this.#offers.takePlaces(offer, all, RESERVED_MS)) continue;
       const [requestId, ...left] = ids;
       const end = this.#now() + RESERVED_MS;

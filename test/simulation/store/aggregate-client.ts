@@ -142,7 +142,8 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
       call("queued jobs", () => jobsAfter(server, after, limit, (row) => isQueued(row) && row.shard === shard)),
 
     stepsHeldBy: (agentId) => call(`steps of ${agentId}`, () => server.rowsOf("step", heldBy(agentId)).map(toStep)),
-    jobsHeldBy: (agentId) => call(`jobs of ${agentId}`, () => server.rowsOf("job", heldBy(agentId)).map(toJob)),
+    jobsHeldBy: (agentId, limit) =>
+      call(`jobs of ${agentId}`, () => server.rowsOf("job", heldBy(agentId)).map(toJob).slice(0, limit)),
     findStep: (id) => call(`step ${id}`, () => found(server.rows.step.get(id), toStep)),
     findDurableStep: (id) => call(`durable step ${id}`, () => found(server.rows.step.get(id), toStep)),
     findJob: (id) => call(`job ${id}`, () => found(server.rows.job.get(id), toJob)),

@@ -34,6 +34,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/definitions/schema": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads the JSON Schema of definitions, for editors. */
+        readonly get: operations["readDefinitionSchema"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/auth/login": {
         readonly parameters: {
             readonly query?: never;
@@ -287,6 +304,23 @@ export interface paths {
         readonly get?: never;
         /** Replaces the trusted labels of an agent. */
         readonly put: operations["setTrustedLabels"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/agents/{agentId}/reach": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /** Replaces the reach of an agent: which jobs it may get from the next match on. */
+        readonly put: operations["setAgentReach"];
         readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
@@ -618,6 +652,57 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches a step's log for a text or a pattern. */
+        readonly get: operations["searchStepLog"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches all logs of a run, in the order of the plan. */
+        readonly get: operations["searchRunLogs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/logs/search": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Searches the logs of the runs of a pipeline, newest run first. */
+        readonly get: operations["searchPipelineLogs"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs/text": {
         readonly parameters: {
             readonly query?: never;
@@ -644,6 +729,74 @@ export interface paths {
         };
         /** Reads all logs of a run as one ZIP archive. */
         readonly get: operations["readLogArchive"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/annotations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the annotations in the output of a run's steps, step by step. */
+        readonly get: operations["listAnnotations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/summaries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the summaries of a run's steps, as Markdown and as safe HTML. */
+        readonly get: operations["listSummaries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/test-reports": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Counts the tests of a run, and of each of its steps with test reports. */
+        readonly get: operations["listTestReports"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/test-cases": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the test cases of a run: all of them, those that failed, the flaky ones, or the slowest. */
+        readonly get: operations["listTestCases"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2079,6 +2232,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/live/approvals": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Follows the approvals that the caller may see: those that wait for a decision, then each change. */
+        readonly get: operations["followApprovals"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/live/agents": {
         readonly parameters: {
             readonly query?: never;
@@ -2224,7 +2394,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Creates a user without a password, and a link with which the user sets one; only this answer shows it. */
+        /** Creates a user without a password, with roles in the installation, tenants and projects, and a link with which the user sets one; only this answer shows it. */
         readonly post: operations["invite"];
         readonly delete?: never;
         readonly options?: never;
@@ -2388,6 +2558,7 @@ export interface components {
                 readonly busy: number;
                 readonly slots: number;
                 readonly takesNoJobs: string;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             }[];
         };
         readonly AgentLabel: {
@@ -2409,6 +2580,18 @@ export interface components {
                 readonly clause: string;
                 readonly agents: number;
             }[];
+        };
+        readonly Annotation: {
+            /** @enum {string} */
+            readonly level: "error" | "warning" | "notice";
+            readonly file: string | null;
+            readonly line: number | null;
+            readonly endLine: number | null;
+            readonly column: number | null;
+            readonly endColumn: number | null;
+            readonly title: string;
+            readonly message: string;
+            readonly logLine: number;
         };
         readonly Approval: {
             readonly approvalId: string;
@@ -2782,6 +2965,18 @@ export interface components {
             readonly bytes: number;
             readonly own: readonly ("lines" | "bytes")[];
         };
+        readonly LogMatch: {
+            readonly runId: string;
+            readonly jobId: string;
+            readonly stepRunId: string;
+            readonly entry: components["schemas"]["LogEntry"];
+            readonly ranges: readonly {
+                readonly from: number;
+                readonly to: number;
+            }[];
+            readonly before: readonly components["schemas"]["LogEntry"][];
+            readonly after: readonly components["schemas"]["LogEntry"][];
+        };
         readonly Login: {
             readonly accessToken: string;
             readonly expiresIn: number;
@@ -2823,6 +3018,7 @@ export interface components {
             readonly token: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
         };
         readonly Node: {
             readonly nodeId: string;
@@ -2834,6 +3030,13 @@ export interface components {
             readonly startedAt: string;
             readonly schema: number;
             readonly shards: readonly number[];
+        };
+        readonly NotedStep: {
+            readonly stepRunId: string;
+            readonly jobId: string;
+            readonly job: string;
+            readonly step: string;
+            readonly attempt: number;
         };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
@@ -2890,7 +3093,9 @@ export interface components {
                 readonly name: string;
                 readonly taken: number;
                 readonly limit: number;
+                readonly jobs?: readonly components["schemas"]["HeldJob"][];
             };
+            readonly ahead?: number;
         };
         readonly Plan: {
             readonly trigger: {
@@ -3201,7 +3406,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -3335,6 +3540,25 @@ export interface components {
             /** Format: date-time */
             readonly createdAt: string;
         };
+        readonly TestCase: {
+            readonly step: components["schemas"]["NotedStep"];
+            readonly suite: string;
+            readonly name: string;
+            readonly file: string | null;
+            readonly line: number | null;
+            /** @enum {string} */
+            readonly outcome: "failed" | "passed" | "skipped";
+            readonly isFlaky: boolean;
+            readonly durationMs: number;
+            readonly message: string;
+        };
+        readonly TestCounts: {
+            readonly total: number;
+            readonly failed: number;
+            readonly skipped: number;
+            readonly flaky: number;
+            readonly durationMs: number;
+        };
         readonly Ticket: {
             readonly ticket: string;
             readonly expiresIn: number;
@@ -3348,6 +3572,7 @@ export interface components {
             readonly tokenId: string;
             readonly name: string;
             readonly scopes: readonly string[];
+            readonly projects?: readonly string[];
             /** Format: date-time */
             readonly createdAt: string;
             readonly expiresAt: string | null;
@@ -3566,6 +3791,15 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `deadline_exceeded`: the caller's deadline has passed. */
+        readonly deadline_exceeded: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `forbidden`: the role, the scopes or the kind of the token are not enough. */
         readonly forbidden: {
             headers: {
@@ -3751,6 +3985,38 @@ export interface operations {
                 content: {
                     readonly "text/html": unknown;
                 };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readDefinitionSchema: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": unknown;
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 406: components["responses"]["not_acceptable"];
@@ -4302,6 +4568,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -4558,6 +4825,58 @@ export interface operations {
                     readonly labels: {
                         readonly [key: string]: string;
                     };
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Agent"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 412: components["responses"]["precondition_failed"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly setAgentReach: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly agentId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly reach: ({
+                        readonly tenantId: string;
+                    } | {
+                        readonly projectIds: readonly string[];
+                    }) | null;
                 };
             };
         };
@@ -5496,6 +5815,159 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly searchStepLog: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+                readonly stepRunId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
+    readonly searchRunLogs: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
+    readonly searchPipelineLogs: {
+        readonly parameters: {
+            readonly query: {
+                readonly q: string;
+                readonly pattern?: "true" | "false";
+                readonly ignoreCase?: "true" | "false";
+                readonly context?: number;
+                readonly limit?: number;
+                readonly after?: string;
+                readonly level?: string;
+                readonly stream?: "stdout" | "stderr";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["LogMatch"][];
+                            readonly searchedLines: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+            readonly 504: components["responses"]["deadline_exceeded"];
+        };
+    };
     readonly readLogText: {
         readonly parameters: {
             readonly query?: {
@@ -5535,7 +6007,10 @@ export interface operations {
     };
     readonly readLogArchive: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly pipelineId: string;
@@ -5552,6 +6027,202 @@ export interface operations {
                 };
                 content: {
                     readonly "application/zip": unknown;
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listAnnotations: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly annotations: readonly components["schemas"]["Annotation"][];
+                                readonly leftOut: number;
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listSummaries: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly markdown: string;
+                                readonly html: string;
+                                readonly isCut: boolean;
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listTestReports: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly tests: components["schemas"]["TestCounts"];
+                            readonly list: readonly {
+                                readonly step: components["schemas"]["NotedStep"];
+                                readonly total: number;
+                                readonly failed: number;
+                                readonly skipped: number;
+                                readonly flaky: number;
+                                readonly durationMs: number;
+                                readonly kept: number;
+                                readonly problems: readonly string[];
+                            }[];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listTestCases: {
+        readonly parameters: {
+            readonly query?: {
+                readonly stepRunId?: string;
+                readonly attempts?: "latest" | "all";
+                readonly after?: string;
+                readonly limit?: number;
+                readonly filter?: "all" | "failed" | "flaky" | "slowest";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["TestCase"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
                 };
             };
             readonly 400: components["responses"]["malformed_request"];
@@ -5870,7 +6541,10 @@ export interface operations {
     };
     readonly readArtifact: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -5919,7 +6593,10 @@ export interface operations {
     };
     readonly readArtifactFile: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly runId: string;
@@ -6305,7 +6982,10 @@ export interface operations {
     };
     readonly readUpload: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of `POST /auth/tickets`, in place of a token. */
+                readonly ticket?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -10370,6 +11050,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -10623,6 +11304,7 @@ export interface operations {
                     readonly name: string;
                     /** @default [] */
                     readonly scopes?: readonly ("act-as" | "admin" | "write" | "trigger" | "read")[];
+                    readonly projects?: readonly string[];
                     readonly expiresIn?: string;
                 };
             };
@@ -11099,6 +11781,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11230,6 +11914,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11361,6 +12047,8 @@ export interface operations {
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
+                        readonly "quota.perProject"?: number;
+                        readonly "quota.perTenant"?: number;
                     };
                 };
             };
@@ -11460,6 +12148,48 @@ export interface operations {
         };
     };
     readonly followRuns: {
+        readonly parameters: {
+            readonly query?: {
+                readonly tenantId?: string;
+                readonly projectId?: string;
+                readonly pipelineId?: string;
+                readonly status?: string;
+                readonly after?: string;
+                readonly ticket?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description Nothing can follow: the call need not be repeated. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly followApprovals: {
         readonly parameters: {
             readonly query?: {
                 readonly tenantId?: string;
@@ -11851,8 +12581,20 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string;
-                    /** @enum {string} */
-                    readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    /** @default null */
+                    readonly role?: ("owner" | "admin" | "maintainer" | "operator" | "viewer") | null;
+                    /** @default [] */
+                    readonly bound?: readonly {
+                        readonly area: {
+                            readonly tenantId: string;
+                        } | {
+                            readonly projectId: string;
+                        };
+                        /** @enum {string} */
+                        readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
+                    }[];
+                    /** @default [] */
+                    readonly teams?: readonly string[];
                     /** Format: email */
                     readonly email?: string;
                     /** @default 7 */

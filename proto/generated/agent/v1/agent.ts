@@ -266,6 +266,71 @@ export function stepPhaseToNumber(object: StepPhase): number {
   }
 }
 
+export const AnnotationLevel = {
+  ANNOTATION_LEVEL_UNSPECIFIED: "ANNOTATION_LEVEL_UNSPECIFIED",
+  ANNOTATION_LEVEL_ERROR: "ANNOTATION_LEVEL_ERROR",
+  ANNOTATION_LEVEL_WARNING: "ANNOTATION_LEVEL_WARNING",
+  ANNOTATION_LEVEL_NOTICE: "ANNOTATION_LEVEL_NOTICE",
+} as const;
+
+export type AnnotationLevel = typeof AnnotationLevel[keyof typeof AnnotationLevel];
+
+export namespace AnnotationLevel {
+  export type ANNOTATION_LEVEL_UNSPECIFIED = typeof AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED;
+  export type ANNOTATION_LEVEL_ERROR = typeof AnnotationLevel.ANNOTATION_LEVEL_ERROR;
+  export type ANNOTATION_LEVEL_WARNING = typeof AnnotationLevel.ANNOTATION_LEVEL_WARNING;
+  export type ANNOTATION_LEVEL_NOTICE = typeof AnnotationLevel.ANNOTATION_LEVEL_NOTICE;
+}
+
+export function annotationLevelFromJSON(object: any): AnnotationLevel {
+  switch (object) {
+    case 0:
+    case "ANNOTATION_LEVEL_UNSPECIFIED":
+      return AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED;
+    case 1:
+    case "ANNOTATION_LEVEL_ERROR":
+      return AnnotationLevel.ANNOTATION_LEVEL_ERROR;
+    case 2:
+    case "ANNOTATION_LEVEL_WARNING":
+      return AnnotationLevel.ANNOTATION_LEVEL_WARNING;
+    case 3:
+    case "ANNOTATION_LEVEL_NOTICE":
+      return AnnotationLevel.ANNOTATION_LEVEL_NOTICE;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AnnotationLevel");
+  }
+}
+
+export function annotationLevelToJSON(object: AnnotationLevel): string {
+  switch (object) {
+    case AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED:
+      return "ANNOTATION_LEVEL_UNSPECIFIED";
+    case AnnotationLevel.ANNOTATION_LEVEL_ERROR:
+      return "ANNOTATION_LEVEL_ERROR";
+    case AnnotationLevel.ANNOTATION_LEVEL_WARNING:
+      return "ANNOTATION_LEVEL_WARNING";
+    case AnnotationLevel.ANNOTATION_LEVEL_NOTICE:
+      return "ANNOTATION_LEVEL_NOTICE";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AnnotationLevel");
+  }
+}
+
+export function annotationLevelToNumber(object: AnnotationLevel): number {
+  switch (object) {
+    case AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED:
+      return 0;
+    case AnnotationLevel.ANNOTATION_LEVEL_ERROR:
+      return 1;
+    case AnnotationLevel.ANNOTATION_LEVEL_WARNING:
+      return 2;
+    case AnnotationLevel.ANNOTATION_LEVEL_NOTICE:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AnnotationLevel");
+  }
+}
+
 export const ReportVerdict = {
   REPORT_VERDICT_UNSPECIFIED: "REPORT_VERDICT_UNSPECIFIED",
   REPORT_VERDICT_PROCESSED: "REPORT_VERDICT_PROCESSED",
@@ -606,7 +671,11 @@ export interface Dispatch {
    * What the agent may keep of the workspace. It refuses more before it reads the content. Absent: only the control plane
    * checks, when the agent sends it.
    */
-  contentLimits: ContentLimits | undefined;
+  contentLimits:
+    | ContentLimits
+    | undefined;
+  /** The test reports that the agent reads when the process has ended by itself. Absent: none. */
+  testReports: TestReports | undefined;
 }
 
 /** In bytes. A file counts with its size, also when it has holes. */
@@ -631,6 +700,11 @@ export interface LogLimit {
   /** How many of the newest lines beyond the limit are kept, and how many bytes of them. */
   tailLines: bigint;
   tailBytes: bigint;
+}
+
+export interface TestReports {
+  /** Glob patterns of JUnit XML files, relative to the workspace. */
+  junit: string[];
 }
 
 export interface PluginPackage {
@@ -673,12 +747,72 @@ export interface StepReport {
    */
   outputs: { [key: string]: string };
   /** The resources that the step has used. Only in final reports; absent when the agent cannot measure them. */
-  usage: ResourceUsage | undefined;
+  usage:
+    | ResourceUsage
+    | undefined;
+  /** What the step leaves for people beside its log. Only in final reports; absent for nothing. */
+  notes: StepNotes | undefined;
 }
 
 export interface StepReport_OutputsEntry {
   key: string;
   value: string;
+}
+
+export interface StepNotes {
+  /** Annotations in the output of the step, in its order; at most 50. */
+  annotations: Annotation[];
+  /** How many more there were. */
+  annotationsLeftOut: number;
+  /** What the step wrote to the file in MILLRACE_SUMMARY; absent when it wrote nothing. */
+  summary:
+    | StepSummary
+    | undefined;
+  /** The overview of the test reports, whose cases the agent has sent with PushTestCases; absent without `test_reports`. */
+  tests: TestOverview | undefined;
+}
+
+export interface TestOverview {
+  /** All cases of all reports. */
+  total: number;
+  failed: number;
+  skipped: number;
+  /** Cases that have failed and passed. */
+  flaky: number;
+  /** The time of all cases together, milliseconds. */
+  durationMs: bigint;
+  /** How many cases the control plane has stored. */
+  kept: number;
+  /** What is wrong with the reports, for people; at most 20 texts of 500 characters. */
+  problems: string[];
+}
+
+/**
+ * A place in a file, and what is to be said about it. The agent has masked secrets in all texts. The control plane cuts
+ * what is longer than said here.
+ */
+export interface Annotation {
+  level: AnnotationLevel;
+  /** As the step wrote it, relative to the workspace, at most 512 characters; empty for none. */
+  file: string;
+  /** This field and the next three count from 1; 0 for none. */
+  line: number;
+  endLine: number;
+  column: number;
+  endColumn: number;
+  /** At most 256 characters. */
+  title: string;
+  /** At most 2048 characters. */
+  message: string;
+  /** The number of the log line that has the annotation. */
+  logLine: bigint;
+}
+
+export interface StepSummary {
+  /** At most 65536 bytes of Markdown, with secrets masked. */
+  markdown: string;
+  /** True when the step wrote more. */
+  cut: boolean;
 }
 
 /** Measured by the agent. The values are never too high, except that memory which processes share is counted for each of them. */
@@ -3992,6 +4126,7 @@ function createBaseDispatch(): Dispatch {
     plugin: undefined,
     logLimit: undefined,
     contentLimits: undefined,
+    testReports: undefined,
   };
 }
 
@@ -4077,6 +4212,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     if (message.contentLimits !== undefined) {
       ContentLimits.encode(message.contentLimits, writer.uint32(354).fork()).join();
+    }
+    if (message.testReports !== undefined) {
+      TestReports.encode(message.testReports, writer.uint32(362).fork()).join();
     }
     return writer;
   },
@@ -4278,6 +4416,14 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.contentLimits = ContentLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 45: {
+            if (tag !== 362) {
+              break;
+            }
+
+            message.testReports = TestReports.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4381,6 +4527,11 @@ export const Dispatch: MessageFns<Dispatch> = {
         : isSet(object.content_limits)
         ? ContentLimits.fromJSON(object.content_limits)
         : undefined,
+      testReports: isSet(object.testReports)
+        ? TestReports.fromJSON(object.testReports)
+        : isSet(object.test_reports)
+        ? TestReports.fromJSON(object.test_reports)
+        : undefined,
     };
   },
 
@@ -4455,6 +4606,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.contentLimits !== undefined) {
       obj.contentLimits = ContentLimits.toJSON(message.contentLimits);
     }
+    if (message.testReports !== undefined) {
+      obj.testReports = TestReports.toJSON(message.testReports);
+    }
     return obj;
   },
 
@@ -4493,6 +4647,9 @@ export const Dispatch: MessageFns<Dispatch> = {
       : undefined;
     message.contentLimits = (object.contentLimits !== undefined && object.contentLimits !== null)
       ? ContentLimits.fromPartial(object.contentLimits)
+      : undefined;
+    message.testReports = (object.testReports !== undefined && object.testReports !== null)
+      ? TestReports.fromPartial(object.testReports)
       : undefined;
     return message;
   },
@@ -4761,6 +4918,73 @@ export const LogLimit: MessageFns<LogLimit> = {
   },
 };
 
+function createBaseTestReports(): TestReports {
+  return { junit: [] };
+}
+
+export const TestReports: MessageFns<TestReports> = {
+  encode(message: TestReports, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.junit) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestReports {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestReports();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.junit.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TestReports {
+    return { junit: globalThis.Array.isArray(object?.junit) ? object.junit.map((e: any) => globalThis.String(e)) : [] };
+  },
+
+  toJSON(message: TestReports): unknown {
+    const obj: any = {};
+    if (message.junit?.length) {
+      obj.junit = message.junit;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TestReports>, I>>(base?: I): TestReports {
+    return TestReports.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TestReports>, I>>(object: I): TestReports {
+    const message = createBaseTestReports();
+    message.junit = object.junit?.map((e) => e) || [];
+    return message;
+  },
+};
+
 function createBasePluginPackage(): PluginPackage {
   return { sha256: "", sizeBytes: 0n };
 }
@@ -4972,6 +5196,7 @@ function createBaseStepReport(): StepReport {
     endedAtMs: 0n,
     outputs: {},
     usage: undefined,
+    notes: undefined,
   };
 }
 
@@ -5024,6 +5249,9 @@ export const StepReport: MessageFns<StepReport> = {
     });
     if (message.usage !== undefined) {
       ResourceUsage.encode(message.usage, writer.uint32(98).fork()).join();
+    }
+    if (message.notes !== undefined) {
+      StepNotes.encode(message.notes, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -5140,6 +5368,14 @@ export const StepReport: MessageFns<StepReport> = {
             message.usage = ResourceUsage.decode(reader, reader.uint32());
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.notes = StepNotes.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5207,6 +5443,7 @@ export const StepReport: MessageFns<StepReport> = {
         )
         : {},
       usage: isSet(object.usage) ? ResourceUsage.fromJSON(object.usage) : undefined,
+      notes: isSet(object.notes) ? StepNotes.fromJSON(object.notes) : undefined,
     };
   },
 
@@ -5254,6 +5491,9 @@ export const StepReport: MessageFns<StepReport> = {
     if (message.usage !== undefined) {
       obj.usage = ResourceUsage.toJSON(message.usage);
     }
+    if (message.notes !== undefined) {
+      obj.notes = StepNotes.toJSON(message.notes);
+    }
     return obj;
   },
 
@@ -5285,6 +5525,9 @@ export const StepReport: MessageFns<StepReport> = {
     );
     message.usage = (object.usage !== undefined && object.usage !== null)
       ? ResourceUsage.fromPartial(object.usage)
+      : undefined;
+    message.notes = (object.notes !== undefined && object.notes !== null)
+      ? StepNotes.fromPartial(object.notes)
       : undefined;
     return message;
   },
@@ -5371,6 +5614,610 @@ export const StepReport_OutputsEntry: MessageFns<StepReport_OutputsEntry> = {
     const message = createBaseStepReport_OutputsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseStepNotes(): StepNotes {
+  return { annotations: [], annotationsLeftOut: 0, summary: undefined, tests: undefined };
+}
+
+export const StepNotes: MessageFns<StepNotes> = {
+  encode(message: StepNotes, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.annotations) {
+      Annotation.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.annotationsLeftOut !== 0) {
+      writer.uint32(16).int32(message.annotationsLeftOut);
+    }
+    if (message.summary !== undefined) {
+      StepSummary.encode(message.summary, writer.uint32(26).fork()).join();
+    }
+    if (message.tests !== undefined) {
+      TestOverview.encode(message.tests, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepNotes {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepNotes();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.annotations.push(Annotation.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.annotationsLeftOut = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.summary = StepSummary.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.tests = TestOverview.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepNotes {
+    return {
+      annotations: globalThis.Array.isArray(object?.annotations)
+        ? object.annotations.map((e: any) => Annotation.fromJSON(e))
+        : [],
+      annotationsLeftOut: isSet(object.annotationsLeftOut)
+        ? globalThis.Number(object.annotationsLeftOut)
+        : isSet(object.annotations_left_out)
+        ? globalThis.Number(object.annotations_left_out)
+        : 0,
+      summary: isSet(object.summary) ? StepSummary.fromJSON(object.summary) : undefined,
+      tests: isSet(object.tests) ? TestOverview.fromJSON(object.tests) : undefined,
+    };
+  },
+
+  toJSON(message: StepNotes): unknown {
+    const obj: any = {};
+    if (message.annotations?.length) {
+      obj.annotations = message.annotations.map((e) => Annotation.toJSON(e));
+    }
+    if (message.annotationsLeftOut !== 0) {
+      obj.annotationsLeftOut = Math.round(message.annotationsLeftOut);
+    }
+    if (message.summary !== undefined) {
+      obj.summary = StepSummary.toJSON(message.summary);
+    }
+    if (message.tests !== undefined) {
+      obj.tests = TestOverview.toJSON(message.tests);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepNotes>, I>>(base?: I): StepNotes {
+    return StepNotes.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepNotes>, I>>(object: I): StepNotes {
+    const message = createBaseStepNotes();
+    message.annotations = object.annotations?.map((e) => Annotation.fromPartial(e)) || [];
+    message.annotationsLeftOut = object.annotationsLeftOut ?? 0;
+    message.summary = (object.summary !== undefined && object.summary !== null)
+      ? StepSummary.fromPartial(object.summary)
+      : undefined;
+    message.tests = (object.tests !== undefined && object.tests !== null)
+      ? TestOverview.fromPartial(object.tests)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseTestOverview(): TestOverview {
+  return { total: 0, failed: 0, skipped: 0, flaky: 0, durationMs: 0n, kept: 0, problems: [] };
+}
+
+export const TestOverview: MessageFns<TestOverview> = {
+  encode(message: TestOverview, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.total !== 0) {
+      writer.uint32(8).int32(message.total);
+    }
+    if (message.failed !== 0) {
+      writer.uint32(16).int32(message.failed);
+    }
+    if (message.skipped !== 0) {
+      writer.uint32(24).int32(message.skipped);
+    }
+    if (message.flaky !== 0) {
+      writer.uint32(32).int32(message.flaky);
+    }
+    if (message.durationMs !== 0n) {
+      if (BigInt.asIntN(64, message.durationMs) !== message.durationMs) {
+        throw new globalThis.Error("value provided for field message.durationMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.durationMs);
+    }
+    if (message.kept !== 0) {
+      writer.uint32(48).int32(message.kept);
+    }
+    for (const v of message.problems) {
+      writer.uint32(58).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestOverview {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestOverview();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.total = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.failed = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.skipped = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.flaky = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.durationMs = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.kept = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.problems.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TestOverview {
+    return {
+      total: isSet(object.total) ? globalThis.Number(object.total) : 0,
+      failed: isSet(object.failed) ? globalThis.Number(object.failed) : 0,
+      skipped: isSet(object.skipped) ? globalThis.Number(object.skipped) : 0,
+      flaky: isSet(object.flaky) ? globalThis.Number(object.flaky) : 0,
+      durationMs: isSet(object.durationMs)
+        ? BigInt(object.durationMs)
+        : isSet(object.duration_ms)
+        ? BigInt(object.duration_ms)
+        : 0n,
+      kept: isSet(object.kept) ? globalThis.Number(object.kept) : 0,
+      problems: globalThis.Array.isArray(object?.problems) ? object.problems.map((e: any) => globalThis.String(e)) : [],
+    };
+  },
+
+  toJSON(message: TestOverview): unknown {
+    const obj: any = {};
+    if (message.total !== 0) {
+      obj.total = Math.round(message.total);
+    }
+    if (message.failed !== 0) {
+      obj.failed = Math.round(message.failed);
+    }
+    if (message.skipped !== 0) {
+      obj.skipped = Math.round(message.skipped);
+    }
+    if (message.flaky !== 0) {
+      obj.flaky = Math.round(message.flaky);
+    }
+    if (message.durationMs !== 0n) {
+      obj.durationMs = message.durationMs.toString();
+    }
+    if (message.kept !== 0) {
+      obj.kept = Math.round(message.kept);
+    }
+    if (message.problems?.length) {
+      obj.problems = message.problems;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TestOverview>, I>>(base?: I): TestOverview {
+    return TestOverview.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TestOverview>, I>>(object: I): TestOverview {
+    const message = createBaseTestOverview();
+    message.total = object.total ?? 0;
+    message.failed = object.failed ?? 0;
+    message.skipped = object.skipped ?? 0;
+    message.flaky = object.flaky ?? 0;
+    message.durationMs = (object.durationMs !== undefined && object.durationMs !== null)
+      ? BigInt(object.durationMs)
+      : 0n;
+    message.kept = object.kept ?? 0;
+    message.problems = object.problems?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseAnnotation(): Annotation {
+  return {
+    level: AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED,
+    file: "",
+    line: 0,
+    endLine: 0,
+    column: 0,
+    endColumn: 0,
+    title: "",
+    message: "",
+    logLine: 0n,
+  };
+}
+
+export const Annotation: MessageFns<Annotation> = {
+  encode(message: Annotation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.level !== AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED) {
+      writer.uint32(8).int32(annotationLevelToNumber(message.level));
+    }
+    if (message.file !== "") {
+      writer.uint32(18).string(message.file);
+    }
+    if (message.line !== 0) {
+      writer.uint32(24).int32(message.line);
+    }
+    if (message.endLine !== 0) {
+      writer.uint32(32).int32(message.endLine);
+    }
+    if (message.column !== 0) {
+      writer.uint32(40).int32(message.column);
+    }
+    if (message.endColumn !== 0) {
+      writer.uint32(48).int32(message.endColumn);
+    }
+    if (message.title !== "") {
+      writer.uint32(58).string(message.title);
+    }
+    if (message.message !== "") {
+      writer.uint32(66).string(message.message);
+    }
+    if (message.logLine !== 0n) {
+      if (BigInt.asIntN(64, message.logLine) !== message.logLine) {
+        throw new globalThis.Error("value provided for field message.logLine of type int64 too large");
+      }
+      writer.uint32(72).int64(message.logLine);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Annotation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAnnotation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.level = annotationLevelFromJSON(reader.int32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.file = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.line = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.endLine = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.column = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.endColumn = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.title = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.logLine = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Annotation {
+    return {
+      level: isSet(object.level) ? annotationLevelFromJSON(object.level) : AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED,
+      file: isSet(object.file) ? globalThis.String(object.file) : "",
+      line: isSet(object.line) ? globalThis.Number(object.line) : 0,
+      endLine: isSet(object.endLine)
+        ? globalThis.Number(object.endLine)
+        : isSet(object.end_line)
+        ? globalThis.Number(object.end_line)
+        : 0,
+      column: isSet(object.column) ? globalThis.Number(object.column) : 0,
+      endColumn: isSet(object.endColumn)
+        ? globalThis.Number(object.endColumn)
+        : isSet(object.end_column)
+        ? globalThis.Number(object.end_column)
+        : 0,
+      title: isSet(object.title) ? globalThis.String(object.title) : "",
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+      logLine: isSet(object.logLine) ? BigInt(object.logLine) : isSet(object.log_line) ? BigInt(object.log_line) : 0n,
+    };
+  },
+
+  toJSON(message: Annotation): unknown {
+    const obj: any = {};
+    if (message.level !== AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED) {
+      obj.level = annotationLevelToJSON(message.level);
+    }
+    if (message.file !== "") {
+      obj.file = message.file;
+    }
+    if (message.line !== 0) {
+      obj.line = Math.round(message.line);
+    }
+    if (message.endLine !== 0) {
+      obj.endLine = Math.round(message.endLine);
+    }
+    if (message.column !== 0) {
+      obj.column = Math.round(message.column);
+    }
+    if (message.endColumn !== 0) {
+      obj.endColumn = Math.round(message.endColumn);
+    }
+    if (message.title !== "") {
+      obj.title = message.title;
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    if (message.logLine !== 0n) {
+      obj.logLine = message.logLine.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Annotation>, I>>(base?: I): Annotation {
+    return Annotation.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Annotation>, I>>(object: I): Annotation {
+    const message = createBaseAnnotation();
+    message.level = object.level ?? AnnotationLevel.ANNOTATION_LEVEL_UNSPECIFIED;
+    message.file = object.file ?? "";
+    message.line = object.line ?? 0;
+    message.endLine = object.endLine ?? 0;
+    message.column = object.column ?? 0;
+    message.endColumn = object.endColumn ?? 0;
+    message.title = object.title ?? "";
+    message.message = object.message ?? "";
+    message.logLine = (object.logLine !== undefined && object.logLine !== null) ? BigInt(object.logLine) : 0n;
+    return message;
+  },
+};
+
+function createBaseStepSummary(): StepSummary {
+  return { markdown: "", cut: false };
+}
+
+export const StepSummary: MessageFns<StepSummary> = {
+  encode(message: StepSummary, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.markdown !== "") {
+      writer.uint32(10).string(message.markdown);
+    }
+    if (message.cut !== false) {
+      writer.uint32(16).bool(message.cut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepSummary {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepSummary();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.markdown = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.cut = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepSummary {
+    return {
+      markdown: isSet(object.markdown) ? globalThis.String(object.markdown) : "",
+      cut: isSet(object.cut) ? globalThis.Boolean(object.cut) : false,
+    };
+  },
+
+  toJSON(message: StepSummary): unknown {
+    const obj: any = {};
+    if (message.markdown !== "") {
+      obj.markdown = message.markdown;
+    }
+    if (message.cut !== false) {
+      obj.cut = message.cut;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepSummary>, I>>(base?: I): StepSummary {
+    return StepSummary.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepSummary>, I>>(object: I): StepSummary {
+    const message = createBaseStepSummary();
+    message.markdown = object.markdown ?? "";
+    message.cut = object.cut ?? false;
     return message;
   },
 };

@@ -225,6 +225,71 @@ export function eventVerdictToNumber(object: EventVerdict): number {
   }
 }
 
+export const TestOutcome = {
+  TEST_OUTCOME_UNSPECIFIED: "TEST_OUTCOME_UNSPECIFIED",
+  TEST_OUTCOME_FAILED: "TEST_OUTCOME_FAILED",
+  TEST_OUTCOME_PASSED: "TEST_OUTCOME_PASSED",
+  TEST_OUTCOME_SKIPPED: "TEST_OUTCOME_SKIPPED",
+} as const;
+
+export type TestOutcome = typeof TestOutcome[keyof typeof TestOutcome];
+
+export namespace TestOutcome {
+  export type TEST_OUTCOME_UNSPECIFIED = typeof TestOutcome.TEST_OUTCOME_UNSPECIFIED;
+  export type TEST_OUTCOME_FAILED = typeof TestOutcome.TEST_OUTCOME_FAILED;
+  export type TEST_OUTCOME_PASSED = typeof TestOutcome.TEST_OUTCOME_PASSED;
+  export type TEST_OUTCOME_SKIPPED = typeof TestOutcome.TEST_OUTCOME_SKIPPED;
+}
+
+export function testOutcomeFromJSON(object: any): TestOutcome {
+  switch (object) {
+    case 0:
+    case "TEST_OUTCOME_UNSPECIFIED":
+      return TestOutcome.TEST_OUTCOME_UNSPECIFIED;
+    case 1:
+    case "TEST_OUTCOME_FAILED":
+      return TestOutcome.TEST_OUTCOME_FAILED;
+    case 2:
+    case "TEST_OUTCOME_PASSED":
+      return TestOutcome.TEST_OUTCOME_PASSED;
+    case 3:
+    case "TEST_OUTCOME_SKIPPED":
+      return TestOutcome.TEST_OUTCOME_SKIPPED;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
+  }
+}
+
+export function testOutcomeToJSON(object: TestOutcome): string {
+  switch (object) {
+    case TestOutcome.TEST_OUTCOME_UNSPECIFIED:
+      return "TEST_OUTCOME_UNSPECIFIED";
+    case TestOutcome.TEST_OUTCOME_FAILED:
+      return "TEST_OUTCOME_FAILED";
+    case TestOutcome.TEST_OUTCOME_PASSED:
+      return "TEST_OUTCOME_PASSED";
+    case TestOutcome.TEST_OUTCOME_SKIPPED:
+      return "TEST_OUTCOME_SKIPPED";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
+  }
+}
+
+export function testOutcomeToNumber(object: TestOutcome): number {
+  switch (object) {
+    case TestOutcome.TEST_OUTCOME_UNSPECIFIED:
+      return 0;
+    case TestOutcome.TEST_OUTCOME_FAILED:
+      return 1;
+    case TestOutcome.TEST_OUTCOME_PASSED:
+      return 2;
+    case TestOutcome.TEST_OUTCOME_SKIPPED:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TestOutcome");
+  }
+}
+
 /** One line of a log, or a gap record. The agent numbers lines, once, from 1. */
 export interface LogLine {
   line: bigint;
@@ -495,6 +560,41 @@ export interface PushCacheResponse {
     /** Answers `commit`: the entry is kept under this id. */
     { $case: "cacheId"; value: string }
     | undefined;
+}
+
+/**
+ * At most 1000 cases. Failed cases come first, then flaky ones, then the others, the slowest first, and then those
+ * that were skipped. The agent has masked secrets.
+ */
+export interface PushTestCasesRequest {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** From 0 on; at most 499. */
+  part: number;
+  cases: TestCase[];
+}
+
+export interface TestCase {
+  /** Suite and name identify the test from run to run; at most 512 characters each. */
+  suite: string;
+  name: string;
+  /** Empty for none; at most 512 characters. */
+  file: string;
+  /** 0 for none. */
+  line: number;
+  outcome: TestOutcome;
+  /** The test has failed and passed in this step. */
+  flaky: boolean;
+  durationMs: bigint;
+  /** Of a failure; at most 2048 characters. */
+  message: string;
+}
+
+export interface PushTestCasesResponse {
+  part: number;
+  /** False when the run has no room for it. */
+  stored: boolean;
 }
 
 function createBaseLogLine(): LogLine {
@@ -4038,6 +4138,414 @@ export const PushCacheResponse: MessageFns<PushCacheResponse> = {
   },
 };
 
+function createBasePushTestCasesRequest(): PushTestCasesRequest {
+  return { stepRunId: "", token: 0n, part: 0, cases: [] };
+}
+
+export const PushTestCasesRequest: MessageFns<PushTestCasesRequest> = {
+  encode(message: PushTestCasesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.part !== 0) {
+      writer.uint32(24).int32(message.part);
+    }
+    for (const v of message.cases) {
+      TestCase.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushTestCasesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushTestCasesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.part = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.cases.push(TestCase.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushTestCasesRequest {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      part: isSet(object.part) ? globalThis.Number(object.part) : 0,
+      cases: globalThis.Array.isArray(object?.cases) ? object.cases.map((e: any) => TestCase.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: PushTestCasesRequest): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.part !== 0) {
+      obj.part = Math.round(message.part);
+    }
+    if (message.cases?.length) {
+      obj.cases = message.cases.map((e) => TestCase.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushTestCasesRequest>, I>>(base?: I): PushTestCasesRequest {
+    return PushTestCasesRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushTestCasesRequest>, I>>(object: I): PushTestCasesRequest {
+    const message = createBasePushTestCasesRequest();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.part = object.part ?? 0;
+    message.cases = object.cases?.map((e) => TestCase.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseTestCase(): TestCase {
+  return {
+    suite: "",
+    name: "",
+    file: "",
+    line: 0,
+    outcome: TestOutcome.TEST_OUTCOME_UNSPECIFIED,
+    flaky: false,
+    durationMs: 0n,
+    message: "",
+  };
+}
+
+export const TestCase: MessageFns<TestCase> = {
+  encode(message: TestCase, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.suite !== "") {
+      writer.uint32(10).string(message.suite);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.file !== "") {
+      writer.uint32(26).string(message.file);
+    }
+    if (message.line !== 0) {
+      writer.uint32(32).int32(message.line);
+    }
+    if (message.outcome !== TestOutcome.TEST_OUTCOME_UNSPECIFIED) {
+      writer.uint32(40).int32(testOutcomeToNumber(message.outcome));
+    }
+    if (message.flaky !== false) {
+      writer.uint32(48).bool(message.flaky);
+    }
+    if (message.durationMs !== 0n) {
+      if (BigInt.asIntN(64, message.durationMs) !== message.durationMs) {
+        throw new globalThis.Error("value provided for field message.durationMs of type int64 too large");
+      }
+      writer.uint32(56).int64(message.durationMs);
+    }
+    if (message.message !== "") {
+      writer.uint32(66).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestCase {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestCase();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.suite = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.file = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.line = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.outcome = testOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.flaky = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.durationMs = reader.int64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TestCase {
+    return {
+      suite: isSet(object.suite) ? globalThis.String(object.suite) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      file: isSet(object.file) ? globalThis.String(object.file) : "",
+      line: isSet(object.line) ? globalThis.Number(object.line) : 0,
+      outcome: isSet(object.outcome) ? testOutcomeFromJSON(object.outcome) : TestOutcome.TEST_OUTCOME_UNSPECIFIED,
+      flaky: isSet(object.flaky) ? globalThis.Boolean(object.flaky) : false,
+      durationMs: isSet(object.durationMs)
+        ? BigInt(object.durationMs)
+        : isSet(object.duration_ms)
+        ? BigInt(object.duration_ms)
+        : 0n,
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+    };
+  },
+
+  toJSON(message: TestCase): unknown {
+    const obj: any = {};
+    if (message.suite !== "") {
+      obj.suite = message.suite;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.file !== "") {
+      obj.file = message.file;
+    }
+    if (message.line !== 0) {
+      obj.line = Math.round(message.line);
+    }
+    if (message.outcome !== TestOutcome.TEST_OUTCOME_UNSPECIFIED) {
+      obj.outcome = testOutcomeToJSON(message.outcome);
+    }
+    if (message.flaky !== false) {
+      obj.flaky = message.flaky;
+    }
+    if (message.durationMs !== 0n) {
+      obj.durationMs = message.durationMs.toString();
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TestCase>, I>>(base?: I): TestCase {
+    return TestCase.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TestCase>, I>>(object: I): TestCase {
+    const message = createBaseTestCase();
+    message.suite = object.suite ?? "";
+    message.name = object.name ?? "";
+    message.file = object.file ?? "";
+    message.line = object.line ?? 0;
+    message.outcome = object.outcome ?? TestOutcome.TEST_OUTCOME_UNSPECIFIED;
+    message.flaky = object.flaky ?? false;
+    message.durationMs = (object.durationMs !== undefined && object.durationMs !== null)
+      ? BigInt(object.durationMs)
+      : 0n;
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBasePushTestCasesResponse(): PushTestCasesResponse {
+  return { part: 0, stored: false };
+}
+
+export const PushTestCasesResponse: MessageFns<PushTestCasesResponse> = {
+  encode(message: PushTestCasesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.part !== 0) {
+      writer.uint32(8).int32(message.part);
+    }
+    if (message.stored !== false) {
+      writer.uint32(16).bool(message.stored);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushTestCasesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushTestCasesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.part = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stored = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushTestCasesResponse {
+    return {
+      part: isSet(object.part) ? globalThis.Number(object.part) : 0,
+      stored: isSet(object.stored) ? globalThis.Boolean(object.stored) : false,
+    };
+  },
+
+  toJSON(message: PushTestCasesResponse): unknown {
+    const obj: any = {};
+    if (message.part !== 0) {
+      obj.part = Math.round(message.part);
+    }
+    if (message.stored !== false) {
+      obj.stored = message.stored;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushTestCasesResponse>, I>>(base?: I): PushTestCasesResponse {
+    return PushTestCasesResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushTestCasesResponse>, I>>(object: I): PushTestCasesResponse {
+    const message = createBasePushTestCasesResponse();
+    message.part = object.part ?? 0;
+    message.stored = object.stored ?? false;
+    return message;
+  },
+};
+
 export type GatewayService = typeof GatewayService;
 export const GatewayService = {
   /** Sends log lines in batches; each batch is acknowledged. A stream may carry batches of many step runs. */
@@ -4151,6 +4659,20 @@ export const GatewayService = {
     responseSerialize: (value: PushCacheResponse): Buffer => Buffer.from(PushCacheResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PushCacheResponse => PushCacheResponse.decode(value),
   },
+  /**
+   * Sends the test cases of a step that the agent holds, in parts; each part is answered. A repeat of a part changes nothing.
+   * FAILED_PRECONDITION: the grant has ended, or the step declares no test reports.
+   */
+  pushTestCases: {
+    path: "/gateway.v1.Gateway/PushTestCases" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: PushTestCasesRequest): Buffer => Buffer.from(PushTestCasesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PushTestCasesRequest => PushTestCasesRequest.decode(value),
+    responseSerialize: (value: PushTestCasesResponse): Buffer =>
+      Buffer.from(PushTestCasesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PushTestCasesResponse => PushTestCasesResponse.decode(value),
+  },
 } as const;
 
 export interface GatewayServer extends UntypedServiceImplementation {
@@ -4199,6 +4721,11 @@ export interface GatewayServer extends UntypedServiceImplementation {
    * release was too long ago.
    */
   pushCache: handleBidiStreamingCall<PushCacheRequest, PushCacheResponse>;
+  /**
+   * Sends the test cases of a step that the agent holds, in parts; each part is answered. A repeat of a part changes nothing.
+   * FAILED_PRECONDITION: the grant has ended, or the step declares no test reports.
+   */
+  pushTestCases: handleBidiStreamingCall<PushTestCasesRequest, PushTestCasesResponse>;
 }
 
 export interface GatewayClient extends Client {
@@ -4284,6 +4811,16 @@ export interface GatewayClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PushCacheRequest, PushCacheResponse>;
+  /**
+   * Sends the test cases of a step that the agent holds, in parts; each part is answered. A repeat of a part changes nothing.
+   * FAILED_PRECONDITION: the grant has ended, or the step declares no test reports.
+   */
+  pushTestCases(): ClientDuplexStream<PushTestCasesRequest, PushTestCasesResponse>;
+  pushTestCases(options: Partial<CallOptions>): ClientDuplexStream<PushTestCasesRequest, PushTestCasesResponse>;
+  pushTestCases(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<PushTestCasesRequest, PushTestCasesResponse>;
 }
 
 export const GatewayClient = makeGenericClientConstructor(GatewayService, "gateway.v1.Gateway") as unknown as {

@@ -1049,6 +1049,65 @@ export interface WaitingFor {
   group: string;
   holderRunId: string;
   ahead: number;
+  /**
+   * A job that waits for an agent: how many offers go before its own when no other comes, of those that the agents which
+   * match the job could take, by priority, then in turn by project, then by age. Absent while it is not known.
+   */
+  offersAhead?:
+    | number
+    | undefined;
+  /** A run or a job that waits for an agent; absent while presence cannot be read. */
+  agents:
+    | WaitingAgents
+    | undefined;
+  /** With reason `quota`. */
+  quota: WaitingQuota | undefined;
+}
+
+/** The agents that are online and may take jobs of the project. Of many, the first five are named. */
+export interface WaitingAgents {
+  online: number;
+  matching: number;
+  /** Each clause of the selector that agents fail. */
+  failing: UnmetClause[];
+  /** The agent that fails the fewest clauses, and these; empty while an agent matches. */
+  nearestAgentId: string;
+  nearestFailing: string[];
+  /** Agents that match and take no job now. */
+  busy: BusyAgent[];
+}
+
+export interface UnmetClause {
+  clause: string;
+  /** How many agents fail it. */
+  agents: number;
+  agentIds: string[];
+}
+
+export interface BusyAgent {
+  agentId: string;
+  busy: number;
+  slots: number;
+  /** Why it takes no jobs when it is not for its slots; else empty. */
+  takesNoJobs: string;
+  /** Jobs that hold its slots, as far as the caller may see them; at most five, and only in the answer for one run. */
+  jobs: HoldingJob[];
+}
+
+export interface WaitingQuota {
+  name: string;
+  taken: number;
+  limit: number;
+  /** Jobs that have a place in it, as far as the caller may see them; at most five, and only in the answer for one run. */
+  jobs: HoldingJob[];
+}
+
+/** A job that holds a slot of an agent, or a place in a quota. */
+export interface HoldingJob {
+  runId: string;
+  jobId: string;
+  pipelineId: string;
+  projectId: string;
 }
 
 export interface JobRun {
@@ -5608,7 +5667,18 @@ export const RunSummary: MessageFns<RunSummary> = {
 };
 
 function createBaseWaitingFor(): WaitingFor {
-  return { reason: "", text: "", needs: [], approvalId: "", group: "", holderRunId: "", ahead: 0 };
+  return {
+    reason: "",
+    text: "",
+    needs: [],
+    approvalId: "",
+    group: "",
+    holderRunId: "",
+    ahead: 0,
+    offersAhead: undefined,
+    agents: undefined,
+    quota: undefined,
+  };
 }
 
 export const WaitingFor: MessageFns<WaitingFor> = {
@@ -5633,6 +5703,15 @@ export const WaitingFor: MessageFns<WaitingFor> = {
     }
     if (message.ahead !== 0) {
       writer.uint32(56).int32(message.ahead);
+    }
+    if (message.offersAhead !== undefined) {
+      writer.uint32(64).int32(message.offersAhead);
+    }
+    if (message.agents !== undefined) {
+      WaitingAgents.encode(message.agents, writer.uint32(74).fork()).join();
+    }
+    if (message.quota !== undefined) {
+      WaitingQuota.encode(message.quota, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -5706,6 +5785,30 @@ export const WaitingFor: MessageFns<WaitingFor> = {
             message.ahead = reader.int32();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.offersAhead = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.agents = WaitingAgents.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.quota = WaitingQuota.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5735,6 +5838,13 @@ export const WaitingFor: MessageFns<WaitingFor> = {
         ? globalThis.String(object.holder_run_id)
         : "",
       ahead: isSet(object.ahead) ? globalThis.Number(object.ahead) : 0,
+      offersAhead: isSet(object.offersAhead)
+        ? globalThis.Number(object.offersAhead)
+        : isSet(object.offers_ahead)
+        ? globalThis.Number(object.offers_ahead)
+        : undefined,
+      agents: isSet(object.agents) ? WaitingAgents.fromJSON(object.agents) : undefined,
+      quota: isSet(object.quota) ? WaitingQuota.fromJSON(object.quota) : undefined,
     };
   },
 
@@ -5761,6 +5871,15 @@ export const WaitingFor: MessageFns<WaitingFor> = {
     if (message.ahead !== 0) {
       obj.ahead = Math.round(message.ahead);
     }
+    if (message.offersAhead !== undefined) {
+      obj.offersAhead = Math.round(message.offersAhead);
+    }
+    if (message.agents !== undefined) {
+      obj.agents = WaitingAgents.toJSON(message.agents);
+    }
+    if (message.quota !== undefined) {
+      obj.quota = WaitingQuota.toJSON(message.quota);
+    }
     return obj;
   },
 
@@ -5776,6 +5895,666 @@ export const WaitingFor: MessageFns<WaitingFor> = {
     message.group = object.group ?? "";
     message.holderRunId = object.holderRunId ?? "";
     message.ahead = object.ahead ?? 0;
+    message.offersAhead = object.offersAhead ?? undefined;
+    message.agents = (object.agents !== undefined && object.agents !== null)
+      ? WaitingAgents.fromPartial(object.agents)
+      : undefined;
+    message.quota = (object.quota !== undefined && object.quota !== null)
+      ? WaitingQuota.fromPartial(object.quota)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseWaitingAgents(): WaitingAgents {
+  return { online: 0, matching: 0, failing: [], nearestAgentId: "", nearestFailing: [], busy: [] };
+}
+
+export const WaitingAgents: MessageFns<WaitingAgents> = {
+  encode(message: WaitingAgents, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.online !== 0) {
+      writer.uint32(8).int32(message.online);
+    }
+    if (message.matching !== 0) {
+      writer.uint32(16).int32(message.matching);
+    }
+    for (const v of message.failing) {
+      UnmetClause.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.nearestAgentId !== "") {
+      writer.uint32(34).string(message.nearestAgentId);
+    }
+    for (const v of message.nearestFailing) {
+      writer.uint32(42).string(v!);
+    }
+    for (const v of message.busy) {
+      BusyAgent.encode(v!, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WaitingAgents {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWaitingAgents();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.online = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.matching = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.failing.push(UnmetClause.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.nearestAgentId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.nearestFailing.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.busy.push(BusyAgent.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WaitingAgents {
+    return {
+      online: isSet(object.online) ? globalThis.Number(object.online) : 0,
+      matching: isSet(object.matching) ? globalThis.Number(object.matching) : 0,
+      failing: globalThis.Array.isArray(object?.failing) ? object.failing.map((e: any) => UnmetClause.fromJSON(e)) : [],
+      nearestAgentId: isSet(object.nearestAgentId)
+        ? globalThis.String(object.nearestAgentId)
+        : isSet(object.nearest_agent_id)
+        ? globalThis.String(object.nearest_agent_id)
+        : "",
+      nearestFailing: globalThis.Array.isArray(object?.nearestFailing)
+        ? object.nearestFailing.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.nearest_failing)
+        ? object.nearest_failing.map((e: any) => globalThis.String(e))
+        : [],
+      busy: globalThis.Array.isArray(object?.busy) ? object.busy.map((e: any) => BusyAgent.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: WaitingAgents): unknown {
+    const obj: any = {};
+    if (message.online !== 0) {
+      obj.online = Math.round(message.online);
+    }
+    if (message.matching !== 0) {
+      obj.matching = Math.round(message.matching);
+    }
+    if (message.failing?.length) {
+      obj.failing = message.failing.map((e) => UnmetClause.toJSON(e));
+    }
+    if (message.nearestAgentId !== "") {
+      obj.nearestAgentId = message.nearestAgentId;
+    }
+    if (message.nearestFailing?.length) {
+      obj.nearestFailing = message.nearestFailing;
+    }
+    if (message.busy?.length) {
+      obj.busy = message.busy.map((e) => BusyAgent.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WaitingAgents>, I>>(base?: I): WaitingAgents {
+    return WaitingAgents.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WaitingAgents>, I>>(object: I): WaitingAgents {
+    const message = createBaseWaitingAgents();
+    message.online = object.online ?? 0;
+    message.matching = object.matching ?? 0;
+    message.failing = object.failing?.map((e) => UnmetClause.fromPartial(e)) || [];
+    message.nearestAgentId = object.nearestAgentId ?? "";
+    message.nearestFailing = object.nearestFailing?.map((e) => e) || [];
+    message.busy = object.busy?.map((e) => BusyAgent.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseUnmetClause(): UnmetClause {
+  return { clause: "", agents: 0, agentIds: [] };
+}
+
+export const UnmetClause: MessageFns<UnmetClause> = {
+  encode(message: UnmetClause, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clause !== "") {
+      writer.uint32(10).string(message.clause);
+    }
+    if (message.agents !== 0) {
+      writer.uint32(16).int32(message.agents);
+    }
+    for (const v of message.agentIds) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnmetClause {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnmetClause();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clause = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.agents = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.agentIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UnmetClause {
+    return {
+      clause: isSet(object.clause) ? globalThis.String(object.clause) : "",
+      agents: isSet(object.agents) ? globalThis.Number(object.agents) : 0,
+      agentIds: globalThis.Array.isArray(object?.agentIds)
+        ? object.agentIds.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.agent_ids)
+        ? object.agent_ids.map((e: any) => globalThis.String(e))
+        : [],
+    };
+  },
+
+  toJSON(message: UnmetClause): unknown {
+    const obj: any = {};
+    if (message.clause !== "") {
+      obj.clause = message.clause;
+    }
+    if (message.agents !== 0) {
+      obj.agents = Math.round(message.agents);
+    }
+    if (message.agentIds?.length) {
+      obj.agentIds = message.agentIds;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UnmetClause>, I>>(base?: I): UnmetClause {
+    return UnmetClause.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UnmetClause>, I>>(object: I): UnmetClause {
+    const message = createBaseUnmetClause();
+    message.clause = object.clause ?? "";
+    message.agents = object.agents ?? 0;
+    message.agentIds = object.agentIds?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseBusyAgent(): BusyAgent {
+  return { agentId: "", busy: 0, slots: 0, takesNoJobs: "", jobs: [] };
+}
+
+export const BusyAgent: MessageFns<BusyAgent> = {
+  encode(message: BusyAgent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.busy !== 0) {
+      writer.uint32(16).int32(message.busy);
+    }
+    if (message.slots !== 0) {
+      writer.uint32(24).int32(message.slots);
+    }
+    if (message.takesNoJobs !== "") {
+      writer.uint32(34).string(message.takesNoJobs);
+    }
+    for (const v of message.jobs) {
+      HoldingJob.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BusyAgent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBusyAgent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.busy = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.slots = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.takesNoJobs = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.jobs.push(HoldingJob.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BusyAgent {
+    return {
+      agentId: isSet(object.agentId)
+        ? globalThis.String(object.agentId)
+        : isSet(object.agent_id)
+        ? globalThis.String(object.agent_id)
+        : "",
+      busy: isSet(object.busy) ? globalThis.Number(object.busy) : 0,
+      slots: isSet(object.slots) ? globalThis.Number(object.slots) : 0,
+      takesNoJobs: isSet(object.takesNoJobs)
+        ? globalThis.String(object.takesNoJobs)
+        : isSet(object.takes_no_jobs)
+        ? globalThis.String(object.takes_no_jobs)
+        : "",
+      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => HoldingJob.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: BusyAgent): unknown {
+    const obj: any = {};
+    if (message.agentId !== "") {
+      obj.agentId = message.agentId;
+    }
+    if (message.busy !== 0) {
+      obj.busy = Math.round(message.busy);
+    }
+    if (message.slots !== 0) {
+      obj.slots = Math.round(message.slots);
+    }
+    if (message.takesNoJobs !== "") {
+      obj.takesNoJobs = message.takesNoJobs;
+    }
+    if (message.jobs?.length) {
+      obj.jobs = message.jobs.map((e) => HoldingJob.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BusyAgent>, I>>(base?: I): BusyAgent {
+    return BusyAgent.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BusyAgent>, I>>(object: I): BusyAgent {
+    const message = createBaseBusyAgent();
+    message.agentId = object.agentId ?? "";
+    message.busy = object.busy ?? 0;
+    message.slots = object.slots ?? 0;
+    message.takesNoJobs = object.takesNoJobs ?? "";
+    message.jobs = object.jobs?.map((e) => HoldingJob.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseWaitingQuota(): WaitingQuota {
+  return { name: "", taken: 0, limit: 0, jobs: [] };
+}
+
+export const WaitingQuota: MessageFns<WaitingQuota> = {
+  encode(message: WaitingQuota, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.taken !== 0) {
+      writer.uint32(16).int32(message.taken);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(24).int32(message.limit);
+    }
+    for (const v of message.jobs) {
+      HoldingJob.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WaitingQuota {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWaitingQuota();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.taken = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.jobs.push(HoldingJob.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WaitingQuota {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      taken: isSet(object.taken) ? globalThis.Number(object.taken) : 0,
+      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
+      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => HoldingJob.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: WaitingQuota): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.taken !== 0) {
+      obj.taken = Math.round(message.taken);
+    }
+    if (message.limit !== 0) {
+      obj.limit = Math.round(message.limit);
+    }
+    if (message.jobs?.length) {
+      obj.jobs = message.jobs.map((e) => HoldingJob.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WaitingQuota>, I>>(base?: I): WaitingQuota {
+    return WaitingQuota.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WaitingQuota>, I>>(object: I): WaitingQuota {
+    const message = createBaseWaitingQuota();
+    message.name = object.name ?? "";
+    message.taken = object.taken ?? 0;
+    message.limit = object.limit ?? 0;
+    message.jobs = object.jobs?.map((e) => HoldingJob.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseHoldingJob(): HoldingJob {
+  return { runId: "", jobId: "", pipelineId: "", projectId: "" };
+}
+
+export const HoldingJob: MessageFns<HoldingJob> = {
+  encode(message: HoldingJob, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.jobId !== "") {
+      writer.uint32(18).string(message.jobId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(26).string(message.pipelineId);
+    }
+    if (message.projectId !== "") {
+      writer.uint32(34).string(message.projectId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HoldingJob {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHoldingJob();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.jobId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HoldingJob {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      jobId: isSet(object.jobId)
+        ? globalThis.String(object.jobId)
+        : isSet(object.job_id)
+        ? globalThis.String(object.job_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+    };
+  },
+
+  toJSON(message: HoldingJob): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.jobId !== "") {
+      obj.jobId = message.jobId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HoldingJob>, I>>(base?: I): HoldingJob {
+    return HoldingJob.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HoldingJob>, I>>(object: I): HoldingJob {
+    const message = createBaseHoldingJob();
+    message.runId = object.runId ?? "";
+    message.jobId = object.jobId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.projectId = object.projectId ?? "";
     return message;
   },
 };

@@ -29,6 +29,7 @@ import {
   runStatusFromJSON,
   runStatusToJSON,
   runStatusToNumber,
+  WaitingFor,
 } from "../../pipeline/v1/pipeline.ts";
 import {
   StepRunStatus,
@@ -269,6 +270,43 @@ export interface StreamEventsResponse {
   dataJson: string;
   /** The run as a URI reference: `/api/v1/pipelines/runs/<run id>`. */
   source: string;
+}
+
+export interface StreamRunsRequest {
+  /** Only runs of this tenant, project and pipeline; empty for all. */
+  tenantId: string;
+  projectId: string;
+  pipelineId: string;
+  /** Only runs with one of these statuses; empty for all. A run that leaves them is sent once more, with its new status. */
+  statuses: RunStatus[];
+  /**
+   * The `revision` of the last message that the caller has received: only runs that have changed since are sent. With an
+   * empty revision, or one that this server does not know (of another server, or too old), a message with `reset` comes
+   * first, and then all runs that have not ended.
+   */
+  revision: string;
+}
+
+/** The newest state of a run: a run that changes faster than four times a second, or than the caller reads, is sent less often. */
+export interface StreamRunsResponse {
+  runId: string;
+  pipelineId: string;
+  projectId: string;
+  status: RunStatus;
+  /** Why the run waits, with `reason` and `text` alone; absent when it does not wait. */
+  waitingFor:
+    | WaitingFor
+    | undefined;
+  /** The number of the last event of the run that this state includes: follow the run behind it with StreamEvents. */
+  eventNumber: bigint;
+  /** The value with which to resume after a lost connection. Opaque. */
+  revision: string;
+  /** Set in a message without a run: the caller discards its runs. All runs that have not ended follow. */
+  reset: boolean;
+  /** Set in a message without a run: the caller is up to date. Messages from now on are live changes. */
+  caughtUp: boolean;
+  /** The run was deleted. */
+  removed: boolean;
 }
 
 function createBaseStreamStepRunStatusRequest(): StreamStepRunStatusRequest {
@@ -2062,6 +2100,420 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
   },
 };
 
+function createBaseStreamRunsRequest(): StreamRunsRequest {
+  return { tenantId: "", projectId: "", pipelineId: "", statuses: [], revision: "" };
+}
+
+export const StreamRunsRequest: MessageFns<StreamRunsRequest> = {
+  encode(message: StreamRunsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tenantId !== "") {
+      writer.uint32(10).string(message.tenantId);
+    }
+    if (message.projectId !== "") {
+      writer.uint32(18).string(message.projectId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(26).string(message.pipelineId);
+    }
+    if (message.statuses.length !== 0) {
+      writer.uint32(34).fork();
+      for (const v of message.statuses) {
+        writer.int32(runStatusToNumber(v));
+      }
+      writer.join();
+    }
+    if (message.revision !== "") {
+      writer.uint32(42).string(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamRunsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamRunsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tenantId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag === 32) {
+              message.statuses.push(runStatusFromJSON(reader.int32()));
+
+              continue;
+            }
+
+            if (tag === 34) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.statuses.push(runStatusFromJSON(reader.int32()));
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.revision = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StreamRunsRequest {
+    return {
+      tenantId: isSet(object.tenantId)
+        ? globalThis.String(object.tenantId)
+        : isSet(object.tenant_id)
+        ? globalThis.String(object.tenant_id)
+        : "",
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      statuses: globalThis.Array.isArray(object?.statuses) ? object.statuses.map((e: any) => runStatusFromJSON(e)) : [],
+      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
+    };
+  },
+
+  toJSON(message: StreamRunsRequest): unknown {
+    const obj: any = {};
+    if (message.tenantId !== "") {
+      obj.tenantId = message.tenantId;
+    }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.statuses?.length) {
+      obj.statuses = message.statuses.map((e) => runStatusToJSON(e));
+    }
+    if (message.revision !== "") {
+      obj.revision = message.revision;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StreamRunsRequest>, I>>(base?: I): StreamRunsRequest {
+    return StreamRunsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StreamRunsRequest>, I>>(object: I): StreamRunsRequest {
+    const message = createBaseStreamRunsRequest();
+    message.tenantId = object.tenantId ?? "";
+    message.projectId = object.projectId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.statuses = object.statuses?.map((e) => e) || [];
+    message.revision = object.revision ?? "";
+    return message;
+  },
+};
+
+function createBaseStreamRunsResponse(): StreamRunsResponse {
+  return {
+    runId: "",
+    pipelineId: "",
+    projectId: "",
+    status: RunStatus.RUN_STATUS_UNSPECIFIED,
+    waitingFor: undefined,
+    eventNumber: 0n,
+    revision: "",
+    reset: false,
+    caughtUp: false,
+    removed: false,
+  };
+}
+
+export const StreamRunsResponse: MessageFns<StreamRunsResponse> = {
+  encode(message: StreamRunsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(18).string(message.pipelineId);
+    }
+    if (message.projectId !== "") {
+      writer.uint32(26).string(message.projectId);
+    }
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      writer.uint32(32).int32(runStatusToNumber(message.status));
+    }
+    if (message.waitingFor !== undefined) {
+      WaitingFor.encode(message.waitingFor, writer.uint32(42).fork()).join();
+    }
+    if (message.eventNumber !== 0n) {
+      if (BigInt.asIntN(64, message.eventNumber) !== message.eventNumber) {
+        throw new globalThis.Error("value provided for field message.eventNumber of type int64 too large");
+      }
+      writer.uint32(48).int64(message.eventNumber);
+    }
+    if (message.revision !== "") {
+      writer.uint32(58).string(message.revision);
+    }
+    if (message.reset !== false) {
+      writer.uint32(64).bool(message.reset);
+    }
+    if (message.caughtUp !== false) {
+      writer.uint32(72).bool(message.caughtUp);
+    }
+    if (message.removed !== false) {
+      writer.uint32(80).bool(message.removed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamRunsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamRunsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.status = runStatusFromJSON(reader.int32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.waitingFor = WaitingFor.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.eventNumber = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.revision = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.reset = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.caughtUp = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.removed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StreamRunsResponse {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
+      waitingFor: isSet(object.waitingFor)
+        ? WaitingFor.fromJSON(object.waitingFor)
+        : isSet(object.waiting_for)
+        ? WaitingFor.fromJSON(object.waiting_for)
+        : undefined,
+      eventNumber: isSet(object.eventNumber)
+        ? BigInt(object.eventNumber)
+        : isSet(object.event_number)
+        ? BigInt(object.event_number)
+        : 0n,
+      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
+      reset: isSet(object.reset) ? globalThis.Boolean(object.reset) : false,
+      caughtUp: isSet(object.caughtUp)
+        ? globalThis.Boolean(object.caughtUp)
+        : isSet(object.caught_up)
+        ? globalThis.Boolean(object.caught_up)
+        : false,
+      removed: isSet(object.removed) ? globalThis.Boolean(object.removed) : false,
+    };
+  },
+
+  toJSON(message: StreamRunsResponse): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      obj.status = runStatusToJSON(message.status);
+    }
+    if (message.waitingFor !== undefined) {
+      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
+    }
+    if (message.eventNumber !== 0n) {
+      obj.eventNumber = message.eventNumber.toString();
+    }
+    if (message.revision !== "") {
+      obj.revision = message.revision;
+    }
+    if (message.reset !== false) {
+      obj.reset = message.reset;
+    }
+    if (message.caughtUp !== false) {
+      obj.caughtUp = message.caughtUp;
+    }
+    if (message.removed !== false) {
+      obj.removed = message.removed;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StreamRunsResponse>, I>>(base?: I): StreamRunsResponse {
+    return StreamRunsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StreamRunsResponse>, I>>(object: I): StreamRunsResponse {
+    const message = createBaseStreamRunsResponse();
+    message.runId = object.runId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.projectId = object.projectId ?? "";
+    message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    message.waitingFor = (object.waitingFor !== undefined && object.waitingFor !== null)
+      ? WaitingFor.fromPartial(object.waitingFor)
+      : undefined;
+    message.eventNumber = (object.eventNumber !== undefined && object.eventNumber !== null)
+      ? BigInt(object.eventNumber)
+      : 0n;
+    message.revision = object.revision ?? "";
+    message.reset = object.reset ?? false;
+    message.caughtUp = object.caughtUp ?? false;
+    message.removed = object.removed ?? false;
+    return message;
+  },
+};
+
 /**
  * Every call carries the metadata `authorization: Bearer <token>`: the token of a user who may view, and for AgentChannel the
  * token of an agent.
@@ -2146,6 +2598,16 @@ export const StreamService = {
       Buffer.from(StreamEventsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamEventsResponse => StreamEventsResponse.decode(value),
   },
+  /** Sends the runs that have not ended, of those that the caller may see, and then each change of a run. Never ends by itself. */
+  streamRuns: {
+    path: "/stream.v1.Stream/StreamRuns" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: StreamRunsRequest): Buffer => Buffer.from(StreamRunsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StreamRunsRequest => StreamRunsRequest.decode(value),
+    responseSerialize: (value: StreamRunsResponse): Buffer => Buffer.from(StreamRunsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StreamRunsResponse => StreamRunsResponse.decode(value),
+  },
 } as const;
 
 export interface StreamServer extends UntypedServiceImplementation {
@@ -2164,6 +2626,8 @@ export interface StreamServer extends UntypedServiceImplementation {
    * event of a run that has ended.
    */
   streamEvents: handleServerStreamingCall<StreamEventsRequest, StreamEventsResponse>;
+  /** Sends the runs that have not ended, of those that the caller may see, and then each change of a run. Never ends by itself. */
+  streamRuns: handleServerStreamingCall<StreamRunsRequest, StreamRunsResponse>;
 }
 
 export interface StreamClient extends Client {
@@ -2227,6 +2691,13 @@ export interface StreamClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamEventsResponse>;
+  /** Sends the runs that have not ended, of those that the caller may see, and then each change of a run. Never ends by itself. */
+  streamRuns(request: StreamRunsRequest, options?: Partial<CallOptions>): ClientReadableStream<StreamRunsResponse>;
+  streamRuns(
+    request: StreamRunsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<StreamRunsResponse>;
 }
 
 export const StreamClient = makeGenericClientConstructor(StreamService, "stream.v1.Stream") as unknown as {

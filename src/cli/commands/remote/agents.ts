@@ -1,6 +1,7 @@
 /** `millrace agents`: the inventory, the removal of an agent, and tokens with which agents register. */
 import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
-import { missing } from "../../remote/find.ts";
+import { UsageError } from "../../command-line.ts";
+import { findProject, findTenantId, missing } from "../../remote/find.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
 
 export function listAgents(options: RemoteOptions, signal: AbortSignal): Promise<number> {
@@ -72,14 +73,23 @@ export function removeAgent(agent: string, options: RemoteOptions, signal: Abort
 export interface TokenOptions extends RemoteOptions {
   readonly expiresIn?: string;
   readonly maxUses?: number;
+  /** Names or ids. */
+  readonly tenant?: string;
+  readonly project: readonly string[];
+  /** Each as `key=value`. */
+  readonly label: readonly string[];
 }
 
 /** A token for new agents, which is shown only here. */
 export function createAgentToken(name: string, options: TokenOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
     const { expiresIn, maxUses } = options;
+    const reach = await reachOf(client, options);
+    const labels = Object.fromEntries(options.label.map(labelOf));
     const body = {
       name,
+      ...(reach === undefined ? {} : { reach }),
+      ...(options.label.length === 0 ? {} : { labels }),
       ...(expiresIn === undefined ? {} : { expiresIn }),
       ...(maxUses === undefined ? {} : { maxUses }),
     };
@@ -90,6 +100,20 @@ export function createAgentToken(name: string, options: TokenOptions, signal: Ab
       `shown only now; start an agent with MILLRACE_REGISTRATION_TOKEN set to it, and \`millrace agent --gateway HOST:PORT\``,
     );
   });
+}
+
+async function reachOf(client: MillraceClient, { tenant, project }: Pick<TokenOptions, "tenant" | "project">) {
+  if (tenant !== undefined && project.length > 0) throw new UsageError("--tenant and --project exclude each other");
+  if (tenant !== undefined) return { tenantId: await findTenantId(client, tenant) };
+  const projectIds: string[] = [];
+  for (const one of project) projectIds.push((await findProject(client, one)).projectId);
+  return projectIds.length === 0 ? undefined : { projectIds };
+}
+
+function labelOf(text: string): readonly [key: string, value: string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`--label ${text}: must be KEY=VALUE`);
+  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 export async function findAgent(client: MillraceClient, nameOrId: string): Promise<Schemas["Agent"]> {

@@ -1,4 +1,4 @@
-/** `millrace logs`: the logs of a run, step after step, or live with `--follow`. */
+/** `millrace logs`: the logs of a run, step after step, live with `--follow`, or the lines that match `--search`. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../../exit-codes.ts";
 import { followRun } from "../../follow-run.ts";
@@ -8,12 +8,13 @@ import { visibleJson } from "../../remote/visible.ts";
 import type { Job, RunDetail, Step } from "../../run-tree.ts";
 import { type LogEntry, logLine } from "../../run-view.ts";
 import { paintFor, printable } from "../../screen.ts";
+import { searchLogs, type SearchOptions } from "./search-logs.ts";
 
 /** Reading ends when no line has come for this long. */
 const SILENCE_MS = 10_000;
 const UNREACHABLE_MS = 600_000;
 
-export interface LogsOptions extends RemoteOptions {
+export interface LogsOptions extends RemoteOptions, SearchOptions {
   readonly project?: string;
   readonly follow?: boolean;
   readonly job?: string;
@@ -42,7 +43,19 @@ export function logs(run: string, options: LogsOptions, signal: AbortSignal): Pr
       await followRun(runs, runId, follower, signal, { readEveryMs: 1_000, unreachableMs: UNREACHABLE_MS });
       return EXIT.ok;
     }
-    const found = await client.get("/pipelines/runs/{runId}", { path: { runId }, signal });
+    const isSearch = options.search !== undefined;
+    const found = await client.get("/pipelines/runs/{runId}", {
+      path: { runId },
+      ...(isSearch && { query: { attempts: "all" } }),
+      signal,
+    });
+    if (isSearch) {
+      const printChosen: Print = (job, step, entry) => {
+        if (isChosen(job, step)) print(job, step, entry);
+      };
+      const between = () => void (session.report.isJson || process.stdout.write("--\n"));
+      return searchLogs(session, found, options, { print: printChosen, between });
+    }
     return printLogs(session, found, isChosen, print);
   });
 }

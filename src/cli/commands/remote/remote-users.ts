@@ -1,6 +1,7 @@
 /** `millrace users`: lists, invites, changes and deletes users of a server. */
 import type { Schemas } from "../../../../clients/typescript/src/index.ts";
-import { findUser } from "../../remote/find.ts";
+import { UsageError } from "../../command-line.ts";
+import { findProject, findTeamId, findTenantId, findUser } from "../../remote/find.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
 
 export type Role = NonNullable<Schemas["User"]["role"]>;
@@ -23,16 +24,45 @@ export function listUsers(options: RemoteOptions, signal: AbortSignal): Promise<
 }
 
 export interface InviteOptions extends RemoteOptions {
-  readonly role: Role;
+  /** In the installation. */
+  readonly role?: Role;
+  readonly inTenant: readonly RoleIn[];
+  readonly inProject: readonly RoleIn[];
+  readonly team: readonly string[];
   readonly email?: string;
   readonly days?: number;
+}
+
+/** A role in a tenant or a project, which is named by its name or id. */
+export interface RoleIn {
+  readonly place: string;
+  readonly role: Role;
 }
 
 /** Creates a user, and a link with which the user chooses a password. */
 export function inviteUser(name: string, options: InviteOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
     const { role, email, days } = options;
-    const body = { name, role, ...(email === undefined ? {} : { email }), ...(days === undefined ? {} : { days }) };
+    const bound: { area: { tenantId: string } | { projectId: string }; role: Role }[] = [];
+    for (const { place, role: given } of options.inTenant) {
+      bound.push({ area: { tenantId: await findTenantId(client, place) }, role: given });
+    }
+    for (const { place, role: given } of options.inProject) {
+      bound.push({ area: { projectId: (await findProject(client, place)).projectId }, role: given });
+    }
+    const teams: string[] = [];
+    for (const team of options.team) teams.push(await findTeamId(client, team));
+    if (role === undefined && bound.length + teams.length === 0) {
+      throw new UsageError("say what the user may do: --role, --in-tenant, --in-project or --team");
+    }
+    const body = {
+      name,
+      ...(role === undefined ? {} : { role }),
+      ...(bound.length === 0 ? {} : { bound }),
+      ...(teams.length === 0 ? {} : { teams }),
+      ...(email === undefined ? {} : { email }),
+      ...(days === undefined ? {} : { days }),
+    };
     const made = await client.post("/invitations", { body, signal });
     report.secret(
       made,

@@ -1,5 +1,5 @@
 /** `millrace tokens`: personal tokens, of the caller or, for administrators, of another user. */
-import { findUser } from "../../remote/find.ts";
+import { findProject, findUser } from "../../remote/find.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
 
 export interface TokenOptions extends RemoteOptions {
@@ -16,6 +16,7 @@ export function listTokens(options: TokenOptions, signal: AbortSignal): Promise<
       [
         { title: "name", text: ({ name }) => name },
         { title: "scopes", text: ({ scopes }) => scopes.join(",") || "all" },
+        { title: "projects", text: ({ projects }) => projects?.join(",") ?? "all" },
         { title: "expires", text: ({ expiresAt }) => expiresAt ?? "never" },
         { title: "last used", text: ({ lastUsedAt }) => lastUsedAt ?? "-" },
         { title: "id", text: ({ tokenId }) => tokenId },
@@ -27,6 +28,8 @@ export function listTokens(options: TokenOptions, signal: AbortSignal): Promise<
 
 export interface CreateOptions extends TokenOptions {
   readonly scope: readonly Scope[];
+  /** Names or ids; none for all projects. */
+  readonly project: readonly string[];
   readonly expiresIn?: string;
 }
 
@@ -35,9 +38,12 @@ export type Scope = "admin" | "write" | "trigger" | "read" | "act-as";
 export function createToken(name: string, options: CreateOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
     const { scope, expiresIn } = options;
+    const projects: string[] = [];
+    for (const project of options.project) projects.push((await findProject(client, project)).projectId);
     const body = {
       name,
       ...(scope.length === 0 ? {} : { scopes: [...scope] }),
+      ...(projects.length === 0 ? {} : { projects }),
       ...(expiresIn === undefined ? {} : { expiresIn }),
     };
     const path = { userId: await userIdOf(client, options) };
