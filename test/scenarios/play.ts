@@ -31,9 +31,9 @@ import { asId, newId, type PipelineId, type ProjectId, type RunId, type UserId }
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
-import type { Outgoing } from "../../src/outgoing/outgoing.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { STEPPED_NODE_AGENT, SteppedNode } from "../support/stepped-node.ts";
+import { toldInto } from "./told.ts";
 import { sendAgentLost } from "../../src/app/agents/agent-removal.ts";
 
 /** What one run must be at the end of the scenario. */
@@ -457,24 +457,6 @@ class Player {
   #named(text: string): string {
     return text.replaceAll(/\{(\d+)\}/g, (_, index: string) => this.#runs[Number(index)] ?? "no such run");
   }
-}
-
-/** Notes what is sent; every receiver takes it. */
-function toldInto(told: string[]): Outgoing {
-  return {
-    request({ url, body }) {
-      const { text, type } = JSON.parse(body) as { readonly text?: string; readonly type?: string };
-      told.push(`${new URL(url).pathname} ${text?.split("\n", 1)[0] ?? type}`);
-      return Promise.resolve({ status: 200, text: "ok" });
-    },
-    mail: {
-      send({ to, subject }) {
-        told.push(`${to} ${subject}`);
-        return Promise.resolve({ status: 250, text: "ok" });
-      },
-      close: () => {},
-    },
-  };
 }
 
 /** The user that `as` names: `name:role`, or a role alone. */

@@ -233,7 +233,8 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
       return older;
     },
     // An older node sends no notifications. So does a run that it may see.
-    plan({ notifications: _, ...older }) {
+    plan(plan) {
+      const { notifications: _, ...older } = plan;
       return older;
     },
   },
