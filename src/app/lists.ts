@@ -1,8 +1,19 @@
 /** Paging and sorting: the fields of every list request, and the shape of every list answer. */
 import { z } from "zod";
-import type { ListKey, ListPlace, Page, PageRequest } from "../stores/ports/aggregates.ts";
+import { MillraceError } from "../domain/errors.ts";
+import {
+  isTooDeep,
+  type ListKey,
+  type ListPlace,
+  MAX_COUNTED,
+  MAX_PASSED,
+  type Page,
+  type PlacedPageRequest,
+} from "../stores/ports/pages.ts";
 
 const MAX_PAGE_SIZE = 100;
+/** A list that is answered as a whole has so many items at most; `next` leads to the others. */
+const MAX_WHOLE = 10_000;
 
 /** A whole number from 1 to `max`. */
 export const count = (max: number) => {
@@ -32,11 +43,21 @@ export interface ListRequest {
   readonly sort: string;
 }
 
+export interface PlacedListRequest extends ListRequest {
+  readonly after?: ListPlace | undefined;
+}
+
 export interface ListView<T> {
   readonly list: readonly T[];
   readonly total: number;
   readonly page: number;
   readonly pageSize: number;
+}
+
+/** A page of a list with cursors. */
+export interface PlacedListView<T> extends ListView<T> {
+  readonly totalIsExact: boolean;
+  readonly next: string | null;
 }
 
 /** Longer than every cursor of this program. */
@@ -69,6 +90,9 @@ export const placeField = z
     return z.NEVER;
   });
 
+/** Fields of the request for a list with cursors. */
+export const placedListFields = { ...listFields, after: placeField.optional() };
+
 /** The cursor of the page behind a place. */
 export function cursorOf({ at, id }: ListPlace): string {
   return Buffer.from(JSON.stringify([at, id])).toString("base64url");
@@ -92,10 +116,101 @@ function readPlace(text: string): ListPlace | undefined {
   }
 }
 
-export function pageRequest({ page, pageSize, sort }: ListRequest): PageRequest {
-  return { page, pageSize, descending: sort.startsWith("-") };
+export function pageRequest({ page, pageSize, sort, after }: PlacedListRequest): PlacedPageRequest {
+  return { page, pageSize, descending: sort.startsWith("-"), after };
 }
 
 export function listView<T, V>(found: Page<T>, request: ListRequest, view: (item: T) => V): ListView<V> {
   return { list: found.list.map(view), total: found.total, page: request.page, pageSize: request.pageSize };
+}
+
+/**
+ * A page of a list with cursors. Stores count to `COUNTED_AT_MOST`. Throws `malformed_request` for a page by number that
+ * has too many items before it.
+ */
+export function placedListView<T, V>(
+  { list, total, totalIsExact = total <= MAX_COUNTED }: Page<T> & { readonly totalIsExact?: boolean },
+  request: PlacedListRequest,
+  placeOf: (item: T) => ListPlace,
+  view: (item: T) => V,
+): PlacedListView<V> {
+  if (!totalIsExact && isTooDeep(pageRequest(request))) throw tooDeep(request);
+  const last = list.length === request.pageSize ? list.at(-1) : undefined;
+  return {
+    ...listView({ list, total: Math.min(total, MAX_COUNTED) }, request, view),
+    totalIsExact,
+    next: last === undefined ? null : cursorOf(placeOf(last)),
+  };
+}
+
+/** {@link placedListView} of a list that is in memory, in its order. */
+export function placedPartOf<T, V>(
+  all: readonly T[],
+  request: PlacedListRequest,
+  placeOf: (item: T) => ListPlace,
+  view: (item: T) => V,
+): PlacedListView<V> {
+  const { page, pageSize, sort, after } = request;
+  const start =
+    after === undefined ? (page - 1) * pageSize : startBehind(all, placeOf, after, sort.startsWith("-") ? -1 : 1);
+  const found = { list: all.slice(start, start + pageSize), total: all.length, totalIsExact: true };
+  return { ...placedListView(found, request, placeOf, view), total: all.length };
+}
+
+/** How many of the items, which are sorted, are not behind a place. */
+export function startBehind<T>(
+  all: readonly T[],
+  placeOf: (item: T) => ListPlace,
+  { at, id }: ListPlace,
+  direction: 1 | -1,
+): number {
+  // A store may sort texts in another order than this language.
+  const same = all.findIndex((item) => placeOf(item).id === id);
+  if (same !== -1) return same + 1;
+  const found = all.findIndex((item) => {
+    const place = placeOf(item);
+    return place.at === at ? place.id > id === direction > 0 : place.at > at === direction > 0;
+  });
+  return found === -1 ? all.length : found;
+}
+
+/** A list that is answered as a whole, unless its caller asks for pages. */
+export const wholeListQuery = z.object({
+  pageSize: count(MAX_WHOLE).default(MAX_WHOLE),
+  after: placeField.optional(),
+});
+
+export interface WholeListRequest {
+  /** Absent: the whole list. */
+  readonly pageSize?: number;
+  readonly after?: ListPlace | undefined;
+}
+
+export interface WholeListView<T> {
+  readonly list: readonly T[];
+  readonly total: number;
+  readonly totalIsExact: boolean;
+  readonly next: string | null;
+}
+
+/** What is asked for of a list that is in memory, in ascending order of its places. */
+export function wholeListView<T>(
+  all: readonly T[],
+  { pageSize = all.length, after }: WholeListRequest,
+  placeOf: (item: T) => ListPlace,
+): WholeListView<T> {
+  const { list, total, totalIsExact, next } = placedPartOf(
+    all,
+    { page: 1, pageSize, sort: "", after },
+    placeOf,
+    (item) => item,
+  );
+  const isLast = next === null || list.at(-1) === all.at(-1);
+  return { list, total, totalIsExact, next: isLast ? null : next };
+}
+
+function tooDeep({ page, pageSize }: ListRequest): MillraceError {
+  const message = `page ${page} of ${pageSize} items begins behind item ${MAX_PASSED} of the list: go on from page to page with \`after\`, the \`next\` of the page before`;
+  const problems = [{ code: "too_big", pointer: "/page", message }];
+  return new MillraceError("malformed_request", message, { problems });
 }

@@ -7,6 +7,7 @@ import type { Expected } from "../stores/ports/expected.ts";
 import { isArchived, type Project, type ProjectChange, tenantOf } from "../stores/ports/pipelines.ts";
 import type { WithStores } from "./context.ts";
 import type { UserCaller } from "./identity/access.ts";
+import { slugOf, slugTaken } from "./given-slugs.ts";
 import { noProject } from "./lookups.ts";
 import { MOVED } from "./preconditions.ts";
 import { id, shape, time } from "./shapes.ts";
@@ -17,6 +18,8 @@ export const ProjectShape = shape("Project", {
   /** The owner. */
   tenantId: id<TenantId>(),
   name: z.string(),
+  /** Unique in the tenant. */
+  slug: z.string(),
   description: z.string(),
   archived: z.boolean(),
   createdAt: time,
@@ -26,7 +29,7 @@ export type ProjectView = z.infer<typeof ProjectShape>;
 
 /**
  * Changes the record of the project that `change.id` names, and records the change. Answers {@link MOVED}, and changes
- * nothing, when the record is not as `expected`. Throws `not_found`, and `already_exists` for a name that is taken.
+ * nothing, when the record is not as `expected`. Throws `not_found`, and `already_exists` for a name or a slug that is taken.
  */
 export async function changeRecord(
   { stores }: WithStores<"pipelines">,
@@ -39,6 +42,7 @@ export async function changeRecord(
   const isChanged = await recorded(user, change, async () => {
     const outcome = await stores.pipelines.changeProject(projectId, fields, expected);
     if (outcome === "missing") throw noProject(projectId);
+    if (outcome === "slugTaken") throw slugTaken("project", fields.slug ?? "");
     if (outcome !== "nameTaken") return outcome === "changed";
     throw new MillraceError("already_exists", `there is a project named ${JSON.stringify(fields.name)} already`);
   });
@@ -51,6 +55,7 @@ export function projectView(project: Project): ProjectView {
     projectId,
     tenantId: tenantOf(project),
     name,
+    slug: slugOf(projectId, project.slug),
     description: text,
     archived: isArchived(project),
     createdAt: rfc3339(createdAt),

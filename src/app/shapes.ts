@@ -74,5 +74,17 @@ export function wholeListOf<T extends z.ZodType>(item: T) {
   return fields({ list: listOf(item), total: wholeNumber });
 }
 
+/** A list that is answered as a whole, unless its caller asks for pages. */
+export function wholeOrPageOf<T extends z.ZodType>(item: T) {
+  return fields({
+    list: listOf(item),
+    total: wholeNumber,
+    /** Always true. */
+    totalIsExact: z.boolean(),
+    /** `after` of the next page; null on the last one. */
+    next: z.string().nullable(),
+  });
+}
+
 /** A tenant or a project, in which a role counts. */
 export const AreaShape = z.union([fields({ tenantId: id<TenantId>() }), fields({ projectId: id<ProjectId>() })]);

@@ -1,4 +1,7 @@
-/** What names may hold. They stand in lists, logs and terminals, and must look like what they are. */
+/**
+ * What names may hold: they stand in lists, logs and terminals, and must look like what they are. And slugs: the short
+ * names of tenants and projects for addresses and scripts.
+ */
 
 /**
  * For use within the brackets of a regular expression with the flag `u`: control characters, separators of lines, marks that
@@ -13,3 +16,41 @@ export const PLAIN_TEXT_RULE = "must have no control characters, line breaks or 
 
 /** The name of a secret or of a variable. */
 export const VARIABLE_NAME = /^[A-Za-z_]\w{0,127}$/;
+
+const MAX_SLUG_CHARS = 63;
+/** Words of lower-case letters and digits, joined by single hyphens. No id of a tenant or project that was made matches. */
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+/** Says what {@link isSlug} asks for. */
+export const SLUG_RULE = `must be 1 to ${MAX_SLUG_CHARS} lower-case letters and digits, with single hyphens between them`;
+
+export function isSlug(text: string): boolean {
+  return text.length <= MAX_SLUG_CHARS && SLUG.test(text);
+}
+
+/**
+ * The slug that follows from a name: what is no letter of a to z and no digit becomes a hyphen. `fallback` for a name that
+ * leaves nothing.
+ */
+export function derivedSlug(name: string, fallback: string): string {
+  const joined = asciiLower(name).replace(/[^a-z0-9]+/g, "-");
+  return trimmed(joined.replace(/^-/, "")) || fallback;
+}
+
+/** The slug with something behind it that tells it from another one, for example `website-2`. */
+export function distinctSlug(slug: string, distinction: string): string {
+  return `${trimmed(slug.slice(0, MAX_SLUG_CHARS - distinction.length - 1))}-${distinction}`;
+}
+
+/** The part of an id that differs from all others, as a part of a slug. */
+export function slugPartOf(id: string): string {
+  return asciiLower(id.slice(id.indexOf("_") + 1)).replace(/[^a-z0-9]/g, "");
+}
+
+function trimmed(text: string): string {
+  return text.slice(0, MAX_SLUG_CHARS).replace(/-$/, "");
+}
+
+/** Only A to Z, as SQLite does: other letters become hyphens in both stores. */
+function asciiLower(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

@@ -8,6 +8,7 @@ import type {
 } from "@grpc/grpc-js";
 import { authenticate, type Caller, reauthenticate } from "../app/identity/access.ts";
 import type { OpenSessions } from "../app/identity/sessions.ts";
+import { type AreaNames, idsOfSlugs } from "../app/area-names.ts";
 import type { AppContext } from "../app/context.ts";
 import type { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -46,12 +47,20 @@ export function unary<Request, Response>(
     void (async () => {
       try {
         const facts = await authenticateCall(context, call, over.signal);
+        await replaceSlugs(context, facts.caller, call.request);
         answer(null, await withTrail(context, call, facts, (traced) => handle(call.request, traced)));
       } catch (error) {
         answer(toStatus(error, call.getPath(), context.log));
       }
     })();
   };
+}
+
+/** Puts ids in the place of the slugs that a request names its tenant and its project by. */
+async function replaceSlugs(context: AppContext, caller: Caller, request: unknown): Promise<void> {
+  const names = request as AreaNames;
+  if (!names.tenantId && !names.projectId) return;
+  Object.assign(request as object, await idsOfSlugs(context, caller, names));
 }
 
 /** A response that is encoded already. The server sends it as it is (call-bounds.ts). */

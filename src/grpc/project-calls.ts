@@ -32,14 +32,15 @@ export function projectCalls(context: AppContext): ProjectCalls {
       project: projectRecord(await getProject(context, caller, { projectId: asId(projectId) })),
     })),
 
-    createProject: unary(context, async ({ name, description, tenantId, requestId }, { caller }) => {
-      const body = parseMessage(createProjectBody, { name, description, tenantId: nonEmpty(tenantId) });
+    createProject: unary(context, async ({ name, slug, description, tenantId, requestId }, { caller }) => {
+      const given = { name, description, tenantId: nonEmpty(tenantId), slug: nonEmpty(slug) };
+      const body = parseMessage(createProjectBody, withoutUndefined(given));
       const project = await createProject(context, caller, { ...body, requestId: nonEmpty(requestId) });
       return { project: projectRecord(project) };
     }),
 
-    updateProject: unary(context, async ({ projectId, name, description, archived }, { caller }) => {
-      const body = parseMessage(changeProjectBody, withoutUndefined({ name, description, archived }));
+    updateProject: unary(context, async ({ projectId, name, slug, description, archived }, { caller }) => {
+      const body = parseMessage(changeProjectBody, withoutUndefined({ name, slug, description, archived }));
       return { project: projectRecord(await changeProject(context, caller, { projectId: asId(projectId), body })) };
     }),
 

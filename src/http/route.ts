@@ -268,23 +268,29 @@ type Handler = (ctx: RouteContext) => Promise<void>;
 /** Serves a route so that the audit log records its calls. */
 export type Recorder = (route: RouteFacts, handle: Handler) => Handler;
 
-/**
- * Serves the routes, in their order. `isOpenToAll`: callers get their answer whatever they accept, as the programs do that
- * ask whether a node is ready.
- */
+interface ServeOptions {
+  /** Callers get their answer whatever they accept, as the programs do that ask whether a node is ready. */
+  readonly isOpenToAll?: boolean;
+  readonly recorder?: Recorder;
+  /** Replaces names in the path and the query by ids, before anything else reads them. */
+  readonly named?: (ctx: RouteContext) => Promise<void>;
+}
+
+/** Serves the routes, in their order. */
 export function addRoutes<C>(
   router: ApiRouter,
   context: C,
   routes: readonly Route<C>[],
-  { isOpenToAll = false, recorder }: { readonly isOpenToAll?: boolean; readonly recorder?: Recorder } = {},
+  { isOpenToAll = false, recorder, named }: ServeOptions = {},
 ): void {
   for (const route of routes) {
     const { method, path, serve, answerType, streamType, isRecorded } = route;
     const add = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
     const handler = isRecorded && recorder !== undefined ? recorder(route, serve(context)) : serve(context);
     const types = [answerType ?? JSON_TYPE, ...(streamType === null ? [] : [streamType])];
-    router[add[method]](path, (ctx) => {
+    router[add[method]](path, async (ctx) => {
       if (!isOpenToAll) requireAccepted(ctx, types);
+      await named?.(ctx);
       return handler(ctx);
     });
   }

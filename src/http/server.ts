@@ -33,6 +33,7 @@ import { limitRates, NO_RATE_LIMITS, type RateLimits } from "./manners/rate-limi
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { boundArrival } from "./request/long-body.ts";
 import { boundQuery } from "./request/query-bounds.ts";
+import { slugReader } from "./request/slugs.ts";
 import { originForm } from "./request/request-target.ts";
 import { OPENAPI_ROUTES } from "./openapi/openapi-routes.ts";
 import { addRoutes } from "./route.ts";
@@ -132,11 +133,12 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   ]);
   api.use(boundQuery(), authenticated);
   const recorder = recorderOf(ground, addressOf);
-  addRoutes(api, context, API_ROUTES, { recorder });
+  const named = slugReader(context);
+  addRoutes(api, context, API_ROUTES, { recorder, named });
   addRoutes(api, logins, SESSION_ROUTES, { recorder });
   const { followers = new Followers(context) } = options;
   const streams = new EventStreams(context, followers.limits);
-  addRoutes(api, { clock: context.clock, followers, streams }, LIVE_ROUTES);
+  addRoutes(api, { clock: context.clock, followers, streams }, LIVE_ROUTES, { named });
 
   app.use(observeRequests(context, options.registry));
   app.use(secureAnswers({ isEncrypted: (options.tls ?? null) !== null }));

@@ -82,6 +82,30 @@ export function rightsStoreContract(open: () => Stores): void {
       expect(await pipelines.listProjects({ projectIds: [], tenantIds: [DEFAULT_TENANT] })).to.deep.include(older);
     });
 
+    it("keeps slugs apart by tenant, and finds projects and tenants by them", async () => {
+      const { pipelines, rights } = open();
+      const slug = newId("prj").toLowerCase().replace("_", "-");
+      const [one, two] = [{ ...tenantOf(), slug }, tenantOf()];
+      for (const tenant of [one, two, one]) expect(await rights.createTenant(tenant)).to.equal("created");
+      expect(await rights.createTenant({ ...tenantOf(), slug })).to.equal("slugTaken");
+      expect(await rights.changeTenant(two.tenantId, { slug })).to.equal("slugTaken");
+      expect(await rights.changeTenant(two.tenantId, { name: one.name, slug: "free" })).to.equal("nameTaken");
+      expect(await rights.findTenantBySlug(slug)).to.deep.equal(one);
+      expect(await rights.findTenantBySlug(`${slug}-2`)).to.equal(undefined);
+      const project = { ...(await projectIn(one.tenantId)), projectId: newId("prj"), name: "slugged", slug };
+      for (let count = 1; count <= 2; count++) expect(await pipelines.createProject(project)).to.equal("created");
+      const other = { ...project, projectId: newId("prj"), name: "other" };
+      expect(await pipelines.createProject(other)).to.equal("slugTaken");
+      expect(await pipelines.createProject({ ...other, name: "slugged", slug: "free" })).to.equal("nameTaken");
+      expect(await pipelines.createProject({ ...other, tenantId: two.tenantId })).to.equal("created");
+      const third = await projectIn(one.tenantId);
+      expect(await pipelines.changeProject(third.projectId, { slug })).to.equal("slugTaken");
+      expect(await pipelines.changeProject(third.projectId, { name: "slugged" })).to.equal("nameTaken");
+      expect(await pipelines.changeProject(project.projectId, { name: "renamed" })).to.equal("changed");
+      expect(await pipelines.findProjectBySlug(one.tenantId, slug)).to.deep.equal({ ...project, name: "renamed" });
+      expect(await pipelines.findProjectBySlug(newId("tnt"), slug)).to.equal(undefined);
+    });
+
     it("finds a user with every role that is bound to the user or to a team", async () => {
       const { identity, rights } = open();
       const user = await userWith();

@@ -1,7 +1,7 @@
 /** The contract of the removal of a run. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type AgentId, approvalId, asId, commandIdOf } from "../../src/domain/ids.ts";
-import type { RunRecords } from "../../src/stores/ports/run-removal.ts";
+import type { RunRecords } from "../../src/stores/ports/removals.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { lines, sampleAggregate, sampleApproval } from "./samples.ts";
@@ -11,7 +11,7 @@ export function runRemovalContract(open: () => Stores): void {
     it("removes all its records, changes no other run, and may be repeated", async () => {
       const [run, other] = [await storeWhole(open()), await storeWhole(open())];
       const whole = await leftOf(open(), other);
-      expect(whole).to.have.length(13);
+      expect(whole).to.have.length(14);
       expect(await leftOf(open(), run)).to.deep.equal(whole);
       for (const _ of ["once", "again"]) {
         await open().removeRun(run);

@@ -2,7 +2,8 @@
 import { expect } from "chai";
 import { asId, newId, type ProjectId } from "../../src/domain/ids.ts";
 import type { RunStatus } from "../../src/domain/status.ts";
-import type { Aggregate, ListKey, RunSearch } from "../../src/stores/ports/aggregates.ts";
+import type { Aggregate, RunSearch } from "../../src/stores/ports/aggregates.ts";
+import type { ListKey } from "../../src/stores/ports/pages.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { sampleAggregate } from "./samples.ts";
 

@@ -40,6 +40,7 @@ import { areaDeletionStoreContract, pipelineDeletionStoreContract } from "./dele
 import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { reshardContract } from "./reshard.ts";
+import { listPagesContract } from "./list-pages.ts";
 import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
@@ -60,6 +61,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
+  listPagesContract(() => opened.stores);
   conditionalChangesContract(() => opened.stores);
   documentStoreContract(() => opened.stores);
   deliveryStoreContract(() => opened.stores);
@@ -158,6 +160,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
+  listPagesContract(() => stores);
   conditionalChangesContract(() => stores);
   documentStoreContract(() => stores);
   deliveryStoreContract(() => stores);

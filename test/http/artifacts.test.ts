@@ -71,6 +71,8 @@ describe("artifacts over HTTP", () => {
     expect((await edge.call("GET", at(run.runId))).body.detail).to.deep.equal({
       list: [],
       total: 0,
+      totalIsExact: true,
+      next: null,
       page: 1,
       pageSize: 20,
     });

@@ -47,6 +47,50 @@ describe("lists over HTTP", () => {
     expect((await find("mine=true&triggeredBy=ben")).reason).to.equal("malformed_request");
   });
 
+  it("are answered as a whole unless pages are asked for, and then page by page", async () => {
+    const made: string[] = [];
+    for (let count = 0; count < 5; count++) {
+      const { detail } = (await edge.call("POST", "/api/v1/projects", { body: { name: newId("prj") } })).body;
+      made.push(detail.projectId);
+    }
+    const { tenantId } = (await edge.call("POST", "/api/v1/tenants", { body: { name: newId("tnt") } })).body.detail;
+    for (const name of ["b", "a", "c"]) {
+      await edge.call("POST", `/api/v1/tenants/${tenantId}/teams`, { body: { name } });
+      await edge.call("POST", `/api/v1/tenants/${tenantId}/service-accounts`, { body: { name: newId("usr") } });
+      await edge.call("POST", "/api/v1/users/me/tokens", { body: { name } });
+    }
+    for (const path of [
+      "projects",
+      "tenants",
+      "users",
+      "agents",
+      `tenants/${tenantId}/teams`,
+      "users/me/tokens",
+    ].concat(`tenants/${tenantId}/members`, `tenants/${tenantId}/service-accounts`)) {
+      const read = async (query: string) => (await edge.call("GET", `/api/v1/${path}${query}`)).body.detail;
+      const whole = await read("");
+      expect(whole, path).to.include({ total: whole.list.length, totalIsExact: true, next: null });
+      const seen: unknown[] = [];
+      for (let next = ""; ;) {
+        const page = await read(`?pageSize=2${next}`);
+        expect(page.total, path).to.equal(whole.total);
+        seen.push(...page.list);
+        if (page.next === null) break;
+        next = `&after=${page.next}`;
+      }
+      expect(seen, path).to.deep.equal(whole.list);
+      expect(await read("?unknown=1"), path).to.deep.equal(whole);
+      if (path === "projects") expect(seen).to.have.length.at.least(5);
+    }
+    // A page goes on behind an item that is gone.
+    const { next } = (await edge.call("GET", "/api/v1/projects?pageSize=3")).body.detail;
+    await edge.call("DELETE", `/api/v1/projects/${made[1]}?force=true`);
+    const { list } = (await edge.call("GET", `/api/v1/projects?pageSize=3&after=${next}`)).body.detail;
+    expect(list[0].projectId).to.equal(made[2]);
+    const bad = await edge.call("GET", "/api/v1/projects?after=nothing");
+    expect(bad.body).to.include({ code: 400, reason: "malformed_request" });
+  });
+
   it("of statistics tell how runs and jobs ended and what they waited for, and count each run once", async () => {
     const created = await edge.call("POST", "/api/v1/pipelines", { body: { name: newId("pl") } });
     const of: PipelineId = created.body.detail.pipelineId;

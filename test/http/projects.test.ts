@@ -47,6 +47,54 @@ describe("projects over HTTP", () => {
     expect(refused.body).to.include({ code: 403, reason: "forbidden" });
   });
 
+  it("have slugs that follow from their names, and are named by them in paths and queries", async () => {
+    const make = async (body: object) => (await edge.call("POST", "/api/v1/projects", { body })).body;
+    const { detail } = await make({ name: "Ärger & Shop  2" });
+    expect(detail.slug).to.equal("rger-shop-2");
+    expect((await make({ name: "rger shop 2" })).detail.slug).to.equal("rger-shop-2-2");
+    expect((await make({ name: "Default" })).detail.slug).to.equal("default-2");
+    expect(await make({ name: "taken", slug: "rger-shop-2" })).to.include({ code: 409, reason: "already_exists" });
+    for (const slug of ["Shop", "-a", "a--b", "a_b", "", "x".repeat(64), "default"]) {
+      expect(await make({ name: "bad slug", slug }), slug).to.include({ code: 400, reason: "malformed_request" });
+    }
+    expect((await patch(detail.projectId, { name: "Shop 3" })).body.detail).to.include({ slug: "rger-shop-2" });
+    expect((await patch(detail.projectId, { slug: "shop" })).body.detail).to.include({ name: "Shop 3", slug: "shop" });
+    const read = (path: string, token?: string) => edge.call("GET", `/api/v1${path}`, token ? { token } : {});
+    for (const path of ["shop", "default%2Fshop", detail.projectId]) {
+      expect((await read(`/projects/${path}`)).body.detail.projectId, path).to.equal(detail.projectId);
+    }
+    expect((await read("/projects/rger-shop-2")).body).to.include({ code: 404, reason: "not_found" });
+    expect((await edge.call("PUT", "/api/v1/projects/shop/variables/a", { body: { value: "1" } })).status).to.equal(
+      200,
+    );
+    await edge.call("POST", "/api/v1/pipelines", { body: { name: "of-shop", projectId: detail.projectId } });
+    expect((await read("/pipelines?projectId=shop")).body.detail).to.have.property("total", 1);
+    expect((await read("/audit?project=shop&operation=createPipeline")).body.detail.list).to.have.length(1);
+  });
+
+  it("of other tenants are named with the slug of the tenant, and are missing for users without a role there", async () => {
+    const { tenantId, slug } = (await edge.call("POST", "/api/v1/tenants", { body: { name: "Acme Corp" } })).body
+      .detail;
+    expect(slug).to.equal("acme-corp");
+    const body = { name: "Site", tenantId };
+    const { projectId } = (await edge.call("POST", "/api/v1/projects", { body })).body.detail;
+    expect((await edge.call("GET", "/api/v1/projects/site")).status).to.equal(404);
+    const [own, guess] = ["/api/v1/projects/acme-corp%2Fsite", "/api/v1/projects/acme-corp%2Fnone"];
+    expect((await edge.call("GET", own)).body.detail.projectId).to.equal(projectId);
+    expect((await edge.call("GET", "/api/v1/tenants/acme-corp")).body.detail).to.include({ tenantId, slug });
+    const { userId } = (await edge.call("POST", "/api/v1/users", { body: { name: "outsider", role: null } })).body
+      .detail;
+    const path = `/api/v1/users/${userId}/tokens`;
+    const { token } = (await edge.call("POST", path, { body: { name: "t" } })).body.detail;
+    for (const [address, text] of [
+      [own, "acme-corp/site"],
+      [guess, "acme-corp/none"],
+    ] as const) {
+      const { body: refusal } = await edge.call("GET", address, { token });
+      expect(refusal).to.include({ code: 404, errMsg: `there is no project "${text}"` });
+    }
+  });
+
   it("take no new pipelines and runs while they are archived, and keep what they have", async () => {
     const projectId = await project("old");
     const body = { name: "p", projectId };

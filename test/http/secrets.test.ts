@@ -55,7 +55,8 @@ describe("secrets over HTTP", () => {
     const replaced = await call("PUT", `${project}/DEPLOY_KEY`, { value: `${VALUE}-2` }, token);
     expect(replaced.body.detail).to.include({ version: 2, createdBy: "admin", updatedBy: name });
     const { detail } = (await call("GET", project)).body;
-    expect(detail).to.deep.equal({ list: [replaced.body.detail], total: 1, page: 1, pageSize: 20 });
+    const page = { total: 1, totalIsExact: true, page: 1, pageSize: 20, next: null };
+    expect(detail).to.deep.equal({ list: [replaced.body.detail], ...page });
     expect((await call("DELETE", `${project}/DEPLOY_KEY`)).body.code).to.equal(0);
     expect(await names(project)).to.deep.equal([]);
     for (const [method, body] of [

@@ -4,13 +4,13 @@ import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { AgentEvent } from "../../stores/ports/agent-events.ts";
 import type { AgentsContext } from "./context.ts";
 import type { Caller } from "../identity/access.ts";
-import { listFields, listView, type ListView, pageRequest, sortField } from "../lists.ts";
+import { pageRequest, placedListFields, placedListView, type PlacedListView, sortField } from "../lists.ts";
 import { id, shape, time } from "../shapes.ts";
 import { reachRun } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
 
 export const listAgentEventsQuery = z.strictObject({
-  ...listFields,
+  ...placedListFields,
   sort: sortField(["receivedAt"], "receivedAt"),
 });
 
@@ -36,9 +36,11 @@ export async function listAgentEvents(
   context: AgentsContext,
   caller: Caller,
   { runId, ...query }: z.output<typeof listAgentEventsQuery> & { readonly runId: RunId },
-): Promise<ListView<AgentEventView>> {
+): Promise<PlacedListView<AgentEventView>> {
   await reachRun(context, caller, "readEvents", runId);
-  return listView(await context.stores.agentEvents.list(runId, pageRequest(query)), query, view);
+  const found = await context.stores.agentEvents.list(runId, pageRequest(query));
+  const placeOf = ({ receivedAt, agentId, eventId }: AgentEvent) => ({ at: receivedAt, id: `${agentId}/${eventId}` });
+  return placedListView(found, query, placeOf, view);
 }
 
 function view({ eventId, agentId, stepRunId, type, subject, receivedAt, data, ...event }: AgentEvent): AgentEventView {

@@ -1,4 +1,5 @@
 /** The inventory of agents: the registered agents, with the presence of those that are online. */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import type { PresenceRecord } from "../../board/board.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
@@ -87,12 +88,13 @@ export type AgentDetail = z.infer<typeof AgentDetailShape>;
 export async function listAgents(
   context: Pick<AgentsContext, "presence" | "log"> & RightsContext & WithStores<"identity">,
   caller: Caller,
-): Promise<{ readonly list: readonly AgentView[]; readonly total: number }> {
+  request: WholeListRequest = {},
+): Promise<WholeListView<AgentView>> {
   const sight = await agentSight(context, caller);
   const list = (await readInventory(context))
     .filter((agent) => sight.sees(agent))
     .map((agent) => ({ ...agent, reach: sight.reachOf(agent) }));
-  return { list, total: list.length };
+  return wholeListView(list, request, ({ name, agentId }) => ({ at: name, id: agentId }));
 }
 
 /** An agent, with who has set its labels and the jobs that it holds. Throws `not_found`. */

@@ -1,4 +1,5 @@
 /** Lists approvals: of all runs, and of one run. */
+import type { ApprovalLocation } from "../../stores/ports/aggregates.ts";
 import { z } from "zod";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
@@ -10,12 +11,12 @@ import { type ApprovalForCaller, approvalForCaller, approvalsOf } from "./approv
 import type { ApprovalsContext } from "./context.ts";
 import { findPlan, findRunHead, noRun } from "../lookups.ts";
 import { actingIn, projectIdsFor, reach } from "../reaching.ts";
-import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
+import { pageRequest, placedListFields, placedListView, type PlacedListView, sortField } from "../lists.ts";
 
 const idText = z.string().min(1).max(64);
 
 export const listApprovalsQuery = z.strictObject({
-  ...listFields,
+  ...placedListFields,
   sort: sortField(["requestedAt"], "-requestedAt"),
   status: z.enum(APPROVAL_STATUSES).default("pending"),
   projectId: idText.optional(),
@@ -27,7 +28,7 @@ export async function listApprovals(
   context: ApprovalsContext,
   caller: Caller,
   input: z.output<typeof listApprovalsQuery>,
-): Promise<ListView<ApprovalForCaller>> {
+): Promise<PlacedListView<ApprovalForCaller>> {
   const { user, projectIds } = await projectIdsFor(context, caller, "readApprovals");
   const { status, projectId, pipelineId } = input;
   const filter = {
@@ -46,7 +47,8 @@ export async function listApprovals(
     // Without rights: the caller has lost them since the page was read.
     if (acting !== undefined) views.push(approvalForCaller({ approval, plan, origin }, acting));
   }
-  return listView({ list: views, total: found.total }, input, (view) => view);
+  const placeOf = ({ actor }: ApprovalLocation) => ({ at: (actor.state as ApprovalState).requestedAt, id: actor.id });
+  return { ...placedListView(found, input, placeOf, ({ actor }) => actor), list: views };
 }
 
 export const RunApprovalsShape = fields({ runId: id<RunId>(), list: listOf(ApprovalForCallerShape) });

@@ -5,12 +5,13 @@ import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, DEFAULT_PROJECT, newId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
-import type { AggregateHead, ListPlace } from "../../stores/ports/aggregates.ts";
+import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import type { ListPlace } from "../../stores/ports/pages.ts";
 import { isArchived, type Pipeline, type Project } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { noPipeline } from "../lookups.ts";
-import { cursorOf, listFields, listView, pageRequest, placeField, sortField } from "../lists.ts";
+import { listFields, pageRequest, placedListView, placedPartOf, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { projectFactsOf } from "../project-facts.ts";
@@ -252,45 +253,27 @@ export async function listPipelines(
     });
     return { rows, total: found.total };
   };
-  const answer = (rows: readonly PipelineRow[], total: number) => {
-    const last = rows.length === input.pageSize ? rows.at(-1) : undefined;
-    const list = listView({ list: rows, total }, input, ({ view }) => view);
-    return { ...list, totalIsExact: true, next: last === undefined ? null : cursorOf(last.place) };
-  };
+  const place = ({ place: at }: PipelineRow) => at;
+  const view = ({ view: shown }: PipelineRow) => shown;
   if (input.status === undefined) {
     const { rows, total } = await readPage(input.page, input.pageSize, input.after);
-    return answer(rows, total);
+    return placedListView({ list: rows, total }, input, place, view);
   }
 
   // The status is that of the newest run, which the store cannot filter by: every matching pipeline is read.
   const matching: PipelineRow[] = [];
   for (let last: ListPlace | undefined; ;) {
     const { rows } = await readPage(1, SCAN_SIZE, last);
-    matching.push(...rows.filter(({ view }) => view.status === input.status));
+    matching.push(...rows.filter((row) => row.view.status === input.status));
     if (rows.length < SCAN_SIZE) break;
     last = rows.at(-1)!.place;
   }
-  const start =
-    input.after === undefined ? (input.page - 1) * input.pageSize : behind(matching, input.after, input.sort);
-  return answer(matching.slice(start, start + input.pageSize), matching.length);
+  return placedPartOf(matching, input, place, view);
 }
 
 interface PipelineRow {
   readonly view: PipelineView;
   readonly place: ListPlace;
-}
-
-/** How many of the rows, which are sorted, are not behind a place. */
-function behind(rows: readonly PipelineRow[], { at, id }: ListPlace, sort: string): number {
-  const isBehind = ({ place }: PipelineRow): boolean => {
-    const [lower, upper] = sort.startsWith("-") ? [place, { at, id }] : [{ at, id }, place];
-    return lower.at < upper.at || (lower.at === upper.at && lower.id < upper.id);
-  };
-  // A store may sort texts in another order than this language.
-  const same = rows.findIndex(({ place }) => place.id === id);
-  if (same !== -1) return same + 1;
-  const found = rows.findIndex(isBehind);
-  return found === -1 ? rows.length : found;
 }
 
 /**

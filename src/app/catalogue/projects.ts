@@ -1,4 +1,5 @@
 /** Projects: administrators make, rename and archive them; everything that runs belongs to one. */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -12,25 +13,33 @@ import { forgetProjectFacts } from "../project-facts.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { projectsFor, reachProject, reachTenant } from "../reaching.ts";
 import { givenName } from "../given-names.ts";
+import { givenSlug, requireOwnSlug, storeWithSlug } from "../given-slugs.ts";
 
 const projectName = givenName(100);
 const description = z.string().max(10_000);
 
 export const createProjectBody = z.strictObject({
   name: projectName,
+  /** Absent, it follows from the name. */
+  slug: givenSlug.optional(),
   description: description.default(""),
   /** The owner, which never changes. */
   tenantId: z.string().max(64).optional(),
 });
 export const changeProjectBody = z
-  .strictObject({ name: projectName.optional(), description: description.optional(), archived: z.boolean().optional() })
-  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, description and archived");
+  .strictObject({
+    name: projectName.optional(),
+    slug: givenSlug.optional(),
+    description: description.optional(),
+    archived: z.boolean().optional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, "must name at least one of name, slug, description and archived");
 
 type ProjectContext = Pick<AppContext, "clock" | "log"> &
   WithStores<"pipelines" | "rights" | "documents" | "idempotency">;
 
 /**
- * Throws `already_exists` for a name that is taken in the tenant, `malformed_request` for an unknown tenant, and
+ * Throws `already_exists` for a name or a slug that is taken in the tenant, `malformed_request` for an unknown tenant, and
  * `conflict` for one that is archived.
  */
 export async function createProject(
@@ -54,13 +63,20 @@ export async function createProject(
     },
     create: async (projectId) => {
       if (tenant.archivedAt !== null) throw tenantArchived(tenantId);
-      const project: Project = { ...input, projectId, tenantId, createdAt: context.clock.now() };
-      const { name } = project;
-      await recorded(user, { kind: "project", id: projectId, name, after: projectView(project) }, async () => {
-        if ((await pipelines.createProject(project)) === "nameTaken") throw nameTaken(name);
+      const { name, slug: given } = input;
+      const createdAt = context.clock.now();
+      const made = await storeWithSlug({ kind: "project", id: projectId, name, slug: given }, async (slug) => {
+        const project: Project = { ...input, slug, projectId, tenantId, createdAt };
+        const change = { kind: "project", id: projectId, name, after: projectView(project) } as const;
+        const isStored = await recorded(user, change, async () => {
+          const outcome = await pipelines.createProject(project);
+          if (outcome === "nameTaken") throw nameTaken(name);
+          return outcome === "created";
+        });
+        return isStored ? project : ("slugTaken" as const);
       });
       context.log.info({ projectId, by: user.name, userId: user.userId }, "a project was created");
-      return projectView(project);
+      return projectView(made);
     },
   });
 }
@@ -69,10 +85,11 @@ export async function createProject(
 export async function listProjects(
   context: ProjectContext,
   caller: Caller,
-): Promise<{ readonly list: readonly ProjectView[]; readonly total: number }> {
+  request: WholeListRequest = {},
+): Promise<WholeListView<ProjectView>> {
   const { projects } = await projectsFor(context, caller, "readProjects");
   const list = (projects === "all" ? await context.stores.pipelines.listProjects() : projects).map(projectView);
-  return { list, total: list.length };
+  return wholeListView(list, request, ({ projectId }) => ({ at: projectId, id: projectId }));
 }
 
 /** Throws `not_found`. */
@@ -86,7 +103,7 @@ export async function getProject(
 
 /**
  * Changes the fields that are given. An archived project takes no new pipelines, and within 2 s no new runs; runs that
- * are live go on. Throws `not_found`, `already_exists` for a name that is taken, and `conflict` when the default project
+ * are live go on. Throws `not_found`, `already_exists` for a name or a slug that is taken, and `conflict` when the default project
  * would be archived.
  */
 export async function changeProject(
@@ -114,12 +131,13 @@ async function tryToChange(
       `the project ${DEFAULT_PROJECT} cannot be archived: pipelines without a project are in it`,
     );
   }
+  requireOwnSlug("project", projectId, body.slug);
   const archivedAt = archived ? (stored.archivedAt ?? context.clock.now()) : null;
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   const change: ProjectChange = { ...given, archivedAt };
   const [before, after] = [projectView(stored), projectView({ ...stored, ...change })];
-  const { name, description: about, archivedAt: since } = stored;
-  const expected = match && { name, description: about, archivedAt: since };
+  const { name, slug, description: about, archivedAt: since } = stored;
+  const expected = match && { name, slug, description: about, archivedAt: since };
   const recordable = { kind: "project", id: projectId, name, before, after } as const;
   if ((await changeRecord(context, user, recordable, change, expected)) === MOVED) return MOVED;
   forgetProjectFacts(context, projectId);

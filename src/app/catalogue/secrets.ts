@@ -10,7 +10,7 @@ import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts
 import { createOnce, standInFor, type WithRequestId } from "../request-ids.ts";
 import type { Caller, UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { listFields, type ListView, listView } from "../lists.ts";
+import { placedListFields, placedListView, type PlacedListView } from "../lists.ts";
 import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { reachPipeline, reachProject } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
@@ -38,7 +38,7 @@ export const createSecretBody = z.strictObject({
   value,
 });
 export const replaceSecretBody = z.strictObject({ value });
-export const listSecretsQuery = z.strictObject(listFields);
+export const listSecretsQuery = z.strictObject(placedListFields);
 
 /**
  * The owner of secrets: a project, for all of its pipelines, or one pipeline, whose secrets win over those of its
@@ -143,9 +143,10 @@ export async function listSecrets(
   context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof listSecretsQuery> & { readonly owner: SecretOwner },
-): Promise<ListView<SecretView>> {
+): Promise<PlacedListView<SecretView>> {
   const { scope } = await reachOwner(context, caller, input.owner);
-  return listView(await context.stores.secrets.list(scope, input), { ...input, sort: "name" }, secretView);
+  const found = await context.stores.secrets.list(scope, input);
+  return placedListView(found, { ...input, sort: "name" }, ({ name }) => ({ at: name, id: name }), secretView);
 }
 
 /** Steps that run keep the value; a step that is dispatched later and reads the secret fails. Throws `not_found`. */

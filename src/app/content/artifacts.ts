@@ -8,14 +8,14 @@ import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
 import type { Caller } from "../identity/access.ts";
 import { deleteArtifactNow } from "./artifact-pruner.ts";
 import type { ContentContext } from "./context.ts";
-import { listFields, type ListView } from "../lists.ts";
+import { listFields, placedListFields, type PlacedListView, placedPartOf } from "../lists.ts";
 import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";
 import { authoriseOnRun, reachStep } from "../reaching.ts";
 import { noStepRun } from "../step-runs.ts";
 import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
-export const listArtifactsQuery = z.strictObject({ ...listFields, name: z.string().max(1_000).optional() });
+export const listArtifactsQuery = z.strictObject({ ...placedListFields, name: z.string().max(1_000).optional() });
 
 const artifactFields = {
   artifactId: id<ArtifactId>(),
@@ -49,15 +49,15 @@ type ArtifactDetails = z.infer<typeof ArtifactDetailsShape>;
 export async function listArtifacts(
   context: ContentContext,
   caller: Caller,
-  { runId, page, pageSize, name }: z.output<typeof listArtifactsQuery> & { readonly runId: RunId },
-): Promise<ListView<ArtifactView>> {
+  { runId, name, ...request }: z.output<typeof listArtifactsQuery> & { readonly runId: RunId },
+): Promise<PlacedListView<ArtifactView>> {
   await authoriseOnRun(context, caller, "readArtifacts", runId);
   const now = context.clock.now();
   const kept = (await artifactsOfRun(context, runId)).filter(
     ({ artifact }) => isKept(artifact, now) && (name === undefined || artifact.name === name),
   );
-  const list = kept.slice((page - 1) * pageSize, page * pageSize).map(viewOf);
-  return { list, total: kept.length, page, pageSize };
+  const placeOf = ({ artifact }: (typeof kept)[number]) => ({ at: artifact.createdAt, id: artifact.artifactId });
+  return placedPartOf(kept, { ...request, sort: "createdAt" }, placeOf, viewOf);
 }
 
 /** Throws `not_found`, also for an artifact that has expired. */

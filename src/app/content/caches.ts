@@ -8,14 +8,14 @@ import type { CacheRecord } from "../../stores/ports/caches.ts";
 import type { Caller } from "../identity/access.ts";
 import { deleteCacheNow } from "./cache-pruner.ts";
 import type { ContentContext } from "./context.ts";
-import { listFields, type ListView, listView } from "../lists.ts";
+import { placedListFields, placedListView, type PlacedListView } from "../lists.ts";
 import { fields, id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { reach, reachProject } from "../reaching.ts";
 
 const prefix = z.string().min(1).max(CACHE_KEY_LENGTH);
 
-export const listCachesQuery = z.strictObject({ ...listFields, prefix: prefix.optional() });
+export const listCachesQuery = z.strictObject({ ...placedListFields, prefix: prefix.optional() });
 export const deleteCachesQuery = z.strictObject({ prefix });
 
 export const CacheShape = shape("Cache", {
@@ -43,11 +43,12 @@ export async function listCaches(
   context: ContentContext,
   caller: Caller,
   request: z.output<typeof listCachesQuery> & { readonly projectId: ProjectId },
-): Promise<ListView<CacheView>> {
+): Promise<PlacedListView<CacheView>> {
   const { projectId, prefix: keyPrefix = "" } = request;
   await reachProject(context, caller, "readCaches", projectId);
   const found = await context.stores.caches.list(projectId, keyPrefix, request);
-  return listView(found, { ...request, sort: "-lastUsedAt" }, cacheView);
+  const placeOf = ({ usedAt, cacheId }: CacheRecord) => ({ at: usedAt, id: cacheId });
+  return placedListView(found, { ...request, sort: "-lastUsedAt" }, placeOf, cacheView);
 }
 
 /** Throws `not_found`. A job whose download is under way finds no entry and goes on without it. */

@@ -2,7 +2,8 @@
 import type { ProjectId, PipelineId, RunId } from "../../domain/ids.ts";
 import { isFinalRunStatus, RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import { RUNS_CHANNEL, type RunHint } from "../../feed/feed.ts";
-import type { AggregateHead, ListKey, RunWaits } from "../../stores/ports/aggregates.ts";
+import type { AggregateHead, RunWaits } from "../../stores/ports/aggregates.ts";
+import type { ListKey } from "../../stores/ports/pages.ts";
 import type { WithStores } from "../context.ts";
 import { runWaitingFor } from "../runs/waiting.ts";
 import type { FollowingContext } from "./context.ts";

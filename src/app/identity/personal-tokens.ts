@@ -1,4 +1,5 @@
 /** Personal tokens: users make them for themselves, and administrators make them for other users. */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { parseDuration } from "../../domain/durations.ts";
@@ -66,10 +67,7 @@ export const NewTokenShape = shape("NewToken", {
 type TokenView = z.infer<typeof TokenShape>;
 export type NewTokenView = z.infer<typeof NewTokenShape>;
 
-export interface TokenList {
-  readonly list: readonly TokenView[];
-  readonly total: number;
-}
+export type TokenList = WholeListView<TokenView>;
 
 /**
  * Throws `forbidden` when the caller is no administrator and asks for the scope `act-as` or for a token of another
@@ -174,16 +172,20 @@ async function makePersonalToken(
 export async function listPersonalTokens(
   context: IdentityContext,
   caller: Caller,
-  input: { readonly userId: string },
+  { userId, ...request }: { readonly userId: string } & WholeListRequest,
 ): Promise<TokenList> {
-  const { user } = await reachUser(context, caller, input.userId, TOKENS);
-  return personalTokensOf(context, user.userId);
+  const { user } = await reachUser(context, caller, userId, TOKENS);
+  return personalTokensOf(context, user.userId, request);
 }
 
 /** The tokens of a user or service account, for callers who were authorised already. */
-export async function personalTokensOf({ stores }: WithStores<"identity">, subject: UserId): Promise<TokenList> {
+export async function personalTokensOf(
+  { stores }: WithStores<"identity">,
+  subject: UserId,
+  request: WholeListRequest = {},
+): Promise<TokenList> {
   const list = (await stores.identity.listTokens("personal", subject)).map(tokenView);
-  return { list, total: list.length };
+  return wholeListView(list, request, ({ createdAt, tokenId }) => ({ at: createdAt, id: tokenId }));
 }
 
 /** The token is refused from the next call on. Throws `not_found` for one that is not the user's. */

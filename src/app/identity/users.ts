@@ -1,4 +1,6 @@
 /** Users: administrators make them; they log in with name and password. */
+import type { ListPlace } from "../../stores/ports/pages.ts";
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import type { Recordable } from "../../audit/entry.ts";
 import { recorded } from "../../audit/trail.ts";
@@ -124,10 +126,16 @@ export async function makeUser(
 export async function listUsers(
   context: IdentityContext,
   caller: Caller,
-): Promise<{ readonly list: readonly UserView[]; readonly total: number }> {
+  request: WholeListRequest = {},
+): Promise<WholeListView<UserView>> {
   authoriseUser(caller, "manageUsers");
   const list = (await context.stores.identity.listUsers()).map(userView);
-  return { list, total: list.length };
+  return wholeListView(list, request, userPlace);
+}
+
+/** Users are listed in the order of their creation. */
+export function userPlace({ createdAt, userId }: UserView): ListPlace {
+  return { at: createdAt, id: userId };
 }
 
 /** Where logins come from, and how often each has tried. */

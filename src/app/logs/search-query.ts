@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import { asId } from "../../domain/ids.ts";
-import type { ListKey } from "../../stores/ports/aggregates.ts";
+import type { ListKey } from "../../stores/ports/pages.ts";
 import { count } from "../lists.ts";
 import { fields, id, listOf, shape, wholeNumber } from "../shapes.ts";
 import { filterFields } from "./log-filter.ts";

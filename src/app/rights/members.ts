@@ -1,4 +1,5 @@
 /** Members: users, service accounts and teams with a role in a tenant or a project. */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -40,13 +41,13 @@ interface AtMember {
 export async function listMembers(
   context: RightsUseContext,
   caller: Caller,
-  { area }: { readonly area: Area },
-): Promise<{ readonly list: readonly MemberView[]; readonly total: number }> {
+  { area, ...request }: { readonly area: Area } & WholeListRequest,
+): Promise<WholeListView<MemberView>> {
   await reachArea(context, caller, area, READ);
   const bindings = await context.stores.rights.boundIn(area);
   const views = await Promise.all(bindings.map((binding) => memberView(context, binding)));
   const list = views.filter((view) => view !== undefined);
-  return { list, total: list.length };
+  return wholeListView(list, request, ({ memberId }) => ({ at: memberId, id: memberId }));
 }
 
 /**

@@ -2,6 +2,7 @@
  * Service accounts: users for programs, without password and login. A tenant or a project owns them, and its
  * administrators make them, give them roles as to any member, and make their tokens.
  */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -19,7 +20,7 @@ import {
   type TokenList,
 } from "../identity/personal-tokens.ts";
 import { noUser } from "../identity/reaching-users.ts";
-import { userName, type UserView, userView } from "../identity/users.ts";
+import { userName, type UserView, userView, userPlace } from "../identity/users.ts";
 import { reachArea, requireRoles } from "./areas.ts";
 import { createOnce, type WithRequestId } from "../request-ids.ts";
 import type { RightsUseContext } from "./context.ts";
@@ -85,11 +86,11 @@ async function makeServiceAccount(
 export async function listServiceAccounts(
   context: RightsUseContext,
   caller: Caller,
-  { area }: { readonly area: Area },
-): Promise<{ readonly list: readonly UserView[]; readonly total: number }> {
+  { area, ...request }: { readonly area: Area } & WholeListRequest,
+): Promise<WholeListView<UserView>> {
   await reachArea(context, caller, area, MANAGE);
   const list = (await context.stores.identity.listOwnedBy(area)).map(userView);
-  return { list, total: list.length };
+  return wholeListView(list, request, userPlace);
 }
 
 /** Deletes an account with its tokens and roles. What it did keeps its name. Throws `not_found`. */
@@ -122,9 +123,14 @@ export async function createServiceToken(
 }
 
 /** Throws `not_found`. */
-export async function listServiceTokens(context: RightsUseContext, caller: Caller, at: AtAccount): Promise<TokenList> {
+export async function listServiceTokens(
+  context: RightsUseContext,
+  caller: Caller,
+  at: AtAccount,
+  request: WholeListRequest = {},
+): Promise<TokenList> {
   const { account } = await reachAccount(context, caller, at);
-  return personalTokensOf(context, account.userId);
+  return personalTokensOf(context, account.userId, request);
 }
 
 /** The token is refused from the next call on. Throws `not_found`. */

@@ -1,4 +1,5 @@
 /** Teams: groups of users that carry roles. A tenant owns them. */
+import { type WholeListRequest, type WholeListView, wholeListView } from "../lists.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -67,11 +68,11 @@ export async function createTeam(
 export async function listTeams(
   context: RightsUseContext,
   caller: Caller,
-  { tenantId }: { readonly tenantId: TenantId },
-): Promise<{ readonly list: readonly TeamView[]; readonly total: number }> {
+  { tenantId, ...request }: { readonly tenantId: TenantId } & WholeListRequest,
+): Promise<WholeListView<TeamView>> {
   await reachTenant(context, caller, "readTenants", tenantId);
   const list = (await context.stores.rights.listTeams(tenantId)).map(teamView);
-  return { list, total: list.length };
+  return wholeListView(list, request, ({ name, teamId }) => ({ at: name, id: teamId }));
 }
 
 /** A team with its members. Throws `not_found`. */

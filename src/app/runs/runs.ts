@@ -1,4 +1,5 @@
 /** Lists runs. */
+import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { z } from "zod";
 import type { PipelineId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
@@ -6,7 +7,7 @@ import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { reachPipeline } from "../reaching.ts";
 import { readAgents } from "../agents/inventory.ts";
-import { afterField, cursorOf, listFields, listView, pageRequest, sortField } from "../lists.ts";
+import { afterField, listFields, pageRequest, placedListView, sortField } from "../lists.ts";
 import { cursorPageOf } from "../shapes.ts";
 import { RunShape } from "./run-shapes.ts";
 import { runView } from "./run-view.ts";
@@ -39,10 +40,6 @@ export async function listRuns(
     context,
     waiting.map(({ summary }) => summary.projectId),
   );
-  const last = found.list.length === input.pageSize ? found.list.at(-1) : undefined;
-  return {
-    ...listView(found, input, (head) => runView(head, agents, now)),
-    totalIsExact: found.totalIsExact,
-    next: last === undefined ? null : cursorOf({ at: last.summary.createdAt, id: last.rootId }),
-  };
+  const placeOf = ({ summary, rootId }: AggregateHead) => ({ at: summary.createdAt, id: rootId });
+  return placedListView(found, input, placeOf, (head) => runView(head, agents, now));
 }

@@ -30,6 +30,7 @@ export async function ensureBootstrap(
   await rights.createTenant({
     tenantId: DEFAULT_TENANT,
     name: DEFAULT_TENANT,
+    slug: DEFAULT_TENANT,
     createdAt: context.clock.now(),
     archivedAt: null,
   });
@@ -37,6 +38,7 @@ export async function ensureBootstrap(
     projectId: DEFAULT_PROJECT,
     tenantId: DEFAULT_TENANT,
     name: DEFAULT_PROJECT,
+    slug: DEFAULT_PROJECT,
     createdAt: context.clock.now(),
   });
   const { userId: subject, passwordHash } = await ensureAdministrator(context);

@@ -11,13 +11,13 @@ import type { KeptDeadLetter } from "../../stores/ports/dead-letters.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import type { WithStores } from "../context.ts";
 import { type ClusterContext, countFailed } from "./cluster.ts";
-import { listFields, type ListView, sortField } from "../lists.ts";
+import { cursorOf, placedListFields, type PlacedListView, sortField } from "../lists.ts";
 import { fields, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 type DeadLetterContext = Pick<ClusterContext, "clock" | "log" | "mailboxes" | "inspection"> & WithStores<"deadLetters">;
 
-export const listDeadLettersQuery = z.strictObject({ ...listFields, sort: sortField(["at"], "at") });
+export const listDeadLettersQuery = z.strictObject({ ...placedListFields, sort: sortField(["at"], "at") });
 
 const ENVELOPE_ID = /^mb(\d{1,9})-(.+)$/;
 const REDRIVE_WITHIN_MS = 5_000;
@@ -41,28 +41,41 @@ export const RedrivenShape = fields({ id: z.string() });
 
 export type DeadLetterView = z.infer<typeof DeadLetterShape>;
 
+/** The place of an envelope is its number: a mailbox lists them by their places only. */
+const ENVELOPES = "envelopes";
+
 /** For administrators. Envelopes come before messages; `sort` orders each of the two kinds. */
 export async function listDeadLetters(
   context: DeadLetterContext,
   caller: Caller,
-  { page, pageSize, sort }: z.output<typeof listDeadLettersQuery>,
-): Promise<ListView<DeadLetterView>> {
+  query: z.output<typeof listDeadLettersQuery>,
+): Promise<PlacedListView<DeadLetterView>> {
   authoriseUser(caller, "readCluster");
+  const { page, pageSize, sort, after } = query;
   const { inspection, stores } = context;
   const [mailboxes, messages] = await Promise.all([inspection.states(), stores.deadLetters.count()]);
   const envelopes = countFailed(mailboxes);
   const descending = sort === "-at";
-  const first = (page - 1) * pageSize;
+  const behind = typeof after?.at === "number" ? { at: after.at, id: after.id } : undefined;
+  const first = after?.at === ENVELOPES ? Number(after.id) : behind ? envelopes : (page - 1) * pageSize;
   const fromEnvelopes = Math.min(Math.max(0, envelopes - first), pageSize);
   const fromMessages = pageSize - fromEnvelopes;
   const [failed, kept] = await Promise.all([
     fromEnvelopes === 0 ? [] : inspection.failed(first, fromEnvelopes, descending),
     fromMessages === 0
       ? []
-      : stores.deadLetters.list({ offset: Math.max(0, first - envelopes), limit: fromMessages, descending }),
+      : stores.deadLetters.list({
+          offset: Math.max(0, first - envelopes),
+          limit: fromMessages,
+          descending,
+          after: behind,
+        }),
   ]);
   const list = [...failed.map(envelopeView), ...kept.map(messageView)];
-  return { list, total: envelopes + messages, page, pageSize };
+  const lastMessage = kept.at(-1);
+  const last = lastMessage ?? { at: ENVELOPES, id: String(first + failed.length) };
+  const next = list.length === pageSize ? cursorOf({ at: last.at, id: last.id }) : null;
+  return { list, total: envelopes + messages, totalIsExact: true, page, pageSize, next };
 }
 
 /**

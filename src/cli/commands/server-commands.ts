@@ -258,8 +258,18 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
   });
   remote(projects.command("create"), "create a project", setStatus, {
     args: [["<name>", "its name"]],
-    options: [new Option("--description <text>", "what it is for"), new Option("--tenant <id>", "default: default")],
+    options: [
+      new Option("--description <text>", "what it is for"),
+      new Option("--slug <slug>", "its short name in addresses; default: from its name"),
+      new Option("--tenant <id>", "default: default"),
+    ],
     run: async (signal, options, name) => (await import("./remote/projects.ts")).createProject(name!, options, signal),
+  });
+  remote(projects.command("rename"), "give a project another name", setStatus, {
+    args: [PROJECT, ["<new name>", "its new name"]],
+    options: [new Option("--slug <slug>", "its new short name in addresses; default: it stays")],
+    run: async (signal, options, name, newName) =>
+      (await import("./remote/projects.ts")).renameProject(name!, newName!, options, signal),
   });
   for (const [verb, archived] of [
     ["archive", true],
@@ -373,7 +383,7 @@ function addUserCommands(users: Command, setStatus: SetStatus): void {
 
 const RUN = ["<run>", "its id, or a pipeline's name for its newest run"] as const;
 const AGENT = ["<agent>", "name or id"] as const;
-const PROJECT = ["<project>", "name or id"] as const;
+const PROJECT = ["<project>", "name, slug or id"] as const;
 const ofUser = () => new Option("--user <user>", "of this user; default: your own");
 const withLogs = () => new Option("--logs", "with --watch, show the lines of logs too");
 

@@ -22,13 +22,17 @@ export async function findPipeline(
   throw new UsageError(`several projects have a pipeline "${visible(nameOrId)}": choose one by --project: ${projects}`);
 }
 
-/** The project with that id or name. */
+/** The project with that id, name or slug; a name comes before a slug. */
 export async function findProject(client: MillraceClient, nameOrId: string): Promise<Schemas["Project"]> {
   const named: Schemas["Project"][] = [];
+  const slugged: Schemas["Project"][] = [];
   for await (const project of client.items("/projects")) {
     if (project.projectId === nameOrId) return project;
     if (project.name === nameOrId) named.push(project);
+    // Servers of versions without slugs send none.
+    if ((project.slug as string | undefined) === nameOrId) slugged.push(project);
   }
+  if (named.length === 0) named.push(...slugged);
   if (named.length === 1) return named[0]!;
   if (named.length === 0) throw missing("project", nameOrId, "millrace projects");
   const ids = named.map(({ projectId }) => projectId).join(", ");

@@ -1,4 +1,5 @@
 /** Routes of agents and of the tokens with which they register. */
+import { wholeListQuery } from "../../app/lists.ts";
 import { z } from "zod";
 import { deleteAgent, revokeAgentToken } from "../../app/agents/agent-removal.ts";
 import { drainAgent, drainBody, undrainAgent } from "../../app/agents/draining.ts";
@@ -14,7 +15,7 @@ import {
   NewRegistrationTokenShape,
   RegistrationTokenShape,
 } from "../../app/agents/registration-tokens.ts";
-import { wholeListOf } from "../../app/shapes.ts";
+import { wholeListOf, wholeOrPageOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Agents");
@@ -136,7 +137,8 @@ export const AGENT_ROUTES = [
     path: "/agents",
     name: "listAgents",
     about: "Lists all registered agents.",
-    answer: wholeListOf(AgentShape),
-    handle: (context, { caller }) => listAgents(context, caller),
+    query: wholeListQuery,
+    answer: wholeOrPageOf(AgentShape),
+    handle: (context, { caller, query }) => listAgents(context, caller, query),
   }),
 ];

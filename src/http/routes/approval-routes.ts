@@ -8,7 +8,7 @@ import {
 } from "../../app/approvals/approvals.ts";
 import { approve, reject, voteBody } from "../../app/approvals/votes.ts";
 import type { AppContext } from "../../app/context.ts";
-import { pageOf } from "../../app/shapes.ts";
+import { cursorPageOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Approvals");
@@ -21,7 +21,7 @@ export const APPROVAL_ROUTES = [
     name: "listApprovals",
     about: "Lists approvals of all runs; by default the pending ones, newest first.",
     query: listApprovalsQuery,
-    answer: pageOf(ApprovalForCallerShape),
+    answer: cursorPageOf(ApprovalForCallerShape),
     handle: (context, { caller, query }) => listApprovals(context, caller, query),
   }),
   route({

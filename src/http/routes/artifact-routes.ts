@@ -9,7 +9,7 @@ import {
   openArtifactFile,
 } from "../../app/content/artifacts.ts";
 import type { AppContext } from "../../app/context.ts";
-import { pageOf } from "../../app/shapes.ts";
+import { cursorPageOf } from "../../app/shapes.ts";
 import { CONTENT_STATUSES, CONTENT_TYPE, sendContent } from "../content-answer.ts";
 import { routesFor } from "../route.ts";
 
@@ -23,7 +23,7 @@ export const ARTIFACT_ROUTES = [
     name: "listArtifacts",
     about: "Lists the artifacts of a run, oldest first.",
     query: listArtifactsQuery,
-    answer: pageOf(ArtifactShape),
+    answer: cursorPageOf(ArtifactShape),
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => listArtifacts(context, caller, { ...query, ...params }),
   }),

@@ -9,7 +9,7 @@ import {
   listCachesQuery,
 } from "../../app/content/caches.ts";
 import type { AppContext } from "../../app/context.ts";
-import { pageOf } from "../../app/shapes.ts";
+import { cursorPageOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Caches");
@@ -22,7 +22,7 @@ export const CACHE_ROUTES = [
     name: "listCaches",
     about: "Lists the cache entries of a project, last used first.",
     query: listCachesQuery,
-    answer: pageOf(CacheShape),
+    answer: cursorPageOf(CacheShape),
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => listCaches(context, caller, { ...query, ...params }),
   }),

@@ -1,6 +1,6 @@
 /** Routes of operators: the cluster and its dead letters. */
 import { z } from "zod";
-import { pageOf } from "../../app/shapes.ts";
+import { cursorPageOf } from "../../app/shapes.ts";
 import { type ClusterContext, ClusterShape, readCluster } from "../../app/upkeep/cluster.ts";
 import {
   DeadLetterShape,
@@ -30,7 +30,7 @@ export const CLUSTER_ROUTES = [
     name: "listDeadLetters",
     about: "Lists messages that no actor could decide and envelopes that no owner could read.",
     query: listDeadLettersQuery,
-    answer: pageOf(DeadLetterShape),
+    answer: cursorPageOf(DeadLetterShape),
     handle: (context, { caller, query }) => listDeadLetters(context, caller, query),
   }),
   route({

@@ -1,4 +1,5 @@
 /** Routes of users and their tokens. */
+import { wholeListQuery } from "../../app/lists.ts";
 import type { AppContext } from "../../app/context.ts";
 import {
   createPersonalToken,
@@ -20,7 +21,7 @@ import {
   WhoamiShape,
 } from "../../app/identity/user-changes.ts";
 import { createUser, createUserBody, listUsers, UserShape } from "../../app/identity/users.ts";
-import { wholeListOf } from "../../app/shapes.ts";
+import { wholeListOf, wholeOrPageOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Users");
@@ -45,8 +46,9 @@ export const IDENTITY_ROUTES = [
     path: "/users",
     name: "listUsers",
     about: "Lists all users.",
-    answer: wholeListOf(UserShape),
-    handle: (context, { caller }) => listUsers(context, caller),
+    query: wholeListQuery,
+    answer: wholeOrPageOf(UserShape),
+    handle: (context, { caller, query }) => listUsers(context, caller, query),
   }),
   route({
     method: "GET",
@@ -121,9 +123,10 @@ export const IDENTITY_ROUTES = [
     path: "/users/:userId/tokens",
     name: "listTokens",
     about: "Lists the personal tokens of a user.",
-    answer: wholeListOf(TokenShape),
+    query: wholeListQuery,
+    answer: wholeOrPageOf(TokenShape),
     errors: ["not_found"],
-    handle: (context, { caller, params }) => listPersonalTokens(context, caller, params),
+    handle: (context, { caller, params, query }) => listPersonalTokens(context, caller, { ...params, ...query }),
   }),
   route({
     method: "DELETE",

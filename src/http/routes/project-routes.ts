@@ -1,4 +1,5 @@
 /** Routes of projects. Routes of what a project owns are with the thing that is owned. */
+import { wholeListQuery } from "../../app/lists.ts";
 import {
   changeProject,
   changeProjectBody,
@@ -10,7 +11,7 @@ import {
 import type { AppContext } from "../../app/context.ts";
 import { deleteProject } from "../../app/deletion/project-deletion.ts";
 import { ProjectShape } from "../../app/project-record.ts";
-import { wholeListOf } from "../../app/shapes.ts";
+import { wholeOrPageOf } from "../../app/shapes.ts";
 import { forceQuery } from "../request/force-query.ts";
 import { routesFor } from "../route.ts";
 
@@ -35,8 +36,9 @@ export const PROJECT_ROUTES = [
     path: "/projects",
     name: "listProjects",
     about: "Lists all projects, archived ones too.",
-    answer: wholeListOf(ProjectShape),
-    handle: (context, { caller }) => listProjects(context, caller),
+    query: wholeListQuery,
+    answer: wholeOrPageOf(ProjectShape),
+    handle: (context, { caller, query }) => listProjects(context, caller, query),
   }),
   route({
     method: "GET",

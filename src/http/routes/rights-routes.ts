@@ -1,4 +1,5 @@
 /** Routes of tenants, teams, members and service accounts. */
+import { wholeListQuery } from "../../app/lists.ts";
 import type { AppContext } from "../../app/context.ts";
 import { NewTokenShape, TokenShape } from "../../app/identity/personal-tokens.ts";
 import { UserShape } from "../../app/identity/users.ts";
@@ -35,7 +36,7 @@ import {
   TenantShape,
 } from "../../app/rights/tenants.ts";
 import { deleteTenant } from "../../app/deletion/tenant-deletion.ts";
-import { wholeListOf } from "../../app/shapes.ts";
+import { wholeOrPageOf } from "../../app/shapes.ts";
 import type { z } from "zod";
 import { asId, type ProjectId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
@@ -70,8 +71,9 @@ const TENANTS = [
     path: "/tenants",
     name: "listTenants",
     about: "Lists the tenants in which the caller has a role, archived ones too.",
-    answer: wholeListOf(TenantShape),
-    handle: (context, { caller }) => listTenants(context, caller),
+    query: wholeListQuery,
+    answer: wholeOrPageOf(TenantShape),
+    handle: (context, { caller, query }) => listTenants(context, caller, query),
   }),
   tenantRoute({
     method: "GET",
@@ -125,9 +127,10 @@ const TEAMS = [
     path: "/tenants/:tenantId/teams",
     name: "listTeams",
     about: "Lists the teams of a tenant, by their names.",
-    answer: wholeListOf(TeamShape),
+    query: wholeListQuery,
+    answer: wholeOrPageOf(TeamShape),
     errors: ["not_found"],
-    handle: (context, { caller, params }) => listTeams(context, caller, params),
+    handle: (context, { caller, params, query }) => listTeams(context, caller, { ...params, ...query }),
   }),
   teamRoute({
     method: "GET",
@@ -210,9 +213,10 @@ function membersOf({ prefix, word, area }: Kind) {
       path: `${prefix}/members`,
       name: `list${word}Members`,
       about: "Lists the users, service accounts and teams that have a role in exactly this place.",
-      answer: wholeListOf(MemberShape),
+      query: wholeListQuery,
+      answer: wholeOrPageOf(MemberShape),
       errors: ["not_found"],
-      handle: (context, { caller, params }) => listMembers(context, caller, { area: area(params) }),
+      handle: (context, { caller, params, query }) => listMembers(context, caller, { area: area(params), ...query }),
     }),
     memberRoute({
       method: "GET",
@@ -274,9 +278,11 @@ function accountsOf({ prefix, word, area }: Kind) {
       path: `${prefix}/service-accounts`,
       name: `list${word}ServiceAccounts`,
       about: "Lists the service accounts, oldest first.",
-      answer: wholeListOf(UserShape),
+      query: wholeListQuery,
+      answer: wholeOrPageOf(UserShape),
       errors: ["not_found"],
-      handle: (context, { caller, params }) => listServiceAccounts(context, caller, { area: area(params) }),
+      handle: (context, { caller, params, query }) =>
+        listServiceAccounts(context, caller, { area: area(params), ...query }),
     }),
     accountRoute({
       method: "DELETE",
@@ -304,9 +310,10 @@ function accountsOf({ prefix, word, area }: Kind) {
       path: `${prefix}/service-accounts/:userId/tokens`,
       name: `list${word}ServiceTokens`,
       about: "Lists the tokens of a service account, oldest first.",
-      answer: wholeListOf(TokenShape),
+      query: wholeListQuery,
+      answer: wholeOrPageOf(TokenShape),
       errors: ["not_found"],
-      handle: (context, { caller, params }) => listServiceTokens(context, caller, account(params)),
+      handle: (context, { caller, params, query }) => listServiceTokens(context, caller, account(params), query),
     }),
     accountRoute({
       method: "DELETE",

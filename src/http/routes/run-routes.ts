@@ -9,7 +9,7 @@ import { readRunOutputs, RunOutputsShape } from "../../app/runs/run-outputs.ts";
 import { RunDetailShape } from "../../app/runs/run-shapes.ts";
 import { listRuns, listRunsQuery, RunPageShape } from "../../app/runs/runs.ts";
 import { readTimeline, timelineQuery, TimelineShape } from "../../app/runs/timeline.ts";
-import { pageOf } from "../../app/shapes.ts";
+import { cursorPageOf } from "../../app/shapes.ts";
 import { readStatistics, statisticsQuery, StatisticsShape } from "../../app/statistics/read-statistics.ts";
 import { rerunBody, rerunRun, RerunShape } from "../../app/triggering/rerun.ts";
 import { routesFor } from "../route.ts";
@@ -92,7 +92,7 @@ export const RUN_ROUTES = [
     name: "listAgentEvents",
     about: "Lists the events that agents reported about the steps of a run.",
     query: listAgentEventsQuery,
-    answer: pageOf(AgentEventShape),
+    answer: cursorPageOf(AgentEventShape),
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => listAgentEvents(context, caller, { ...query, ...params }),
   }),

@@ -13,7 +13,7 @@ import {
 } from "../../app/catalogue/secrets.ts";
 import type { z } from "zod";
 import type { AppContext } from "../../app/context.ts";
-import { pageOf } from "../../app/shapes.ts";
+import { cursorPageOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Secrets");
@@ -49,7 +49,7 @@ function routesOf(
       name: `list${what}s`,
       about: `Lists the secrets of ${whose} in the order of their names.`,
       query: listSecretsQuery,
-      answer: pageOf(SecretShape),
+      answer: cursorPageOf(SecretShape),
       errors: ["not_found"],
       handle: (context, { caller, params, query }) => listSecrets(context, caller, { ...query, owner: params }),
     }),

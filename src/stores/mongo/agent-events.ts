@@ -9,6 +9,7 @@ import {
   ownerOf,
 } from "../ports/agent-events.ts";
 import { type Connection, insertAbsent } from "./connection.ts";
+import { readPage } from "./pages.ts";
 
 interface EventDocument {
   readonly _id: string;
@@ -36,18 +37,12 @@ export function agentEventStore(connection: Connection): AgentEventStore {
       return new Set(found.map(({ _id }) => _id.slice(agentId.length + 1)));
     },
     count: (owner) => collection.countDocuments({ owner }),
-    async list(owner, { page, pageSize, descending }) {
-      const direction = descending ? -1 : 1;
-      const [total, found] = await Promise.all([
-        collection.countDocuments({ owner }),
-        collection
-          .find({ owner })
-          .sort({ receivedAt: direction, _id: direction })
-          .skip((page - 1) * pageSize)
-          .limit(pageSize)
-          .toArray(),
-      ]);
-      return { list: found.map(({ body }) => body), total };
+    async list(owner, request) {
+      const { documents, total } = await readPage(
+        { collection, filter: { owner }, order: ["receivedAt", "_id"] },
+        request,
+      );
+      return { list: documents.map(({ body }) => body), total };
     },
     async nextAgent(after) {
       const owner = { $gt: afterAgent(after) as AgentId, $lt: BEYOND_AGENTS as AgentId };

@@ -18,10 +18,7 @@ import {
   type Creation,
   type DueAggregate,
   type JobLocation,
-  type Page,
-  type PageRequest,
   type PartOfRun,
-  MAX_COUNTED,
   type RunFilter,
   type RunPage,
   type RunPageRequest,
@@ -31,12 +28,12 @@ import {
   type StoredBeside,
   NO_PIPELINE,
 } from "../ports/aggregates.ts";
+import { MAX_COUNTED, type Page, type PlacedPageRequest } from "../ports/pages.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { parsedInPieces } from "./raw-documents.ts";
 import { findRuns } from "./runs/find-runs.ts";
 import { loadJobs } from "./runs/load-jobs.ts";
-import { behind } from "./runs/list-place.ts";
 import { EndedAttempts } from "./ended-attempts.ts";
 import { fitted, isSmall, isTooLarge, unpacked } from "./packed-snapshots.ts";
 import {
@@ -48,6 +45,7 @@ import {
 } from "./runs/aggregate-documents.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
+import { readPage } from "./pages.ts";
 
 /** The projection that leaves the actors out. */
 const HEAD_ONLY = { actors: 0, changed: 0, packed: 0, packedActors: 0, endedApart: 0 } as const;
@@ -312,28 +310,19 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.findJob(jobId);
   }
 
-  async listRuns(filter: RunFilter, { page, pageSize, descending, after }: RunPageRequest): Promise<RunPage> {
+  async listRuns(filter: RunFilter, request: RunPageRequest): Promise<RunPage> {
     // A filter by pipeline leaves groups out by itself: their pipeline is empty.
     const query: Filter<AggregateDocument> = { "summary.pipelineId": filter.pipelineId ?? { $ne: NO_PIPELINE } };
     if (filter.projectId !== undefined) query["summary.projectId"] = filter.projectId;
     if (filter.projectIds !== undefined) query.$and = [{ "summary.projectId": { $in: [...filter.projectIds] } }];
     if (filter.status !== undefined) query["summary.status"] = filter.status;
-    const direction = descending ? -1 : 1;
-    const [found, list] = await Promise.all([
-      this.#aggregates.countDocuments(query, { limit: MAX_COUNTED + 1 }),
-      this.#aggregates
-        .find<HeadDocument>(after === undefined ? query : { ...query, ...behind(after, descending) }, {
-          projection: HEAD_ONLY,
-        })
-        .sort({ "summary.createdAt": direction, _id: direction })
-        .skip(after === undefined ? (page - 1) * pageSize : 0)
-        .limit(pageSize)
-        .toArray(),
-    ]);
-    return { list: list.map(toHead), total: Math.min(found, MAX_COUNTED), totalIsExact: found <= MAX_COUNTED };
+    const order = ["summary.createdAt", "_id"];
+    const heads = { collection: this.#aggregates, filter: query, order, projection: HEAD_ONLY };
+    const { documents, total } = await readPage<AggregateDocument, HeadDocument>(heads, request);
+    return { list: documents.map(toHead), total: Math.min(total, MAX_COUNTED), totalIsExact: total <= MAX_COUNTED };
   }
 
-  listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>> {
+  listApprovals(filter: ApprovalFilter, page: PlacedPageRequest): Promise<Page<ApprovalLocation>> {
     return this.#readModels.listApprovals(filter, page);
   }
 

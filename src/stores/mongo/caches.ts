@@ -3,6 +3,7 @@ import type { Filter, Sort } from "mongodb";
 import type { CacheId, ProjectId } from "../../domain/ids.ts";
 import type { CacheRecord, CacheStore } from "../ports/caches.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
+import { readPage } from "./pages.ts";
 
 interface CacheDocument extends Omit<CacheRecord, "cacheId"> {
   readonly _id: CacheId;
@@ -37,13 +38,10 @@ export function cacheStore(connection: Connection): CacheStore {
     async touch({ cacheId, blobId }, usedAt, expiresAt) {
       await collection.updateOne({ _id: cacheId, blobId, state: "stored" }, { $set: { usedAt, expiresAt } });
     },
-    async list(projectId, prefix, { page, pageSize }) {
-      const filter = storedOf(projectId, prefix);
-      const [total, list] = await Promise.all([
-        collection.countDocuments(filter),
-        some(filter, { usedAt: -1, _id: 1 }, pageSize, (page - 1) * pageSize),
-      ]);
-      return { list, total };
+    async list(projectId, prefix, request) {
+      const entries = { collection, filter: storedOf(projectId, prefix), order: ["usedAt DESC", "_id ASC"] };
+      const { documents, total } = await readPage(entries, { ...request, descending: true });
+      return { list: documents.map(toRecord), total };
     },
     expired: (now, limit) => some({ expiresAt: { $lte: now } }, { expiresAt: 1, _id: 1 }, limit),
     async aboveProjectBytes(bytes, limit) {

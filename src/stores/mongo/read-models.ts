@@ -10,12 +10,12 @@ import type {
   ApprovalFilter,
   ApprovalLocation,
   JobLocation,
-  Page,
-  PageRequest,
   StepLocation,
   StoredActor,
 } from "../ports/aggregates.ts";
+import type { Page, PlacedPageRequest } from "../ports/pages.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
+import { readPage } from "./pages.ts";
 
 export interface Row extends ActorIndex {
   readonly _id: string;
@@ -103,23 +103,15 @@ export class ReadModels {
 
   async listApprovals(
     { status, pipelineId, projectId, projectIds }: ApprovalFilter,
-    { page, pageSize, descending }: PageRequest,
+    request: PlacedPageRequest,
   ): Promise<Page<ApprovalLocation>> {
-    const query: Filter<Row> = { status };
-    if (pipelineId !== undefined) query["approval.pipelineId"] = pipelineId;
-    if (projectId !== undefined) query["approval.projectId"] = projectId;
-    if (projectIds !== undefined) query.$and = [{ "approval.projectId": { $in: [...projectIds] } }];
-    const direction = descending ? -1 : 1;
-    const [total, list] = await Promise.all([
-      this.#approvals.countDocuments(query),
-      this.#approvals
-        .find(query)
-        .sort({ "approval.requestedAt": direction, _id: direction })
-        .skip((page - 1) * pageSize)
-        .limit(pageSize)
-        .map((row): ApprovalLocation => ({ runId: row.rootId as RunId, actor: toActor("approval", row) }))
-        .toArray(),
-    ]);
+    const filter: Filter<Row> = { status };
+    if (pipelineId !== undefined) filter["approval.pipelineId"] = pipelineId;
+    if (projectId !== undefined) filter["approval.projectId"] = projectId;
+    if (projectIds !== undefined) filter.$and = [{ "approval.projectId": { $in: [...projectIds] } }];
+    const approvals = { collection: this.#approvals, filter, order: ["approval.requestedAt", "_id"] };
+    const { documents, total } = await readPage(approvals, request);
+    const list = documents.map((row) => ({ runId: row.rootId as RunId, actor: toActor("approval", row) }));
     return { list, total };
   }
 

@@ -6,10 +6,11 @@ import {
   type PipelineId,
   type ProjectId,
   type RevisionId,
+  type TenantId,
   type UserId,
 } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
-import type { Page } from "../ports/aggregates.ts";
+import type { Page } from "../ports/pages.ts";
 import type { Expected } from "../ports/expected.ts";
 import {
   type Agent,
@@ -31,12 +32,14 @@ import {
   type ProjectFilter,
   type Revision,
   type RevisionPage,
+  tenantOf,
 } from "../ports/pipelines.ts";
 import type { PipelineDeletionStore } from "../ports/deletions.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { bodiesOf, bodyAsExpected, bodyOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 import { userStore } from "./users.ts";
+import { readPage } from "./pages.ts";
 
 interface PipelineDocument {
   readonly _id: PipelineId;
@@ -73,13 +76,25 @@ export class MongoPipelineStore implements PipelineStore {
     this.#deletions = pipelineDeletionStore(connection);
   }
 
-  async createProject(project: Project): Promise<"created" | "nameTaken"> {
-    const inserted = await insertIfAbsent(this.#projects, { _id: project.projectId, body: project });
-    return inserted || (await this.findProject(project.projectId)) !== undefined ? "created" : "nameTaken";
+  async createProject(project: Project): Promise<"created" | "nameTaken" | "slugTaken"> {
+    const inserted = await insertIfAbsent(this.#projects, {
+      _id: project.projectId,
+      slug: project.slug ?? project.projectId,
+      body: project,
+    });
+    if (inserted || (await this.findProject(project.projectId)) !== undefined) return "created";
+    return this.#whatIsTaken(project);
+  }
+
+  /** What of a project that could not be stored another one has. */
+  async #whatIsTaken({ name, ...project }: Pick<Project, "name" | "tenantId">): Promise<"nameTaken" | "slugTaken"> {
+    const namesake = await this.#projects.findOne({ ...ofTenants([tenantOf(project)]), "body.name": name });
+    return namesake === null ? "slugTaken" : "nameTaken";
   }
 
   async changeProject(projectId: ProjectId, change: ProjectChange, expected: Expected<Project> = {}) {
-    const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
+    const fields = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
+    const set = { ...fields, ...(change.slug !== undefined && { slug: change.slug }) };
     try {
       const { matchedCount } = await this.#projects.updateOne(
         { _id: projectId, ...bodyAsExpected(expected) },
@@ -88,9 +103,16 @@ export class MongoPipelineStore implements PipelineStore {
       if (matchedCount > 0) return "changed" as const;
       return (await this.findProject(projectId)) === undefined ? ("missing" as const) : ("moved" as const);
     } catch (error) {
-      if (isDuplicateKey(error)) return "nameTaken" as const;
-      throw error;
+      if (!isDuplicateKey(error)) throw error;
+      const stored = await this.findProject(projectId);
+      if (stored === undefined) return "missing" as const;
+      if (change.name === undefined || change.name === stored.name) return "slugTaken" as const;
+      return this.#whatIsTaken({ ...stored, name: change.name });
     }
+  }
+
+  async findProjectBySlug(tenantId: TenantId, slug: string): Promise<Project | undefined> {
+    return bodyOf(await this.#projects.findOne({ ...ofTenants([tenantId]), slug }));
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {
@@ -98,9 +120,7 @@ export class MongoPipelineStore implements PipelineStore {
   }
 
   async listProjects(only?: ProjectFilter): Promise<readonly Project[]> {
-    // Without the field, a project is of the tenant `default`.
-    const tenantIds = only?.tenantIds.flatMap((one) => (one === DEFAULT_TENANT ? [one, null] : [one]));
-    const named = only && { $or: [{ _id: { $in: [...only.projectIds] } }, { "body.tenantId": { $in: tenantIds } }] };
+    const named = only && { $or: [{ _id: { $in: [...only.projectIds] } }, ofTenants(only.tenantIds)] };
     return bodiesOf(
       await this.#projects
         .find(named ?? {})
@@ -160,29 +180,15 @@ export class MongoPipelineStore implements PipelineStore {
     return pipeline && { pipeline, isBeingDeleted: deletion?.decided === true };
   }
 
-  async list(
-    filter: PipelineFilter,
-    { page, pageSize, descending, sort, after }: PipelinePageRequest,
-  ): Promise<Page<Pipeline>> {
+  async list(filter: PipelineFilter, request: PipelinePageRequest): Promise<Page<Pipeline>> {
     const query: Filter<PipelineDocument> = {
       ...projectsOf(filter),
       ...(filter.name === undefined ? {} : { searchName: { $regex: escapeRegex(filter.name.toLowerCase()) } }),
     };
-    const direction = descending ? -1 : 1;
-    const beyond = descending ? "$lt" : "$gt";
-    const behind = {
-      $or: [{ [sort]: { [beyond]: after?.at } }, { [sort]: after?.at, _id: { [beyond]: after?.id } }],
-    } as Filter<PipelineDocument>;
-    const [total, list] = await Promise.all([
-      this.#pipelines.countDocuments(query),
-      this.#pipelines
-        .find(after === undefined ? query : { $and: [query, behind] }, { projection: WITHOUT_HEAD })
-        .sort({ [sort]: direction, _id: direction })
-        .skip(after === undefined ? (page - 1) * pageSize : 0)
-        .limit(pageSize)
-        .toArray(),
-    ]);
-    return { list: list.map(toPipeline), total };
+    const order = [request.sort, "_id"];
+    const pipelines = { collection: this.#pipelines, filter: query, order, projection: WITHOUT_HEAD };
+    const { documents, total } = await readPage(pipelines, request);
+    return { list: documents.map(toPipeline), total };
   }
 
   async delete(pipelineId: PipelineId): Promise<boolean> {
@@ -328,6 +334,11 @@ function toAgent(document: Keyed | null): Agent | undefined {
 
 function toPipeline({ body, headRevisionId }: Pick<PipelineDocument, "body" | "headRevisionId">): Pipeline {
   return { ...body, headRevisionId };
+}
+
+function ofTenants(tenantIds: readonly TenantId[]) {
+  // Without the field, a project is of the tenant `default`.
+  return { "body.tenantId": { $in: tenantIds.flatMap((one) => (one === DEFAULT_TENANT ? [one, null] : [one])) } };
 }
 
 function projectsOf({ projectId, projectIds }: PipelineFilter): Filter<PipelineDocument> {

@@ -48,14 +48,21 @@ export function rightsStore(connection: Connection): RightsStore {
   return {
     async createTenant(tenant) {
       const { tenantId } = tenant;
-      const inserted = await insertIfAbsent(tenants, { _id: tenantId, body: tenant });
-      return inserted || (await tenants.findOne({ _id: tenantId })) !== null ? "created" : "nameTaken";
+      const inserted = await insertIfAbsent(tenants, { _id: tenantId, slug: tenant.slug ?? tenantId, body: tenant });
+      if (inserted || (await tenants.findOne({ _id: tenantId })) !== null) return "created";
+      return (await tenants.findOne({ "body.name": tenant.name })) === null ? "slugTaken" : "nameTaken";
     },
-    changeTenant(tenantId, change, expected = {}) {
-      const set = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
+    async changeTenant(tenantId, change, expected = {}) {
+      const fields = Object.fromEntries(Object.entries(change).map(([field, value]) => [`body.${field}`, value]));
+      const set = { ...fields, ...(change.slug !== undefined && { slug: change.slug }) };
       const filter = { _id: tenantId, ...bodyAsExpected(expected) };
-      return renamed(tenants.updateOne(filter, { $set: set }), () => tenants.findOne({ _id: tenantId }));
+      const find = () => tenants.findOne({ _id: tenantId });
+      const outcome = await renamed(tenants.updateOne(filter, { $set: set }), find);
+      if (outcome !== "nameTaken") return outcome;
+      const namesake = await tenants.findOne({ "body.name": change.name ?? null, _id: { $ne: tenantId } });
+      return namesake === null ? "slugTaken" : "nameTaken";
     },
+    findTenantBySlug: async (slug) => bodyOf<Tenant>(await tenants.findOne({ slug })),
     findTenant: async (tenantId) => bodyOf<Tenant>(await tenants.findOne({ _id: tenantId })),
     listTenants: async (only) =>
       bodiesOf<Tenant>(

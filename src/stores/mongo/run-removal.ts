@@ -1,5 +1,5 @@
 /** Removes the records of a run from MongoDB. */
-import type { RemoveRun } from "../ports/run-removal.ts";
+import type { RemoveRun } from "../ports/removals.ts";
 import type { Connection } from "./connection.ts";
 
 const IDS_AT_ONCE = 1_000;

@@ -13,6 +13,7 @@ import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore, TakenEpoch } from "../ports/shards.ts";
 import { type Connection, DURABLE, insertAbsent, insertIfAbsent, type Keyed, untilMajority } from "./connection.ts";
+import { behindPlace } from "./pages.ts";
 
 /**
  * The largest text of a document, bytes: a document holds at most 16 MiB, and its id and field names take a part of
@@ -254,9 +255,14 @@ export function deadLetterStore(connection: Connection): DeadLetterStore {
     async remove(id, times) {
       await deadLetters.deleteOne({ _id: id, times });
     },
-    list({ offset, limit, descending }) {
+    list({ offset, limit, descending, after }) {
       const order = descending ? -1 : 1;
-      return deadLetters.find().sort({ at: order, _id: order }).skip(offset).limit(limit).map(toDeadLetter).toArray();
+      const sort = { at: order, _id: order } as const;
+      const filter = after && (behindPlace(Object.entries(sort), [after.at, after.id]) as Filter<DeadLetterDocument>);
+      return deadLetters
+        .find(filter ?? {}, { sort, skip: offset, limit })
+        .map(toDeadLetter)
+        .toArray();
     },
     count: () => deadLetters.countDocuments(),
     async forget({ before, most, limit }) {

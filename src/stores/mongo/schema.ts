@@ -4,6 +4,7 @@
  * collections, indexes and fields that they ignore. What only the previous version uses is removed by a later version.
  */
 import { type IndexDescription, MongoServerError } from "mongodb";
+import { derivedSlug, distinctSlug, slugPartOf } from "../../domain/names.ts";
 import type { Connection } from "./connection.ts";
 
 /** Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
@@ -202,11 +203,65 @@ export const MIGRATIONS: readonly Migration[] = [
       .createIndexes([{ key: { runId: 1, kind: 1, bytes: 1 } }, { key: { stepRunId: 1 } }]);
   },
   async (connection) => {
+    await giveSlugs(connection, "tenants", "tenant", () => "");
+    await giveSlugs(connection, "projects", "project", ({ tenantId = "default" }) => tenantId);
+    // Nodes of the previous version make tenants and projects without slugs.
+    const partialFilterExpression = { slug: { $exists: true } };
+    await connection.collection("tenants").createIndex({ slug: 1 }, { unique: true, partialFilterExpression });
+    await connection
+      .collection("projects")
+      .createIndex({ "body.tenantId": 1, slug: 1 }, { unique: true, partialFilterExpression });
+  },
+  // For lists that are sorted and filtered at once.
+  async (connection) => {
+    await connection
+      .collection("pipelines")
+      .createIndexes([{ key: { projectId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, name: 1, _id: 1 } }]);
+    await connection
+      .collection("approvals")
+      .createIndex({ "approval.projectId": 1, status: 1, "approval.requestedAt": 1, _id: 1 });
+    await connection.collection("caches").createIndex({ projectId: 1, usedAt: -1, _id: 1 });
+    await connection.collection("users").createIndex({ createdAt: 1, _id: 1 });
+    await connection.collection("identities").createIndex({ userId: 1, issuer: 1, subject: 1 });
+    await connection.collection("deliveries").createIndex({ lane: 1, state: 1, createdAt: 1, _id: 1 });
+  },
+  async (connection) => {
     await connection
       .collection("deliveries")
       .createIndexes([{ key: { runId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, createdAt: 1, _id: 1 } }]);
   },
 ];
+
+/**
+ * Gives each record of a collection the slug that follows from its name. Of several records with one slug the first keeps it;
+ * the others end in their ids. Another node that does the same at the same time comes to the same slugs.
+ */
+async function giveSlugs(
+  connection: Connection,
+  collection: string,
+  fallback: string,
+  scopeOf: (body: SluggedBody) => string,
+): Promise<void> {
+  const records = connection.collection<{ readonly _id: string; readonly body: SluggedBody }>(collection);
+  const stored = await records.find().sort({ _id: 1 }).toArray();
+  const keyOf = (body: SluggedBody, slug: string) => `${scopeOf(body)}/${slug}`;
+  const taken = new Set(stored.flatMap(({ body }) => (body.slug === undefined ? [] : [keyOf(body, body.slug)])));
+  for (const { _id, body } of stored) {
+    if (body.slug !== undefined) continue;
+    // The default tenant and project have their ids as slugs, whatever their names are.
+    const derived = _id === "default" ? _id : derivedSlug(body.name, fallback);
+    const isFree = derived === _id || (derived !== "default" && !taken.has(keyOf(body, derived)));
+    const slug = isFree ? derived : distinctSlug(derived, slugPartOf(_id));
+    taken.add(keyOf(body, slug));
+    await records.updateOne({ _id, slug: { $exists: false } }, { $set: { slug, "body.slug": slug } });
+  }
+}
+
+interface SluggedBody {
+  readonly name: string;
+  readonly tenantId?: string;
+  readonly slug?: string;
+}
 
 /** Another node that starts at the same time may have dropped the index first. */
 function ignoreMissing(error: unknown): void {

@@ -1,6 +1,8 @@
 /** The store of sealed secrets in MongoDB. */
 import { type SealedSecret, secretIdOf, type SecretStore } from "../ports/secrets.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
+import type { ListPlace } from "../ports/pages.ts";
+import { readPage } from "./pages.ts";
 
 interface SecretDocument extends SealedSecret {
   readonly _id: string;
@@ -30,18 +32,12 @@ export function secretStore(connection: Connection): SecretStore {
       const $in = scopes.flatMap((scope) => names.map((name) => secretIdOf({ ...scope, name })));
       return collection.find({ _id: { $in } }, { projection: WITHOUT_ID }).toArray();
     },
-    async list({ projectId, pipelineId }, { page, pageSize }) {
-      const query = { projectId, pipelineId };
-      const [total, list] = await Promise.all([
-        collection.countDocuments(query),
-        collection
-          .find(query, { projection: WITHOUT_ID })
-          .sort({ name: 1 })
-          .skip((page - 1) * pageSize)
-          .limit(pageSize)
-          .toArray(),
-      ]);
-      return { list, total };
+    async list({ projectId, pipelineId }, request) {
+      const filter = { projectId, pipelineId };
+      const placeOf = ({ id }: ListPlace) => [id];
+      const secrets = { collection, filter, order: ["name"], projection: WITHOUT_ID, placeOf };
+      const { documents, total } = await readPage(secrets, { ...request, descending: false });
+      return { list: documents, total };
     },
     delete: async (key) => (await collection.deleteOne({ _id: secretIdOf(key) })).deletedCount > 0,
     async deleteOfPipeline(pipelineId) {

@@ -3,7 +3,7 @@
  * stored once for its id, apart from the run events of the control plane.
  */
 import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
-import type { Page, PageRequest } from "./aggregates.ts";
+import type { Page, PlacedPageRequest } from "./pages.ts";
 
 export interface AgentEvent {
   readonly agentId: AgentId;
@@ -33,8 +33,8 @@ export interface AgentEventStore {
   /** Those of the given ids under which an event of the agent is stored. */
   storedIds(agentId: AgentId, eventIds: readonly string[]): Promise<ReadonlySet<string>>;
   count(owner: AgentEventOwner): Promise<number>;
-  /** The events of an owner, by `receivedAt`. */
-  list(owner: AgentEventOwner, page: PageRequest): Promise<Page<AgentEvent>>;
+  /** The events of an owner, by `receivedAt`. The id of a place is `<agent>/<event>`. */
+  list(owner: AgentEventOwner, page: PlacedPageRequest): Promise<Page<AgentEvent>>;
   /**
    * The first agent (by id, after `after`) with events about itself; a removed agent counts too. Undefined when there
    * is none.

@@ -7,6 +7,7 @@
  * and all changed actors, or nothing. When a call rejects, its change may or may not be stored: the caller loads the
  * aggregate again before it continues.
  */
+import type { ListKey, Page, PlacedPageRequest } from "./pages.ts";
 import type { GivenUpload } from "../../domain/artifacts.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -214,43 +215,13 @@ export interface ApprovalFilter {
   readonly projectIds?: readonly ProjectId[];
 }
 
-export interface Page<T> {
-  readonly list: readonly T[];
-  readonly total: number;
-}
-
-/** Totals of runs are counted up to here. */
-export const MAX_COUNTED = 10_000;
-
-/** A place in a list that is sorted by time, with the id as tie-break: that of the item with this time and id. */
-export interface ListKey {
-  /** Unix milliseconds. */
-  readonly at: number;
-  readonly id: string;
-}
-
-/** A place in a list that is sorted by a time or by a text, with the id as tie-break. */
-export interface ListPlace {
-  readonly at: number | string;
-  readonly id: string;
-}
-
-export interface RunPageRequest extends PageRequest {
-  /** The page begins behind this place, whatever `page` says. Its cost does not depend on how deep the place is. */
+export interface RunPageRequest extends PlacedPageRequest {
   readonly after?: ListKey | undefined;
 }
 
 export interface RunPage extends Page<AggregateHead> {
   /** False when there are more than {@link MAX_COUNTED}, which `total` is then. */
   readonly totalIsExact: boolean;
-}
-
-export interface PageRequest {
-  /** From 1. */
-  readonly page: number;
-  /** 1 to 100. */
-  readonly pageSize: number;
-  readonly descending: boolean;
 }
 
 /** A step run, with the ids of its run and its job. */
@@ -400,7 +371,7 @@ export interface AggregateStore {
     page: { readonly limit: number; readonly after?: ListKey | undefined },
   ): Promise<RunSearchPage>;
   /** Approvals of all runs that match the filter, by the time of their request (id as tie-break). */
-  listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>>;
+  listApprovals(filter: ApprovalFilter, page: PlacedPageRequest): Promise<Page<ApprovalLocation>>;
   /** The newest runs of each of these pipelines, at most `limit`, newest first; a pipeline without runs has no entry. */
   newestRuns(
     pipelineIds: readonly PipelineId[],

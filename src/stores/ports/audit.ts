@@ -3,7 +3,7 @@
  * milliseconds.
  */
 import type { AuditId, ProjectId, TenantId } from "../../domain/ids.ts";
-import type { ListKey } from "./aggregates.ts";
+import type { ListKey } from "./pages.ts";
 
 /** `done`: the change was made. `refused`: the caller may not make it, or a login failed. */
 export const AUDIT_OUTCOMES = ["done", "refused"] as const;

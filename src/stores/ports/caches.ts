@@ -4,7 +4,7 @@
  * another one.
  */
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
-import type { Page } from "./aggregates.ts";
+import type { Page, PlacedPageRequest } from "./pages.ts";
 
 /**
  * `uploading` until the content is complete; then `stored`. `deleting` from the decision to delete it until its content
@@ -52,11 +52,7 @@ export interface CacheStore {
   /** Records that a step received the entry. Changes nothing when the entry is not `stored`. */
   touch(entry: Pick<CacheRecord, "cacheId" | "blobId">, usedAt: number, expiresAt: number): Promise<void>;
   /** The stored entries whose key begins with `prefix`, the most recently used first (id as tie-break). */
-  list(
-    projectId: ProjectId,
-    prefix: string,
-    page: { readonly page: number; readonly pageSize: number },
-  ): Promise<Page<CacheRecord>>;
+  list(projectId: ProjectId, prefix: string, page: Omit<PlacedPageRequest, "descending">): Promise<Page<CacheRecord>>;
   /**
    * Entries whose `expiresAt` is at or before `now`, earliest first, at most `limit`. Those that are `deleting` come
    * first.

@@ -1,5 +1,6 @@
 /** The port of dead letters: messages that an actor could not decide, kept with the reason for an operator. */
 import type { ActorRef } from "../../domain/effects.ts";
+import type { ListKey } from "./pages.ts";
 
 export interface DeadLetter {
   /** Derived from the message and its actor: the same message to the same actor has the same id. */
@@ -40,6 +41,8 @@ export interface DeadLetterStore {
 export interface DeadLetterRequest {
   /** From 0. */
   readonly offset: number;
+  /** The list begins behind this place, and `offset` counts from there. */
+  readonly after?: ListKey | undefined;
   readonly limit: number;
   readonly descending: boolean;
 }

@@ -6,7 +6,7 @@
  * {@link DeliveryStore.tell} stores the deliveries of some events, and that they are told, so that no crash loses one.
  */
 import type { DeliveryId, ProjectId, RunId, TenantId } from "../../domain/ids.ts";
-import type { ListKey } from "./aggregates.ts";
+import type { ListKey } from "./pages.ts";
 
 /** `delivered` and `failed` are final, until someone asks for the delivery once more. */
 export const DELIVERY_STATES = ["owed", "delivered", "failed"] as const;

@@ -4,7 +4,7 @@ import type { Pairs } from "../../domain/plan.ts";
 import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import type { Expected } from "./expected.ts";
-import type { ListPlace, Page, PageRequest } from "./aggregates.ts";
+import type { Page, PlacedPageRequest } from "./pages.ts";
 
 export interface Project {
   readonly projectId: ProjectId;
@@ -12,6 +12,8 @@ export interface Project {
   readonly tenantId?: TenantId;
   /** Unique in its tenant. */
   readonly name: string;
+  /** Unique in its tenant. Absent in projects that a node of a version without slugs has made. */
+  readonly slug?: string;
   readonly createdAt: number;
   /** Absent in projects of versions without descriptions; means "". */
   readonly description?: string;
@@ -30,7 +32,7 @@ export interface Project {
 
 /** New values of some fields of a project. */
 export type ProjectChange = Partial<
-  Pick<Project, "name" | "description" | "archivedAt" | "retention" | "logLimit" | "trustDemand">
+  Pick<Project, "name" | "slug" | "description" | "archivedAt" | "retention" | "logLimit" | "trustDemand">
 >;
 
 export function tenantOf({ tenantId = DEFAULT_TENANT }: Pick<Project, "tenantId">): TenantId {
@@ -95,10 +97,9 @@ export interface PipelineFilter {
   readonly name?: string;
 }
 
-export interface PipelinePageRequest extends PageRequest {
+/** Places are those of the list that is sorted as `sort` says. */
+export interface PipelinePageRequest extends PlacedPageRequest {
   readonly sort: "createdAt" | "name";
-  /** The page begins behind this place of the list, sorted as `sort` says, whatever `page` says. */
-  readonly after?: ListPlace | undefined;
 }
 
 export interface PipelineToRun {
@@ -107,15 +108,19 @@ export interface PipelineToRun {
 }
 
 export interface PipelineStore {
-  /** `nameTaken` when another project of the tenant has the name. A repeat of the id answers `created` and changes nothing. */
-  createProject(project: Project): Promise<"created" | "nameTaken">;
+  /**
+   * `nameTaken` and `slugTaken` when another project of the tenant has the name or the slug. A repeat of the id answers
+   * `created` and changes nothing.
+   */
+  createProject(project: Project): Promise<"created" | "nameTaken" | "slugTaken">;
   /** Replaces the fields that are given. `moved`, and nothing changes, when the project is not as `expected`. */
   changeProject(
     projectId: ProjectId,
     change: ProjectChange,
     expected?: Expected<Project>,
-  ): Promise<"changed" | "missing" | "nameTaken" | "moved">;
+  ): Promise<"changed" | "missing" | "nameTaken" | "slugTaken" | "moved">;
   findProject(projectId: ProjectId): Promise<Project | undefined>;
+  findProjectBySlug(tenantId: TenantId, slug: string): Promise<Project | undefined>;
   /** By their ids; all of them, or those that `only` names. */
   listProjects(only?: ProjectFilter): Promise<readonly Project[]>;
   /** Removes the record of a project, and nothing that it owns. False when there was no such project. */

@@ -3,8 +3,22 @@
  * that a removal that was cut off can be finished. After the removal the record stays for a time, so that a repeat of
  * the call that created the run does not create it again.
  */
-import type { RunId } from "../../domain/ids.ts";
-import type { RunRecords } from "./run-removal.ts";
+import type { ApprovalId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
+
+/** A settled run with the ids of its jobs, steps and approvals. The caller reads them from the run's snapshot. */
+export interface RunRecords {
+  readonly runId: RunId;
+  readonly jobIds: readonly JobRunId[];
+  readonly stepRunIds: readonly StepRunId[];
+  readonly approvalIds: readonly ApprovalId[];
+}
+
+/**
+ * Removes the snapshot first, so that no reader sees half a run, and then its look-ups, plan, events, outputs, notes, logs,
+ * agent events and unanswered commands. A repeat with the same ids finishes a removal that was cut off, and changes
+ * nothing else.
+ */
+export type RemoveRun = (run: RunRecords) => Promise<void>;
 
 export interface Removal extends RunRecords {
   /** Unix milliseconds. */

@@ -8,13 +8,15 @@ export interface Tenant {
   readonly tenantId: TenantId;
   /** Unique. */
   readonly name: string;
+  /** Unique. Absent in tenants that a node of a version without slugs has made. */
+  readonly slug?: string;
   readonly createdAt: number;
   /** Since when the tenant takes no new projects, pipelines and runs; null while it does. */
   readonly archivedAt: number | null;
 }
 
 /** New values of some fields of a tenant. */
-export type TenantChange = Partial<Pick<Tenant, "name" | "archivedAt">>;
+export type TenantChange = Partial<Pick<Tenant, "name" | "slug" | "archivedAt">>;
 
 /** A group of users that carries roles. A tenant owns it. */
 export interface Team {
@@ -39,15 +41,19 @@ export interface Binding extends RoleInArea {
 export interface RightsStore {
   readonly deletions: AreaDeletionStore;
 
-  /** `nameTaken` when another tenant has the name. A repeat of the id answers `created` and changes nothing. */
-  createTenant(tenant: Tenant): Promise<"created" | "nameTaken">;
+  /**
+   * `nameTaken` and `slugTaken` when another tenant has the name or the slug. A repeat of the id answers `created` and
+   * changes nothing.
+   */
+  createTenant(tenant: Tenant): Promise<"created" | "nameTaken" | "slugTaken">;
   /** Replaces the fields that are given. `moved`, and nothing changes, when the tenant is not as `expected`. */
   changeTenant(
     tenantId: TenantId,
     change: TenantChange,
     expected?: Expected<Tenant>,
-  ): Promise<"changed" | "missing" | "nameTaken" | "moved">;
+  ): Promise<"changed" | "missing" | "nameTaken" | "slugTaken" | "moved">;
   findTenant(tenantId: TenantId): Promise<Tenant | undefined>;
+  findTenantBySlug(slug: string): Promise<Tenant | undefined>;
   /** By their ids; all of them, or those that `only` names. */
   listTenants(only?: readonly TenantId[]): Promise<readonly Tenant[]>;
   /** Removes a tenant with its teams and the roles in it. False when it was missing. */

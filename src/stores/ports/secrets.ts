@@ -3,7 +3,7 @@
  * milliseconds.
  */
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
-import type { Page } from "./aggregates.ts";
+import type { Page, PlacedPageRequest } from "./pages.ts";
 
 export interface SecretScope {
   readonly projectId: ProjectId;
@@ -52,8 +52,8 @@ export interface SecretStore {
     of: SecretScope & { readonly pipelineId: PipelineId },
     names: readonly string[],
   ): Promise<readonly SealedSecret[]>;
-  /** The secrets of exactly this scope, by name. */
-  list(scope: SecretScope, page: { readonly page: number; readonly pageSize: number }): Promise<Page<SealedSecret>>;
+  /** The secrets of exactly this scope, by name, which is the id of a place. */
+  list(scope: SecretScope, page: Omit<PlacedPageRequest, "descending">): Promise<Page<SealedSecret>>;
   /** Removes a secret. False when it was missing. */
   delete(key: SecretKey): Promise<boolean>;
   /** Removes the pipeline's own secrets; those of its project stay. */

@@ -24,7 +24,7 @@ import type { RemovalStore } from "./removals.ts";
 import type { Reshard } from "./reshard.ts";
 import type { RightsStore } from "./rights.ts";
 import type { RetentionStore } from "./retention.ts";
-import type { RemoveRun } from "./run-removal.ts";
+import type { RemoveRun } from "./removals.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
 import type { StatisticsStore } from "./statistics.ts";

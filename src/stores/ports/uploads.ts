@@ -3,7 +3,7 @@
  * {@link BlobStore} under the id of the upload. The content of a stored upload never changes.
  */
 import type { ProjectId, RunId, UploadId } from "../../domain/ids.ts";
-import type { ListKey, Page } from "./aggregates.ts";
+import type { ListKey, Page } from "./pages.ts";
 
 /**
  * `uploading` until the content is complete; then `stored`. `deleting` from the decision to delete it until its content

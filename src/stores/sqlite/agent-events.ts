@@ -2,6 +2,8 @@
 import type { AgentId } from "../../domain/ids.ts";
 import { afterAgent, type AgentEvent, type AgentEventStore, BEYOND_AGENTS, ownerOf } from "../ports/agent-events.ts";
 import type { Database } from "./database.ts";
+import { readPage } from "./pages.ts";
+import type { ListPlace } from "../ports/pages.ts";
 
 export function agentEventStore(db: Database): AgentEventStore {
   return {
@@ -31,19 +33,15 @@ export function agentEventStore(db: Database): AgentEventStore {
     async count(owner) {
       return (await db.get("SELECT count(*) AS total FROM agent_events WHERE owner = ?", owner))!["total"] as number;
     },
-    async list(owner, { page, pageSize, descending }) {
-      const direction = descending ? "DESC" : "ASC";
-      const rows = await db.all(
-        `SELECT body FROM agent_events WHERE owner = ?
-         ORDER BY received_at ${direction}, agent_id ${direction}, event_id ${direction} LIMIT ? OFFSET ?`,
-        owner,
-        pageSize,
-        (page - 1) * pageSize,
-      );
-      return {
-        list: rows.map((row) => JSON.parse(row["body"] as string) as AgentEvent),
-        total: await this.count(owner),
+    async list(owner, request) {
+      const order = ["received_at", "agent_id", "event_id"];
+      const events = { table: "agent_events", columns: "body", where: "owner = ?", values: [owner], order };
+      const placeOf = ({ at, id }: ListPlace) => {
+        const end = id.indexOf("/");
+        return [at, id.slice(0, end), id.slice(end + 1)];
       };
+      const { rows, total } = await readPage(db, events, request, { placeOf });
+      return { list: rows.map((row) => JSON.parse(row["body"] as string) as AgentEvent), total };
     },
     async nextAgent(after) {
       const row = await db.get(

@@ -21,8 +21,6 @@ import type {
   Creation,
   DueAggregate,
   JobLocation,
-  Page,
-  PageRequest,
   PartOfRun,
   RunFilter,
   RunPage,
@@ -32,9 +30,11 @@ import type {
   StoredActor,
   StoredBeside,
 } from "../ports/aggregates.ts";
+import type { Page, PlacedPageRequest } from "../ports/pages.ts";
 import type { Database, ReadNow, Row } from "./database.ts";
 import { insertRows } from "./insert-rows.ts";
 import { findRuns } from "./runs/find-runs.ts";
+import { readPage } from "./pages.ts";
 import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
 import { loadJobs, loadSmall } from "./runs/load-jobs.ts";
 import { RANK, toActor, toHead } from "./runs/rows.ts";
@@ -262,21 +262,11 @@ export class SqliteAggregateStore implements AggregateStore {
     return { list: rows.map((row) => toHead(row)), ...totals };
   }
 
-  async listApprovals(
-    filter: ApprovalFilter,
-    { page, pageSize, descending }: PageRequest,
-  ): Promise<Page<ApprovalLocation>> {
+  async listApprovals(filter: ApprovalFilter, request: PlacedPageRequest): Promise<Page<ApprovalLocation>> {
     const { where, values } = whereOf(["kind = 'approval'"], filter);
-    const order = descending ? "DESC" : "ASC";
-    const total = await this.#db.get(`SELECT count(*) AS total FROM actors ${where}`, ...values);
-    const rows = await this.#db.all(
-      `SELECT * FROM actors ${where} ORDER BY requested_at ${order}, id ${order} LIMIT ? OFFSET ?`,
-      ...values,
-      pageSize,
-      (page - 1) * pageSize,
-    );
-    const list = rows.map((row) => ({ runId: row["root_id"] as RunId, actor: toActor(row) }));
-    return { list, total: total!["total"] as number };
+    const approvals = { table: "actors", columns: "*", where, values, order: ["requested_at", "id"] };
+    const { rows, total } = await readPage(this.#db, approvals, request);
+    return { list: rows.map((row) => ({ runId: row["root_id"] as RunId, actor: toActor(row) })), total };
   }
 
   findRuns(...[search, page]: Parameters<AggregateStore["findRuns"]>): Promise<RunSearchPage> {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { BlobStore } from "../ports/blobs.ts";
-import { isDiskReserved } from "./reserve.ts";
+import { isDiskReserved } from "./disk-reserve.ts";
 
 const CREATE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
 

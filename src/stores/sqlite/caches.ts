@@ -2,6 +2,7 @@
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { CacheRecord, CacheState, CacheStore } from "../ports/caches.ts";
 import type { Database, Row } from "./database.ts";
+import { readPage } from "./pages.ts";
 
 const STORED = "project_id = ? AND state = 'stored' AND substr(key, 1, length(?)) = ?";
 const UPLOAD = "cache_id = ? AND blob_id = ?";
@@ -63,12 +64,11 @@ export function cacheStore(db: Database): CacheStore {
       const sql = `UPDATE caches SET used_at = ?, expires_at = ? WHERE ${UPLOAD} AND state = 'stored'`;
       await db.run(sql, usedAt, expiresAt, cacheId, blobId);
     },
-    async list(projectId, prefix, { page, pageSize }) {
-      const of = [projectId, prefix, prefix] as const;
-      const total = await db.get(`SELECT count(*) AS total FROM caches WHERE ${STORED}`, ...of);
-      const sql = `SELECT * FROM caches WHERE ${STORED} ORDER BY used_at DESC, cache_id LIMIT ? OFFSET ?`;
-      const rows = await db.all(sql, ...of, pageSize, (page - 1) * pageSize);
-      return { list: rows.map(toRecord), total: total!["total"] as number };
+    async list(projectId, prefix, request) {
+      const values = [projectId, prefix, prefix];
+      const entries = { table: "caches", columns: "*", where: STORED, values, order: ["used_at DESC", "cache_id ASC"] };
+      const { rows, total } = await readPage(db, entries, { ...request, descending: true });
+      return { list: rows.map(toRecord), total };
     },
     async expired(now, limit) {
       const sql = "SELECT * FROM caches WHERE expires_at <= ? ORDER BY expires_at, cache_id LIMIT ?";

@@ -14,7 +14,7 @@ import { isFull, mayBeFull, reserved, translateFault } from "./faults.ts";
 import { extendLog } from "./log-extension.ts";
 import { LogSync, type LogSyncOptions } from "./log-sync.ts";
 import { migrate, refuseOther, storedVersion } from "./migrate.ts";
-import { isDiskReserved, reserveOf } from "./reserve.ts";
+import { isDiskReserved, reserveOf } from "./disk-reserve.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 type Value = string | number | null;

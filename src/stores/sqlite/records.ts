@@ -1,6 +1,6 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
-import type { AgentId, PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
-import type { Page } from "../ports/aggregates.ts";
+import type { AgentId, PipelineId, ProjectId, RevisionId, TenantId } from "../../domain/ids.ts";
+import type { Page } from "../ports/pages.ts";
 import { type Expected, isAsExpected } from "../ports/expected.ts";
 import {
   type Agent,
@@ -25,10 +25,13 @@ import {
 } from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
+import { readPage, type SortedList } from "./pages.ts";
 import { userStore } from "./users.ts";
 
 /** As the index has it. */
 const TENANT = "coalesce(json_extract(body, '$.tenantId'), 'default')";
+
+const PROJECT_BY_SLUG = `SELECT body FROM projects WHERE ${TENANT} = ? AND json_extract(body, '$.slug') = ?`;
 
 /** After the ids of all revisions. The ids of definitions of ad hoc runs (`adh_`) are before them. */
 const AFTER_ALL = "rev`";
@@ -40,9 +43,10 @@ export class SqlitePipelineStore implements PipelineStore {
     this.#db = db;
   }
 
-  createProject(project: Project): Promise<"created" | "nameTaken"> {
+  createProject(project: Project): Promise<"created" | "nameTaken" | "slugTaken"> {
     return this.#db.transaction(() => {
       if (this.#isProjectNameTaken(project)) return "nameTaken";
+      if (this.#isProjectSlugTaken(project)) return "slugTaken";
       const sql = "INSERT INTO projects VALUES (?, ?) ON CONFLICT DO NOTHING";
       this.#db.runNow(sql, project.projectId, JSON.stringify(project));
       return "created";
@@ -50,12 +54,13 @@ export class SqlitePipelineStore implements PipelineStore {
   }
 
   changeProject(projectId: ProjectId, change: ProjectChange, expected: Expected<Project> = {}) {
-    return this.#db.transaction((): "changed" | "missing" | "nameTaken" | "moved" => {
+    return this.#db.transaction((): "changed" | "missing" | "nameTaken" | "slugTaken" | "moved" => {
       const stored = bodyOf<Project>(this.#db.getNow("SELECT body FROM projects WHERE project_id = ?", projectId));
       if (stored === undefined) return "missing";
       if (!isAsExpected(stored, expected)) return "moved";
       const project = { ...stored, ...change };
       if (this.#isProjectNameTaken(project)) return "nameTaken";
+      if (this.#isProjectSlugTaken(project)) return "slugTaken";
       this.#db.runNow("UPDATE projects SET body = ? WHERE project_id = ?", JSON.stringify(project), projectId);
       return "changed";
     });
@@ -65,6 +70,16 @@ export class SqlitePipelineStore implements PipelineStore {
     const sql = `SELECT 1 AS taken FROM projects
       WHERE ${TENANT} = ? AND json_extract(body, '$.name') = ? AND project_id <> ?`;
     return this.#db.getNow(sql, tenantOf(project), project.name, project.projectId) !== undefined;
+  }
+
+  #isProjectSlugTaken(project: Project): boolean {
+    if (project.slug === undefined) return false;
+    const found = bodyOf<Project>(this.#db.getNow(PROJECT_BY_SLUG, tenantOf(project), project.slug));
+    return found !== undefined && found.projectId !== project.projectId;
+  }
+
+  async findProjectBySlug(tenantId: TenantId, slug: string): Promise<Project | undefined> {
+    return bodyOf(await this.#db.get(PROJECT_BY_SLUG, tenantId, slug));
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {
@@ -138,10 +153,7 @@ export class SqlitePipelineStore implements PipelineStore {
     return row && { pipeline: toPipeline(row)!, isBeingDeleted: row["is_being_deleted"] === 1 };
   }
 
-  async list(
-    filter: PipelineFilter,
-    { page, pageSize, descending, sort, after }: PipelinePageRequest,
-  ): Promise<Page<Pipeline>> {
+  async list(filter: PipelineFilter, request: PipelinePageRequest): Promise<Page<Pipeline>> {
     const clauses = ["1 = 1"];
     const values: string[] = [];
     if (filter.projectId !== undefined) {
@@ -156,20 +168,15 @@ export class SqlitePipelineStore implements PipelineStore {
       clauses.push("instr(search_name, ?) > 0");
       values.push(filter.name.toLowerCase());
     }
-    const where = clauses.join(" AND ");
-    const direction = descending ? "DESC" : "ASC";
-    const column = sort === "name" ? "name" : "created_at";
-    const total = await this.#db.get(`SELECT count(*) AS total FROM pipelines WHERE ${where}`, ...values);
-    const behind = after === undefined ? "" : `AND (${column}, pipeline_id) ${descending ? "<" : ">"} (?, ?)`;
-    const rows = await this.#db.all(
-      `SELECT body, head_revision_id FROM pipelines WHERE ${where} ${behind}
-       ORDER BY ${column} ${direction}, pipeline_id ${direction} LIMIT ? OFFSET ?`,
-      ...values,
-      ...(after === undefined ? [] : [after.at, after.id]),
-      pageSize,
-      after === undefined ? (page - 1) * pageSize : 0,
-    );
-    return { list: rows.map((row) => toPipeline(row)!), total: total!["total"] as number };
+    const list: SortedList = {
+      table: "pipelines",
+      columns: "body, head_revision_id",
+      where: clauses.join(" AND "),
+      values,
+      order: [request.sort === "name" ? "name" : "created_at", "pipeline_id"],
+    };
+    const { rows, total } = await readPage(this.#db, list, request);
+    return { list: rows.map((row) => toPipeline(row)!), total };
   }
 
   delete(pipelineId: PipelineId): Promise<boolean> {

@@ -8,9 +8,15 @@ import { bodiesOf, bodyOf } from "./bodies.ts";
 import { areaDeletionStore } from "./deletions.ts";
 import type { Database, Row } from "./database.ts";
 
+/** As the index has it. */
+const SLUG = "json_extract(body, '$.slug')";
+
 export function rightsStore(db: Database): RightsStore {
   const isTenantNameTaken = ({ tenantId, name }: Pick<Tenant, "tenantId" | "name">): boolean =>
     db.getNow("SELECT 1 AS taken FROM tenants WHERE name = ? AND tenant_id <> ?", name, tenantId) !== undefined;
+  const isTenantSlugTaken = ({ tenantId, slug }: Pick<Tenant, "tenantId" | "slug">): boolean =>
+    slug !== undefined &&
+    db.getNow(`SELECT 1 AS taken FROM tenants WHERE ${SLUG} = ? AND tenant_id <> ?`, slug, tenantId) !== undefined;
   const isTeamNameTaken = ({ teamId, tenantId, name }: Team): boolean =>
     db.getNow(
       "SELECT 1 AS taken FROM teams WHERE tenant_id = ? AND name = ? AND team_id <> ?",
@@ -32,6 +38,7 @@ export function rightsStore(db: Database): RightsStore {
     createTenant: (tenant) =>
       db.transaction(() => {
         if (isTenantNameTaken(tenant)) return "nameTaken";
+        if (isTenantSlugTaken(tenant)) return "slugTaken";
         const sql = "INSERT INTO tenants VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
         db.runNow(sql, tenant.tenantId, tenant.name, JSON.stringify(tenant));
         return "created";
@@ -43,12 +50,14 @@ export function rightsStore(db: Database): RightsStore {
         if (!isAsExpected(stored, expected)) return "moved";
         const tenant = { ...stored, ...change };
         if (isTenantNameTaken(tenant)) return "nameTaken";
+        if (isTenantSlugTaken(tenant)) return "slugTaken";
         const sql = "UPDATE tenants SET name = ?, body = ? WHERE tenant_id = ?";
         db.runNow(sql, tenant.name, JSON.stringify(tenant), tenantId);
         return "changed";
       }),
     findTenant: async (tenantId) =>
       bodyOf<Tenant>(await db.get("SELECT body FROM tenants WHERE tenant_id = ?", tenantId)),
+    findTenantBySlug: async (slug) => bodyOf<Tenant>(await db.get(`SELECT body FROM tenants WHERE ${SLUG} = ?`, slug)),
     async listTenants(only) {
       if (only === undefined) return bodiesOf<Tenant>(await db.all("SELECT body FROM tenants ORDER BY tenant_id"));
       const sql = "SELECT body FROM tenants WHERE tenant_id IN (SELECT value FROM json_each(?)) ORDER BY tenant_id";

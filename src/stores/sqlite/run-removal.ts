@@ -1,5 +1,5 @@
 /** Removes the records of a run from SQLite, in several transactions where they are many: the process does nothing else during one. */
-import type { RemoveRun } from "../ports/run-removal.ts";
+import type { RemoveRun } from "../ports/removals.ts";
 import type { Database } from "./database.ts";
 
 const EVENTS_AT_ONCE = 2_000;

@@ -200,10 +200,12 @@ export function deadLetterStore(db: Database): DeadLetterStore {
     async remove(id, times) {
       await db.run("DELETE FROM dead_letters WHERE id = ? AND json_extract(body, '$.times') = ?", id, times);
     },
-    async list({ offset, limit, descending }) {
+    async list({ offset, limit, descending, after }) {
       const order = descending ? "DESC" : "ASC";
+      const behind = after === undefined ? "" : `WHERE (at, id) ${descending ? "<" : ">"} (?, ?)`;
       const rows = await db.all(
-        `SELECT body FROM dead_letters ORDER BY at ${order}, id ${order} LIMIT ? OFFSET ?`,
+        `SELECT body FROM dead_letters ${behind} ORDER BY at ${order}, id ${order} LIMIT ? OFFSET ?`,
+        ...(after === undefined ? [] : [after.at, after.id]),
         limit,
         offset,
       );

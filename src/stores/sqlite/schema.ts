@@ -281,6 +281,22 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX step_notes_sizes ON step_notes (run_id, kind, bytes);
   CREATE INDEX step_notes_by_step ON step_notes (step_run_id, run_id);
   `,
+  // Nodes of the previous version make tenants and projects without slugs.
+  `
+  ${giveSlugs("tenants", "tenant_id", "''", "tenant")}
+  CREATE UNIQUE INDEX tenants_by_slug ON tenants (json_extract(body, '$.slug'));
+  ${giveSlugs("projects", "project_id", "coalesce(json_extract(body, '$.tenantId'), 'default')", "project")}
+  CREATE UNIQUE INDEX projects_by_slug
+    ON projects (coalesce(json_extract(body, '$.tenantId'), 'default'), json_extract(body, '$.slug'));
+  `,
+  // For lists that are sorted and filtered at once.
+  `
+  CREATE INDEX pipelines_by_project ON pipelines (project_id, created_at, pipeline_id);
+  CREATE INDEX approvals_by_project ON actors (project_id, status, requested_at, id) WHERE kind = 'approval';
+  CREATE INDEX caches_by_last_use ON caches (project_id, used_at DESC, cache_id) WHERE state = 'stored';
+  CREATE INDEX users_by_time ON users (created_at, user_id);
+  CREATE INDEX uploads_listed ON uploads (project_id, created_at, upload_id) WHERE state <> 'deleting';
+  `,
   // The bounds are those of the lanes of notifications.
   `
   CREATE INDEX notifications_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';
@@ -289,3 +305,31 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX documents_by_kind ON documents (kind, owner);
   `,
 ];
+
+/**
+ * Gives each row of a table the slug that follows from its name, as `derivedSlug` makes it. Of several rows with one slug in
+ * one `scope` the first keeps it; the others end in their ids. The default tenant and project have their ids as slugs.
+ */
+function giveSlugs(table: string, id: string, scope: string, fallback: string): string {
+  return `
+  WITH RECURSIVE letters (id, scope, rest, slug) AS (
+    SELECT ${id}, ${scope}, lower(json_extract(body, '$.name')), '' FROM ${table}
+    UNION ALL
+    SELECT id, scope, substr(rest, 2), CASE
+        WHEN substr(rest, 1, 1) GLOB '[a-z0-9]' THEN slug || substr(rest, 1, 1)
+        WHEN slug = '' OR slug GLOB '*-' THEN slug
+        ELSE slug || '-' END
+      FROM letters WHERE rest <> ''
+  ), derived (id, scope, slug, part) AS (
+    SELECT id, scope,
+        CASE WHEN id = 'default' THEN id ELSE coalesce(nullif(rtrim(substr(slug, 1, 63), '-'), ''), '${fallback}') END,
+        lower(replace(substr(id, instr(id, '_') + 1), '_', ''))
+      FROM letters WHERE rest = ''
+  ), ranked (id, slug, part, place) AS (
+    SELECT id, slug, part, row_number() OVER (PARTITION BY scope, slug ORDER BY id) FROM derived
+  )
+  UPDATE ${table} SET body = json_set(body, '$.slug', CASE
+      WHEN ranked.id = ranked.slug OR (ranked.slug <> 'default' AND place = 1) THEN ranked.slug
+      ELSE rtrim(substr(ranked.slug, 1, 62 - length(part)), '-') || '-' || part END)
+    FROM ranked WHERE ranked.id = ${table}.${id};`;
+}

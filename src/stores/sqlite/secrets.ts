@@ -2,6 +2,7 @@
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../ports/secrets.ts";
 import type { Database, Row } from "./database.ts";
+import { readPage } from "./pages.ts";
 
 const OF_SCOPE = "project_id = ? AND pipeline_id = ?";
 const OF_KEY = `${OF_SCOPE} AND name = ?`;
@@ -45,15 +46,11 @@ export function secretStore(db: Database): SecretStore {
       );
       return rows.map(toSecret);
     },
-    async list(scope, { page, pageSize }) {
-      const total = await db.get(`SELECT count(*) AS total FROM secrets WHERE ${OF_SCOPE}`, ...valuesOf(scope));
-      const rows = await db.all(
-        `SELECT * FROM secrets WHERE ${OF_SCOPE} ORDER BY name LIMIT ? OFFSET ?`,
-        ...valuesOf(scope),
-        pageSize,
-        (page - 1) * pageSize,
-      );
-      return { list: rows.map(toSecret), total: total!["total"] as number };
+    async list(scope, request) {
+      const secrets = { table: "secrets", columns: "*", where: OF_SCOPE, values: valuesOf(scope), order: ["name"] };
+      const ascending = { ...request, descending: false };
+      const { rows, total } = await readPage(db, secrets, ascending, { placeOf: ({ id }) => [id] });
+      return { list: rows.map(toSecret), total };
     },
     delete: async (key) => (await db.run(`DELETE FROM secrets WHERE ${OF_KEY}`, ...valuesOf(key), key.name)) > 0,
     async deleteOfPipeline(pipelineId) {

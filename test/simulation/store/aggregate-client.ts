@@ -5,16 +5,15 @@
 import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
 import {
-  MAX_COUNTED,
   type Aggregate,
   type AggregateHead,
   type AggregateStore,
   type JobLocation,
   NO_PIPELINE,
-  type PageRequest,
   type StepLocation,
   type StoredActor,
 } from "../../../src/stores/ports/aggregates.ts";
+import { MAX_COUNTED, type PageRequest } from "../../../src/stores/ports/pages.ts";
 import { jobsOf } from "../../../src/stores/ports/jobs-of.ts";
 import type { Call } from "../engine/service.ts";
 import { compare, type Document, type Row, type RowKind, type StoreServer } from "./store-server.ts";

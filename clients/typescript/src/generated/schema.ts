@@ -3197,6 +3197,7 @@ export interface components {
             readonly projectId: string;
             readonly tenantId: string;
             readonly name: string;
+            readonly slug: string;
             readonly description: string;
             readonly archived: boolean;
             /** Format: date-time */
@@ -3536,6 +3537,7 @@ export interface components {
         readonly Tenant: {
             readonly tenantId: string;
             readonly name: string;
+            readonly slug: string;
             readonly archived: boolean;
             /** Format: date-time */
             readonly createdAt: string;
@@ -4188,7 +4190,10 @@ export interface operations {
     };
     readonly listUsers: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -4208,6 +4213,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["User"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -4512,7 +4519,10 @@ export interface operations {
     };
     readonly listTokens: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly userId: string;
@@ -4534,6 +4544,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Token"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -5117,7 +5129,10 @@ export interface operations {
     };
     readonly listAgents: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -5137,6 +5152,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Agent"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -5429,6 +5446,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly sort?: "receivedAt" | "-receivedAt";
             };
             readonly header?: never;
@@ -5452,8 +5470,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["AgentEvent"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -6240,6 +6260,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly sort?: "requestedAt" | "-requestedAt";
                 readonly status?: "pending" | "approved" | "rejected" | "expired" | "cancelled";
                 readonly projectId?: string;
@@ -6264,8 +6285,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["ApprovalForCaller"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -6426,6 +6449,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly name?: string;
             };
             readonly header?: never;
@@ -6449,8 +6473,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Artifact"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -6650,6 +6676,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly prefix?: string;
             };
             readonly header?: never;
@@ -6673,8 +6700,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Cache"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -7801,6 +7830,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -7823,8 +7853,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Secret"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -8026,6 +8058,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -8048,8 +8081,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Secret"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9628,6 +9663,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly sort?: "at" | "-at";
             };
             readonly header?: never;
@@ -9649,8 +9685,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["DeadLetter"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9792,7 +9830,10 @@ export interface operations {
     };
     readonly listProjects: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9812,6 +9853,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Project"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9840,6 +9883,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string & (unknown & unknown);
+                    readonly slug?: string;
                     /** @default  */
                     readonly description?: string;
                     readonly tenantId?: string;
@@ -9978,6 +10022,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name?: string & (unknown & unknown);
+                    readonly slug?: string;
                     readonly description?: string;
                     readonly archived?: boolean;
                 };
@@ -10015,7 +10060,10 @@ export interface operations {
     };
     readonly listTenants: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -10035,6 +10083,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Tenant"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10063,6 +10113,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name: string & (unknown & unknown);
+                    readonly slug?: string;
                 };
             };
         };
@@ -10194,6 +10245,7 @@ export interface operations {
             readonly content: {
                 readonly "application/json": {
                     readonly name?: string & (unknown & unknown);
+                    readonly slug?: string;
                     readonly archived?: boolean;
                 };
             };
@@ -10230,7 +10282,10 @@ export interface operations {
     };
     readonly listTeams: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -10252,6 +10307,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Team"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10525,7 +10582,10 @@ export interface operations {
     };
     readonly listTenantMembers: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -10547,6 +10607,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Member"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10697,7 +10759,10 @@ export interface operations {
     };
     readonly listProjectMembers: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -10719,6 +10784,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Member"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10869,7 +10936,10 @@ export interface operations {
     };
     readonly listTenantServiceAccounts: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -10891,6 +10961,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["User"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -10992,7 +11064,10 @@ export interface operations {
     };
     readonly listTenantServiceTokens: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly tenantId: string;
@@ -11015,6 +11090,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Token"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -11123,7 +11200,10 @@ export interface operations {
     };
     readonly listProjectServiceAccounts: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -11145,6 +11225,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["User"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -11246,7 +11328,10 @@ export interface operations {
     };
     readonly listProjectServiceTokens: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly pageSize?: number;
+                readonly after?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly projectId: string;
@@ -11269,6 +11354,8 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["Token"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };

@@ -1775,6 +1775,11 @@ export interface ProjectRecord {
   description: string;
   archived: boolean;
   createdAtMs: bigint;
+  /**
+   * Unique in its tenant. A project_id of a request may be the slug of a project of the default tenant, or the slugs of
+   * another tenant and of its project with a slash between them.
+   */
+  slug: string;
 }
 
 export interface ListProjectsRequest {
@@ -1802,6 +1807,8 @@ export interface CreateProjectRequest {
   tenantId: string;
   /** Chosen by the caller, at most 200 characters; a repeat with the same id answers the same project. */
   requestId: string;
+  /** Lower-case letters, digits and hyphens; unique in its tenant. Empty for the one that follows from the name. */
+  slug: string;
 }
 
 export interface CreateProjectResponse {
@@ -1813,7 +1820,11 @@ export interface UpdateProjectRequest {
   projectId: string;
   name?: string | undefined;
   description?: string | undefined;
-  archived?: boolean | undefined;
+  archived?:
+    | boolean
+    | undefined;
+  /** Stays as it is when the name changes, unless it is given. */
+  slug?: string | undefined;
 }
 
 export interface UpdateProjectResponse {
@@ -15029,7 +15040,7 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
 };
 
 function createBaseProjectRecord(): ProjectRecord {
-  return { projectId: "", tenantId: "", name: "", description: "", archived: false, createdAtMs: 0n };
+  return { projectId: "", tenantId: "", name: "", description: "", archived: false, createdAtMs: 0n, slug: "" };
 }
 
 export const ProjectRecord: MessageFns<ProjectRecord> = {
@@ -15054,6 +15065,9 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
         throw new globalThis.Error("value provided for field message.createdAtMs of type int64 too large");
       }
       writer.uint32(48).int64(message.createdAtMs);
+    }
+    if (message.slug !== "") {
+      writer.uint32(58).string(message.slug);
     }
     return writer;
   },
@@ -15119,6 +15133,14 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
             message.createdAtMs = reader.int64() as bigint;
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.slug = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -15151,6 +15173,7 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
         : isSet(object.created_at_ms)
         ? BigInt(object.created_at_ms)
         : 0n,
+      slug: isSet(object.slug) ? globalThis.String(object.slug) : "",
     };
   },
 
@@ -15174,6 +15197,9 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
     if (message.createdAtMs !== 0n) {
       obj.createdAtMs = message.createdAtMs.toString();
     }
+    if (message.slug !== "") {
+      obj.slug = message.slug;
+    }
     return obj;
   },
 
@@ -15190,6 +15216,7 @@ export const ProjectRecord: MessageFns<ProjectRecord> = {
     message.createdAtMs = (object.createdAtMs !== undefined && object.createdAtMs !== null)
       ? BigInt(object.createdAtMs)
       : 0n;
+    message.slug = object.slug ?? "";
     return message;
   },
 };
@@ -15479,7 +15506,7 @@ export const GetProjectResponse: MessageFns<GetProjectResponse> = {
 };
 
 function createBaseCreateProjectRequest(): CreateProjectRequest {
-  return { name: "", description: "", tenantId: "", requestId: "" };
+  return { name: "", description: "", tenantId: "", requestId: "", slug: "" };
 }
 
 export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
@@ -15495,6 +15522,9 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(34).string(message.requestId);
+    }
+    if (message.slug !== "") {
+      writer.uint32(42).string(message.slug);
     }
     return writer;
   },
@@ -15544,6 +15574,14 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.slug = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -15570,6 +15608,7 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      slug: isSet(object.slug) ? globalThis.String(object.slug) : "",
     };
   },
 
@@ -15587,6 +15626,9 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.slug !== "") {
+      obj.slug = message.slug;
+    }
     return obj;
   },
 
@@ -15599,6 +15641,7 @@ export const CreateProjectRequest: MessageFns<CreateProjectRequest> = {
     message.description = object.description ?? "";
     message.tenantId = object.tenantId ?? "";
     message.requestId = object.requestId ?? "";
+    message.slug = object.slug ?? "";
     return message;
   },
 };
@@ -15673,7 +15716,7 @@ export const CreateProjectResponse: MessageFns<CreateProjectResponse> = {
 };
 
 function createBaseUpdateProjectRequest(): UpdateProjectRequest {
-  return { projectId: "", name: undefined, description: undefined, archived: undefined };
+  return { projectId: "", name: undefined, description: undefined, archived: undefined, slug: undefined };
 }
 
 export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
@@ -15689,6 +15732,9 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
     }
     if (message.archived !== undefined) {
       writer.uint32(32).bool(message.archived);
+    }
+    if (message.slug !== undefined) {
+      writer.uint32(42).string(message.slug);
     }
     return writer;
   },
@@ -15738,6 +15784,14 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
             message.archived = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.slug = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -15760,6 +15814,7 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
       name: isSet(object.name) ? globalThis.String(object.name) : undefined,
       description: isSet(object.description) ? globalThis.String(object.description) : undefined,
       archived: isSet(object.archived) ? globalThis.Boolean(object.archived) : undefined,
+      slug: isSet(object.slug) ? globalThis.String(object.slug) : undefined,
     };
   },
 
@@ -15777,6 +15832,9 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
     if (message.archived !== undefined) {
       obj.archived = message.archived;
     }
+    if (message.slug !== undefined) {
+      obj.slug = message.slug;
+    }
     return obj;
   },
 
@@ -15789,6 +15847,7 @@ export const UpdateProjectRequest: MessageFns<UpdateProjectRequest> = {
     message.name = object.name ?? undefined;
     message.description = object.description ?? undefined;
     message.archived = object.archived ?? undefined;
+    message.slug = object.slug ?? undefined;
     return message;
   },
 };

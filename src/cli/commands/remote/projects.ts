@@ -12,6 +12,7 @@ export function listProjects(options: RemoteOptions, signal: AbortSignal): Promi
       list,
       [
         { title: "name", text: ({ name }) => name },
+        { title: "slug", text: ({ slug }) => slug },
         { title: "state", text: ({ archived }) => (archived ? "archived" : "active") },
         { title: "tenant", text: ({ tenantId }) => tenantId },
         { title: "id", text: ({ projectId }) => projectId },
@@ -24,19 +25,41 @@ export function listProjects(options: RemoteOptions, signal: AbortSignal): Promi
 
 export interface CreateOptions extends RemoteOptions {
   readonly description?: string;
+  readonly slug?: string;
   readonly tenant?: string;
 }
 
 export function createProject(name: string, options: CreateOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
-    const { description, tenant } = options;
+    const { description, slug, tenant } = options;
     const body = {
       name,
       ...(description === undefined ? {} : { description }),
+      ...(slug === undefined ? {} : { slug }),
       ...(tenant === undefined ? {} : { tenantId: tenant }),
     };
     const made = await client.post("/projects", { body, signal });
     report.object(made, `created ${made.name} (${made.projectId})`);
+  });
+}
+
+export interface RenameOptions extends RemoteOptions {
+  readonly slug?: string;
+}
+
+/** Gives a project another name; its slug stays unless one is given. */
+export function renameProject(
+  project: string,
+  name: string,
+  options: RenameOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const found = await findProject(client, project);
+    const body = { name, ...(options.slug === undefined ? {} : { slug: options.slug }) };
+    const path = { projectId: found.projectId };
+    const changed = await client.patch("/projects/{projectId}", { path, body, signal });
+    report.object(changed, `${found.name} is ${changed.name} now (${changed.slug})`);
   });
 }
 

@@ -1,6 +1,7 @@
 /** Searches for runs in MongoDB. Each search names the index that it reads, and fails without that index. */
 import type { Collection, Filter, IndexSpecification } from "mongodb";
-import { type ListKey, NO_PIPELINE, type RunSearch, type RunSearchPage } from "../../ports/aggregates.ts";
+import { NO_PIPELINE, type RunSearch, type RunSearchPage } from "../../ports/aggregates.ts";
+import type { ListKey } from "../../ports/pages.ts";
 import { type AggregateDocument, HEAD_FIELDS, type HeadDocument, toHead } from "./aggregate-documents.ts";
 import { behind } from "./list-place.ts";
 

@@ -3,7 +3,8 @@
  * looked at run by run, some at a time, and only so far.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AggregateHead, ListKey, RunSearch, RunSearchPage } from "../../ports/aggregates.ts";
+import type { AggregateHead, RunSearch, RunSearchPage } from "../../ports/aggregates.ts";
+import type { ListKey } from "../../ports/pages.ts";
 import type { Database, Row } from "../database.ts";
 import { LISTED } from "./list-runs.ts";
 import { toHead } from "./rows.ts";
