@@ -4,7 +4,7 @@
  */
 import type { Collection, Filter } from "mongodb";
 import type { DeliveryId, RunId } from "../../domain/ids.ts";
-import type { AggregateHead, ListKey } from "../ports/aggregates.ts";
+import type { AggregateHead } from "../ports/aggregates.ts";
 import {
   ABOVE_NOTIFICATION_LANES,
   type Delivery,
@@ -12,6 +12,7 @@ import {
   NOTIFICATION_LANES,
   type UntoldRun,
 } from "../ports/deliveries.ts";
+import type { ListKey } from "../ports/pages.ts";
 import { type Connection, insertAbsent, type Keyed } from "./connection.ts";
 
 interface DeliveryDocument extends Omit<Delivery, "deliveryId"> {
