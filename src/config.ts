@@ -34,6 +34,7 @@ import { MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
+import { MAIL_SETTINGS, type MailSettings, mailServer, missingMailSettings } from "./mail-settings.ts";
 import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
@@ -95,6 +96,8 @@ export interface NodeConfig {
   readonly uploads: UploadRules;
   /** The networks that webhooks may reach besides the public internet. */
   readonly outgoingNetworks: readonly Network[];
+  /** Null for an installation that sends no e-mail. */
+  readonly mail: MailSettings | null;
   /** Null: the number of the installation, which the store keeps. */
   readonly shards: number | null;
   readonly eventNamespace: string;
@@ -219,6 +222,7 @@ const nodeVariables = z
     MILLRACE_UPLOADS_PER_PROJECT_LIMIT: size.default(20 * BYTES_OF_UNIT.GB),
     MILLRACE_UPLOAD_RETENTION: age(3_650, "30d").default(30 * DAY_MS),
     MILLRACE_OUTGOING_NETWORKS: networks.default([]),
+    ...MAIL_SETTINGS,
     MILLRACE_UNFINISHED_UPLOAD_RETENTION: age(365, "1d").default(DAY_MS),
     MAILBOX_SHARDS: wholeNumber(1, 1024).optional(),
     EVENT_NAMESPACE: z
@@ -251,6 +255,7 @@ const nodeVariables = z
     if (value.MONGODB_URL !== undefined && value.MILLRACE_STORE_LIMIT !== undefined) {
       refuse("MILLRACE_STORE_LIMIT", "bounds SQLite alone, and MONGODB_URL names another store: set one of them");
     }
+    for (const name of missingMailSettings(value)) refuse(name, "is required with the other settings of e-mails");
     for (const listener of TLS_LISTENERS) {
       const prefix = `MILLRACE_${listener}_TLS` as const;
       const certificate = value[`${prefix}_CERT_FILE`];
@@ -376,6 +381,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
       unfinishedMs: read.MILLRACE_UNFINISHED_UPLOAD_RETENTION,
     },
     outgoingNetworks: read.MILLRACE_OUTGOING_NETWORKS,
+    mail: mailServer(read),
     shards: read.MAILBOX_SHARDS ?? null,
     eventNamespace: read.EVENT_NAMESPACE,
     quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },

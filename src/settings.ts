@@ -4,6 +4,7 @@
  * have a row here.
  */
 import { PROGRAM_SETTINGS } from "./program-settings.ts";
+import { MAIL_SETTING_ROWS } from "./mail-settings.ts";
 import { TRACE_SETTING_ROWS } from "./trace-settings.ts";
 
 export interface Setting {
@@ -319,6 +320,7 @@ export const SETTINGS = {
     meaning:
       "Networks that [webhooks](http-api.md#webhooks) may reach besides the public internet, such as `10.0.0.0/8,127.0.0.1`. Users choose the addresses of webhooks, so allow no network with services that trust their callers. Of workers.",
   },
+  ...MAIL_SETTING_ROWS,
   MILLRACE_DATA_DIR: {
     group: "Nodes and agents",
     standard: null,

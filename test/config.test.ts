@@ -59,6 +59,7 @@ describe("the environment", () => {
         auditMs: 400 * DAY_MS,
       },
       signingKey: null,
+      mail: null,
       masterKeys: [],
       bootstrapToken: null,
       registrationToken: null,
@@ -276,6 +277,32 @@ describe("the environment", () => {
       expect(refusal(() => quotasOf(text)).message, text).to.include("MILLRACE_QUOTAS must be project:<id>=<number>");
     }
     expect(refusal(() => quotasOf("project:a=1,project:a=2")).message).to.include("must name project:a once");
+  });
+
+  it("reads the mail server, whose user and password may stand apart from its address", () => {
+    const from = { MILLRACE_MAIL_FROM: "millrace <ci@mail.example>" };
+    const mailOf = (environment: Record<string, string>) => readNodeConfig({ ...from, ...environment }).mail;
+    expect(readNodeConfig({}).mail).to.equal(null);
+    expect(mailOf({ MILLRACE_SMTP_URL: "smtps://c%40i:s3same@mail.example" })).to.deep.equal({
+      host: "mail.example",
+      port: 465,
+      tls: true,
+      user: "c@i",
+      password: "s3same",
+      from: "millrace <ci@mail.example>",
+    });
+    const apart = { MILLRACE_SMTP_URL: "smtp://[::1]:2525", MILLRACE_SMTP_USER: "ci", MILLRACE_SMTP_PASSWORD: "p" };
+    expect(mailOf(apart)).to.deep.include({ host: "::1", port: 2525, tls: false, user: "ci", password: "p" });
+    for (const text of ["mail.example", "https://mail.example", "smtp://a/b", "smtp://u:s3s%ame@a", "smtp://"]) {
+      const { message } = refusal(() => mailOf({ MILLRACE_SMTP_URL: text }));
+      expect(message, text).to.include("MILLRACE_SMTP_URL must be an address").and.not.to.include("s3s");
+    }
+    for (const sender of ["ada", "Ada <a>", "a@b\r\nBcc: c@d", "a@b, c@d"]) {
+      const given = { MILLRACE_SMTP_URL: "smtp://a", MILLRACE_MAIL_FROM: sender };
+      expect(refusal(() => readNodeConfig(given)).message, sender).to.include("MILLRACE_MAIL_FROM must be");
+    }
+    expect(refusal(() => readNodeConfig(from)).message).to.include("MILLRACE_SMTP_URL is required");
+    expect(refusal(() => readNodeConfig({ MILLRACE_SMTP_URL: "smtp://a" })).message).to.include("MILLRACE_MAIL_FROM");
   });
 
   it("refuses two kinds of Redis together", () => {

@@ -23,7 +23,6 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
       : `${what} has no effect yet; the definition runs without it`;
     found.set(what, { path, message, refused });
   };
-  note(definition.notify.length > 0, "`notify`", spellings([], "notify"), false);
   const triggers = (kind: string): Paths => spellings([], "triggers").map((path) => [...path, kind]);
   note(definition.triggers.cron.length > 0, "a cron trigger", triggers("cron"), false);
   note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
@@ -50,5 +49,4 @@ function inherited(owner: Path, key: string): Paths {
 function noteJob(note: Note, job: DefinedJob): void {
   const { path } = job;
   note(job.target?.protected === true, "a protected `target`", inherited(path, "target"));
-  note(job.notify.length > 0, "`notify`", spellings(path, "notify"), false);
 }

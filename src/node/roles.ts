@@ -16,6 +16,8 @@ import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { PipelineDeleter } from "../app/upkeep/pipeline-deleter.ts";
 import { Dispatcher } from "../app/webhooks/dispatcher.ts";
 import { addressRule } from "../outgoing/addresses.ts";
+import { mailSender } from "../outgoing/mail.ts";
+import type { Outgoing } from "../outgoing/outgoing.ts";
 import { requestSender } from "../outgoing/requests.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
@@ -88,10 +90,7 @@ export async function startWorker(
     ["the cache pruner", cachePruner(context, ages)],
     ["the upload pruner", uploadPruner(context, ages)],
     ["the retention pruner", retention],
-    [
-      "the dispatcher",
-      new Dispatcher(context, () => owner.owned(), requestSender(addressRule(config.outgoingNetworks))),
-    ],
+    ["the dispatcher", new Dispatcher(context, () => owner.owned(), outgoingOf(config))],
   ] as const) {
     teardown.add(name, () => part.stop());
     part.start();
@@ -100,6 +99,13 @@ export async function startWorker(
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
   registerRetentionMetrics(registry, context.clock, retention.figures);
   return owner;
+}
+
+function outgoingOf({ outgoingNetworks, mail }: NodeConfig): Outgoing {
+  return {
+    request: requestSender(addressRule(outgoingNetworks)),
+    mail: mail === null ? null : mailSender(mail),
+  };
 }
 
 /** Starts the gRPC listener, and resolves with `host:port` to connect to. */

@@ -18,6 +18,7 @@ import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { keptTexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
+import { planNotifications } from "./plan-notifications.ts";
 import { planPermissions } from "./plan-permissions.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
@@ -113,6 +114,7 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
       approval: planApproval(approval, known, parsed, budget.at([...path, "approval"])),
     })),
     jobs: planned,
+    ...planNotifications(definition, base, budget),
   };
   if (JSON.stringify(plan).length > LIMITS.planGraphChars) {
     const message = `the names, matrix values and needs of a run's jobs may have ${LIMITS.planGraphChars} characters; these have more`;

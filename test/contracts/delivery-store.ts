@@ -149,6 +149,30 @@ export function deliveryStoreContract(open: () => Stores): void {
       expect(await ids({ runId: all[2]!.runId as RunId }, 5)).to.deep.equal([1]);
     });
 
+    it("of notifications are listed by run and by project, in all their lanes, from the newest on", async () => {
+      const { deliveries } = open();
+      const [projectId, runId] = [newId("prj"), newId("run")];
+      const of = (lane: string, createdAt: number, more: Partial<Delivery> = {}) =>
+        deliveryOf(lane, { projectId, runId, createdAt, ...more });
+      const lane = `notification/${projectId}/`;
+      const all = [of(`${lane}b`, 30), of(`${lane}a`, 20), of(`${lane}a`, 10, { runId: newId("run") })];
+      const others = [
+        of("whk_1", 25),
+        of("notifications", 26),
+        of(`${lane}c`, 27, { runId: newId("run"), projectId: newId("prj") }),
+      ];
+      await deliveries.tell([...all, ...others], []);
+      const found = async (...given: Parameters<typeof deliveries.listNotifications>) =>
+        (await deliveries.listNotifications(...given)).map(({ createdAt }) => createdAt);
+      expect(await deliveries.listNotifications({ runId }, {}, 10, undefined)).to.deep.equal(all.slice(0, 2));
+      expect(await found({ projectId }, {}, 10, undefined)).to.deep.equal([30, 20, 10]);
+      expect(await found({ projectId }, {}, 1, { at: 30, id: all[0]!.deliveryId })).to.deep.equal([20]);
+      await deliveries.record(all[1]!, ended);
+      expect(await found({ projectId }, { state: "delivered" }, 10, undefined)).to.deep.equal([20]);
+      expect(await deliveries.drop({ deliveryId: all[1]!.deliveryId }, 1)).to.equal(1);
+      expect(await found({ runId }, {}, 10, undefined)).to.deep.equal([30]);
+    });
+
     it("are deleted when their time is over, and with their lane or project", async () => {
       const { deliveries } = open();
       const lane = newId("whk");

@@ -44,6 +44,17 @@ export function documentStoreContract(open: () => Pick<Stores, "documents">): vo
       }
     });
 
+    it("of several kinds are read together", async () => {
+      const { documents } = open();
+      const one = fresh("one");
+      const other: OwnedDocument<"notified"> = { kind: "notified", owner: one.owner, version: 1, body: { since: 7 } };
+      for (const document of [one, other]) await documents.save<"notified" | "variables">(document);
+      const mine = async (...kinds: ("notified" | "variables" | "webhooks")[]) =>
+        (await documents.all(...kinds)).filter(({ owner }) => owner === one.owner);
+      expect(await mine("notified", "variables")).to.have.deep.members([one, other]);
+      expect(await mine("notified", "webhooks")).to.deep.equal([other]);
+    });
+
     it("go with their owner, and those of other owners stay", async () => {
       const { documents } = open();
       const [gone, kept] = [fresh("gone"), fresh("kept")];

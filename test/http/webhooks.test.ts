@@ -40,7 +40,10 @@ describe("webhooks over HTTP", () => {
   /** It owns all shards of the installation. */
   function newDispatcher(allowed: readonly Network[] = [{ address: "127.0.0.1", bits: 32 }]): Dispatcher {
     const shards = Array.from({ length: edge.context.shards }, (_, shard) => shard);
-    return new Dispatcher({ ...edge.context, meters }, () => shards, requestSender(addressRule(allowed)));
+    return new Dispatcher({ ...edge.context, meters }, () => shards, {
+      request: requestSender(addressRule(allowed)),
+      mail: null,
+    });
   }
   const send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     edge.call(method, `/api/v1${path}`, { ...(body === undefined ? {} : { body }), ...(headers && { headers }) });

@@ -31,8 +31,10 @@ import type { RunEvent } from "../../src/domain/events.ts";
 import { asId, newId, type PipelineId, type ProjectId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
+import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { STEPPED_NODE_AGENT, SteppedNode } from "../support/stepped-node.ts";
+import { toldInto } from "./told.ts";
 import { sendAgentLost } from "../../src/app/agents/agent-removal.ts";
 
 /** What one run must be at the end of the scenario. */
@@ -67,6 +69,11 @@ export interface Scenario extends ExpectedRun {
   readonly says?: readonly string[];
   /** Names of the jobs, in the order in which an agent took them. */
   readonly order?: readonly string[];
+  /**
+   * What the notifications of all runs say, in the order in which they were sent, those of one moment by the alphabet: for an e-mail its receiver and its subject, for
+   * all others the path of the address and the text, of a webhook its type. `{0}` stands for the id of the first run.
+   */
+  readonly told?: readonly string[];
 }
 
 /** Something that a user does when `after` holds; without `after`, when nothing happens by itself any more. */
@@ -88,7 +95,10 @@ export interface Act {
     /** Reports the agent that has the job named by `job` as lost. */
     | "lose"
     /** Moves the clock to the next timer. */
-    | "pass";
+    | "pass"
+    /** Moves the clock by `minutes`. */
+    | "wait";
+  readonly minutes?: number;
   /** The index of the run, from 0. Default: the first run. */
   readonly run?: number;
   readonly job?: string;
@@ -145,9 +155,12 @@ class Player {
   /** Differences between the list of runs and the runs themselves. */
   readonly #unlisted: string[] = [];
   #pipelineId = asId<PipelineId>("");
+  readonly #told: string[] = [];
+  readonly #dispatcher: Dispatcher;
 
   constructor(node: SteppedNode, scenario: Scenario) {
     this.#node = node;
+    this.#dispatcher = new Dispatcher(node.context, () => [0], toldInto(this.#told));
     this.#scenario = scenario;
     this.#acts = [...(scenario.acts ?? [])];
   }
@@ -185,6 +198,7 @@ class Player {
   async playToTheEnd(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       await this.#node.settled();
+      if (this.#scenario.told !== undefined) await this.#tell();
       if ((await this.#actOnCondition()) || (await this.#work())) continue;
       const runs = await this.#details();
       const isOver = runs.every(({ endTime }) => endTime !== null);
@@ -195,8 +209,15 @@ class Player {
     expect(this.#acts, "acts whose condition never held").to.deep.equal([]);
   }
 
+  async #tell(): Promise<void> {
+    const before = this.#told.length;
+    await this.#dispatcher.pass();
+    await this.#dispatcher.settled();
+    this.#told.push(...this.#told.splice(before).toSorted());
+  }
+
   async check(): Promise<void> {
-    const { says, order, others = [] } = this.#scenario;
+    const { says, order, told, others = [] } = this.#scenario;
     const runs = await this.#details();
     expect(this.#unlisted, "waits that the list of runs does not show").to.deep.equal([]);
     expect(runs, "runs").to.have.length(1 + others.length);
@@ -204,6 +225,7 @@ class Player {
     await this.#checkUploads(runs);
     if (says !== undefined) expect(this.#said).to.deep.equal(says);
     if (order !== undefined) expect(this.#order).to.deep.equal(order);
+    if (told !== undefined) expect(this.#told).to.deep.equal(told.map((line) => this.#named(line)));
     const deadLetters = await this.#node.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
     expect(deadLetters, "messages that no actor could decide").to.deep.equal([]);
   }
@@ -345,6 +367,8 @@ class Player {
         const { jobId } = (await this.#details())[act.run ?? 0]!.jobs.findLast(({ name }) => name === act.job)!;
         return sendAgentLost(context, { runId, jobId }, { agentId: STEPPED_NODE_AGENT, bootId: "boot-1" }, "");
       }
+      case "wait":
+        return this.#node.pass((act.minutes ?? 0) * 60_000);
       case "pass":
         return void (await this.#node.passToNextTimer());
     }

@@ -242,6 +242,15 @@ describe("the stored format", () => {
     }
   });
 
+  it("writes whom a run tells what, and leaves it out of schema 6", () => {
+    const message = { to: ["ada@mail.example"] };
+    const notification = { job: null, on: ["failure"], longerThanMs: null, channel: "email", message } as const;
+    const plan = { ...PLAN, notifications: [notification] };
+    const { schema } = STORED_FORMAT;
+    expect(STORED_FORMAT.write("plan", plan, schema)).to.deep.equal(plan);
+    expect(STORED_FORMAT.write("plan", plan, schema - 1)).to.deep.equal(PLAN);
+  });
+
   it("refuses to write permissions of a job as schema 6", () => {
     const [spec] = jobSpecsOf(PLAN);
     const permissions = { idToken: true, api: null, environment: null };

@@ -6,11 +6,13 @@
 import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { DELIVERY_MS, retryDelayMs } from "./webhook-rules.ts";
-import type { SendRequest } from "../../outgoing/requests.ts";
-import type { Delivery, DeliveryTry } from "../../stores/ports/deliveries.ts";
+import type { Outgoing } from "../../outgoing/outgoing.ts";
+import { type Delivery, type DeliveryTry, NOTIFICATION_LANES } from "../../stores/ports/deliveries.ts";
+import { notificationReceiver } from "../notifications/notification-receiver.ts";
 import type { TellingContext } from "./context.ts";
+import { allListeners, hasListeners, type Listeners, tellingProjects } from "./listeners.ts";
 import type { Receiver } from "./receivers.ts";
-import { allWebhooks, type OwnedWebhook, tellRuns, tellingProjects } from "./tell-runs.ts";
+import { tellRuns } from "./tell-runs.ts";
 import { webhookReceiver } from "./webhook-receiver.ts";
 
 /** Between two looks at the store. */
@@ -32,7 +34,7 @@ const STOP_MS = 2_000;
 export class Dispatcher {
   readonly #context: TellingContext;
   readonly #owned: () => readonly number[];
-  readonly #send: SendRequest;
+  readonly #outgoing: Outgoing;
   /** The deliveries that are being sent, and the runs of ordered lanes whose turn it is. */
   readonly #busy = new Set<string>();
   readonly #sending = new Map<string, Set<Promise<void>>>();
@@ -46,10 +48,10 @@ export class Dispatcher {
   #isStopped = true;
   readonly #over = new AbortController();
 
-  constructor(context: TellingContext, owned: () => readonly number[], send: SendRequest) {
+  constructor(context: TellingContext, owned: () => readonly number[], outgoing: Outgoing) {
     this.#context = context;
     this.#owned = owned;
-    this.#send = send;
+    this.#outgoing = outgoing;
   }
 
   start(): void {
@@ -65,6 +67,7 @@ export class Dispatcher {
     const timer = setTimeout(() => this.#over.abort(), STOP_MS);
     await this.settled();
     clearTimeout(timer);
+    this.#outgoing.mail?.close();
   }
 
   /** Looks once at all that is untold and owed, and begins to send. Rejects when the store cannot be read or written. */
@@ -72,15 +75,15 @@ export class Dispatcher {
     const { shards, stores, clock } = this.#context;
     const owned = new Set(this.#owned());
     const isOwned = (id: string): boolean => owned.has(shardOf(id as never, shards));
-    const webhooks = await allWebhooks(this.#context);
-    const projectIds = (await tellingProjects(this.#context, webhooks)).filter(isOwned);
-    if (projectIds.length > 0) while (await tellRuns(this.#context, projectIds, webhooks));
+    const listeners = await allListeners(this.#context);
+    const projectIds = (await tellingProjects(this.#context, listeners)).filter(isOwned);
+    if (projectIds.length > 0) while (await tellRuns(this.#context, projectIds, listeners));
     const isPruneDue = clock.monotonic() - this.#prunedAt >= PRUNE_MS;
-    // Without webhooks only those of deleted ones can be left.
-    const isLaneLeft = webhooks.length > 0 || isPruneDue;
+    // Without listeners only deliveries to deleted ones can be left.
+    const isLaneLeft = hasListeners(listeners) || isPruneDue;
     const lanes = isLaneLeft ? (await stores.deliveries.lanes()).filter(isOwned) : [];
-    for (const lane of lanes) await this.#sendDue(lane, this.#receiverOf(lane, webhooks));
-    this.#isIdle = webhooks.length === 0 && lanes.length === 0;
+    for (const lane of lanes) await this.#sendDue(lane, this.#receiverOf(lane, listeners));
+    this.#isIdle = !hasListeners(listeners) && lanes.length === 0;
     if (!isPruneDue) return;
     while ((await stores.deliveries.prune(clock.now(), PRUNED_AT_ONCE)) >= PRUNED_AT_ONCE);
     this.#prunedAt = clock.monotonic();
@@ -111,9 +114,10 @@ export class Dispatcher {
     this.#schedule(this.#hasMore ? 0 : untilNext(period, this.#context.clock.monotonic()));
   }
 
-  #receiverOf(lane: string, webhooks: readonly OwnedWebhook[]): Receiver | undefined {
+  #receiverOf(lane: string, { webhooks }: Listeners): Receiver | undefined {
+    if (lane.startsWith(NOTIFICATION_LANES)) return notificationReceiver(this.#context, this.#outgoing);
     const found = webhooks.find(({ webhook }) => webhook.webhookId === lane);
-    return found && webhookReceiver(this.#context, found, this.#send);
+    return found && webhookReceiver(this.#context, found, this.#outgoing.request);
   }
 
   async #sendDue(lane: string, receiver: Receiver | undefined): Promise<void> {
@@ -193,6 +197,16 @@ export class Dispatcher {
         tries: [...tries, tried].slice(-KEPT_TRIES),
       });
       return null;
+    }
+    const readiness = (await receiver.readiness?.(delivery)) ?? "lasts";
+    if (readiness === "over") {
+      await stores.deliveries.drop({ deliveryId }, 1);
+      return null;
+    }
+    if (readiness !== "lasts") {
+      const later = { state: "owed", dueAt: readiness, attempts, failures, tries } as const;
+      await stores.deliveries.record(delivery, later);
+      return readiness;
     }
     const { signal } = this.#over;
     const { outcome, tried } = await receiver.send(delivery, signal);

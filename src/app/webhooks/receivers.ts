@@ -14,6 +14,11 @@ export interface Receiver {
   readonly ordered: boolean;
   /** Why nothing is sent to it now; null when it is. */
   readonly refusal: string | null;
+  /**
+   * Whether the delivery is sent, now that it is due; absent: always. `over`: there is nothing to tell any more, and the
+   * delivery is forgotten. A time (Unix milliseconds): it is looked at again then.
+   */
+  readiness?(delivery: Delivery): Promise<"lasts" | "over" | number>;
   /** `signal` ends it; then it counts as not sent. */
   send(delivery: Delivery, signal: AbortSignal): Promise<Sent>;
   /** Hears of each outcome after it is stored; `lost`: the delivery has failed for good. */

@@ -3,14 +3,14 @@
  * from the stored events alone, so no receiver hears of a state that was not saved, and a crash at any moment loses no event.
  */
 import { eventType, type RunEvent } from "../../domain/events.ts";
-import { asId, type ProjectId, type TenantId } from "../../domain/ids.ts";
+import type { ProjectId } from "../../domain/ids.ts";
 import { deliveryIdOf, matchesType } from "./webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
-import type { DocumentOwner, Webhook } from "../../stores/ports/documents.ts";
-import { tenantOf } from "../../stores/ports/pipelines.ts";
 import { cloudEvent } from "../following/cloud-event.ts";
+import { notificationsOf } from "../notifications/tell-notifications.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import type { TellingContext } from "./context.ts";
+import { allListeners, firstSince, type Listeners } from "./listeners.ts";
 
 const RUNS_AT_ONCE = 100;
 const EVENTS_AT_ONCE = 200;
@@ -19,47 +19,19 @@ const DELIVERIES_AT_ONCE = 500;
 /** Nodes may differ in their clocks: an event that is older than its webhook by less than this is told too. */
 const SINCE_SLACK_MS = 1_000;
 
-export interface OwnedWebhook {
-  readonly owner: DocumentOwner;
-  readonly webhook: Webhook;
-}
-
-/** All webhooks of the installation. */
-export async function allWebhooks({ stores }: TellingContext): Promise<readonly OwnedWebhook[]> {
-  const documents = await stores.documents.all("webhooks");
-  return documents.flatMap(({ owner, body }) => body.webhooks.map((webhook) => ({ owner, webhook })));
-}
-
-/** The projects whose events a webhook that is not disabled may want. */
-export async function tellingProjects(
-  { stores }: TellingContext,
-  webhooks: readonly OwnedWebhook[],
-): Promise<readonly ProjectId[]> {
-  const owners = new Set(webhooks.flatMap(({ owner, webhook }) => (webhook.disabled === null ? [owner] : [])));
-  const named = (kind: string) =>
-    [...owners].flatMap((owner) => (owner.startsWith(kind) ? owner.slice(kind.length) : []));
-  const tenantIds = named("tenant/").map((id) => asId<TenantId>(id));
-  const projectIds = named("project/").map((id) => asId<ProjectId>(id));
-  if (tenantIds.length === 0) return projectIds;
-  const ofTenants = await stores.pipelines.listProjects({ projectIds: [], tenantIds });
-  // Those of the list are its tenant's; a tenant may be none of a project any more.
-  const owned = ofTenants.filter((project) => tenantIds.includes(tenantOf(project)));
-  return [...new Set([...projectIds, ...owned.map(({ projectId }) => projectId)])];
-}
-
 /**
- * Tells some of what is not told. True when there may be more. `known`: the webhooks of a moment ago, which need nothing of
+ * Tells some of what is not told. True when there may be more. `known`: the listeners of a moment ago, who need nothing of
  * runs that had ended before all of them.
  */
 export async function tellRuns(
   context: TellingContext,
   projectIds: readonly ProjectId[],
-  known: readonly OwnedWebhook[],
+  known: Listeners,
 ): Promise<boolean> {
   const { deliveries } = context.stores;
   const runs = await deliveries.untold(projectIds, RUNS_AT_ONCE);
   if (runs.length === 0) return false;
-  const first = Math.min(...known.map(({ webhook: { since } }) => since)) - SINCE_SLACK_MS;
+  const first = firstSince(known) - SINCE_SLACK_MS;
   const found: { readonly run: UntoldRun; readonly events: readonly RunEvent[]; readonly through: number }[] = [];
   for (const run of runs) {
     const isOver = run.settled && run.endedAt !== null && run.endedAt < first;
@@ -67,7 +39,7 @@ export async function tellRuns(
     found.push({ run, ...withoutGap(run, events) });
   }
   // Read after the events: a webhook that was there before an event is among them.
-  const webhooks = await allWebhooks(context);
+  const listeners = await allListeners(context);
   let owed: Delivery[] = [];
   let told: { runId: UntoldRun["runId"]; told: number }[] = [];
   const store = async (): Promise<void> => {
@@ -76,7 +48,7 @@ export async function tellRuns(
   };
   for (const { run, events, through } of found) {
     if (through === run.told) continue;
-    if (events.length > 0) owed.push(...(await deliveriesOf(context, run, events, webhooks)));
+    if (events.length > 0) owed.push(...(await deliveriesOf(context, run, events, listeners)));
     told.push({ runId: run.runId, told: through });
     if (owed.length >= DELIVERIES_AT_ONCE) await store();
   }
@@ -99,16 +71,20 @@ function withoutGap(
 
 async function deliveriesOf(
   context: TellingContext,
-  { projectId }: UntoldRun,
+  run: UntoldRun,
   events: readonly RunEvent[],
-  webhooks: readonly OwnedWebhook[],
+  { webhooks, notified }: Listeners,
 ): Promise<readonly Delivery[]> {
+  const { projectId } = run;
   const { tenantId } = await projectFactsOf(context, projectId);
   if (tenantId === null) return [];
+  const notifications = notified.has(projectId)
+    ? await notificationsOf(context, run, events, { tenantId, projectId })
+    : [];
   const owners = [`tenant/${tenantId}`, `project/${projectId}`];
   const here = webhooks.filter(({ owner, webhook }) => owners.includes(owner) && webhook.disabled === null);
   const now = context.clock.now();
-  return events.flatMap((event) => {
+  const ofWebhooks = events.flatMap((event) => {
     const type = eventType(context.eventNamespace, event);
     const wanted = here.filter(
       ({ webhook: { types, since } }) =>
@@ -145,4 +121,5 @@ async function deliveriesOf(
       };
     });
   });
+  return [...ofWebhooks, ...notifications];
 }

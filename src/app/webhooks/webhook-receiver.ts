@@ -1,27 +1,20 @@
 /** A webhook as the receiver of deliveries: signs and sends a request, and disables a webhook that fails for long. */
 import { Trail } from "../../audit/trail.ts";
 import { signedHeaders, EARLIER_SECRET_MS, FAILING_MS } from "./webhook-rules.ts";
-import {
-  NoAnswerError,
-  type OutgoingRequest,
-  type ReceivedAnswer,
-  type SendRequest,
-  shownAddress,
-} from "../../outgoing/requests.ts";
-import type { Delivery, DeliveryTry } from "../../stores/ports/deliveries.ts";
-import type { DocumentOwner, SealedWebhook, Webhook } from "../../stores/ports/documents.ts";
+import type { OutgoingRequest, ReceivedAnswer, SendRequest } from "../../outgoing/requests.ts";
+import type { Delivery } from "../../stores/ports/deliveries.ts";
+import type { DocumentOwner, Webhook } from "../../stores/ports/documents.ts";
 import { trailGround } from "../audit-ground.ts";
 import { rfc3339 } from "../times.ts";
 import type { TellingContext } from "./context.ts";
 import type { Receiver, Sent } from "./receivers.ts";
+import { secretsOfAddress, tryToSend } from "./sending.ts";
 import { changeWebhook, openWebhook } from "./stored-webhooks.ts";
-import type { OwnedWebhook } from "./tell-runs.ts";
+import type { OwnedWebhook } from "./listeners.ts";
 
 /** Source: CloudEvents 1.0, HTTP protocol binding, structured mode. */
-const CONTENT_TYPE = "application/cloudevents+json; charset=utf-8";
-const USER_AGENT = "millrace";
-/** Characters of the answer's body that a try keeps. */
-const ANSWER_CHARS = 2_000;
+export const CLOUD_EVENT = "application/cloudevents+json; charset=utf-8";
+export const USER_AGENT = "millrace";
 const GONE = 410;
 
 export function webhookReceiver(
@@ -37,72 +30,34 @@ export function webhookReceiver(
   };
 }
 
-async function sendSigned(
+function sendSigned(
   context: TellingContext,
   webhook: Webhook,
-  { deliveryId, body }: Delivery,
+  delivery: Delivery,
   send: (request: OutgoingRequest) => Promise<ReceivedAnswer>,
 ): Promise<Sent> {
-  const { clock } = context;
-  const at = clock.now();
-  const began = clock.monotonic();
-  let sealed: SealedWebhook | undefined;
-  let headers: Readonly<Record<string, string>> = {};
-  const triedWith = (status: number | null, error: string, answer: string): DeliveryTry => ({
-    at,
-    durationMs: Math.round(clock.monotonic() - began),
-    status,
-    error,
-    request: { url: webhook.address, headers: withoutSignature(headers) },
-    answer: withoutSecrets(answer.slice(0, ANSWER_CHARS), sealed),
-  });
-  try {
-    sealed = await openWebhook(context, webhook);
-    const isEarlierValid = webhook.earlierUntil !== null && at < webhook.earlierUntil;
-    const secrets = [sealed.secret, ...(isEarlierValid && sealed.earlier !== null ? [sealed.earlier] : [])];
-    headers = {
-      "content-type": CONTENT_TYPE,
+  const { address, earlierUntil: until } = webhook;
+  return tryToSend(context, delivery, address, async (at) => {
+    const { url, secret, earlier } = await openWebhook(context, webhook);
+    const secrets = [secret, ...(until !== null && at < until && earlier !== null ? [earlier] : [])];
+    const { deliveryId, body } = delivery;
+    const headers = {
+      "content-type": CLOUD_EVENT,
       "user-agent": USER_AGENT,
       ...signedHeaders(secrets, deliveryId, Math.floor(at / 1_000), body),
     };
-    const answer = await send({ url: sealed.url, headers, body });
-    const error = problemOf(answer);
-    const outcome = error === "" ? "delivered" : answer.status === GONE ? "gone" : "failed";
-    return { outcome, tried: triedWith(answer.status, error, answer.text) };
-  } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof NoAnswerError))
-      context.log.warn({ deliveryId, error: words }, "a delivery could not be sent");
-    return { outcome: "failed", tried: triedWith(null, withoutSecrets(words, sealed), "") };
-  }
+    return {
+      headers,
+      secrets: [...secretsOfAddress(url), secret, earlier ?? ""],
+      address,
+      send: () => send({ url, headers, body }),
+      isGone,
+    };
+  });
 }
 
-function problemOf({ status }: ReceivedAnswer): string {
-  if (status >= 200 && status < 300) return "";
-  if (status >= 300 && status < 400) return `the receiver answers ${status}: a redirect, which is not followed`;
-  return `the receiver answers ${status}`;
-}
-
-function withoutSignature({ "webhook-signature": signature, ...headers }: Readonly<Record<string, string>>) {
-  return { ...headers, ...(signature !== undefined && { "webhook-signature": "***" }) };
-}
-
-/** A receiver may answer with what it was sent, and an error may name what could not be read. */
-function withoutSecrets(text: string, sealed: SealedWebhook | undefined): string {
-  if (sealed === undefined) return text;
-  let shown = text;
-  for (const secret of secretsIn(sealed)) shown = shown.replaceAll(secret, "***");
-  return shown;
-}
-
-function secretsIn({ url, secret, earlier }: SealedWebhook): readonly string[] {
-  const parts = [url, secret, earlier ?? ""];
-  if (URL.canParse(url)) {
-    const { password, search, searchParams } = new URL(url);
-    parts.push(decodeURIComponent(password), search.slice(1), ...searchParams.values());
-  }
-  // The address itself is shown when nothing of it is hidden. A short text is no secret, and is in every answer.
-  return parts.filter((part) => part.length >= 6 && part !== shownAddress(url)).toSorted((a, b) => b.length - a.length);
+export function isGone(status: number): boolean {
+  return status === GONE;
 }
 
 /**

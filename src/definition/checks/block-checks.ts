@@ -85,16 +85,26 @@ export function checkTarget(source: Source, owner: Located, reach: Reach): void 
   checkTexts(source, value["config"], [...path, "config"], EXPRESSION_PLACES.target, reach, { use: "value" });
 }
 
-/** As {@link checkNotify}, and reports `partial`, which is an end of runs only. */
+/** Why a job has no such notification, and what to do. */
+const OF_RUNS_ONLY: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
+  partial: {
+    message: "a job never ends as `partial`, so this notification is never sent",
+    hint: "a run ends as `partial` when only jobs with `continueOnError` failed: move this to the `notify` of the pipeline",
+  },
+  fixed: {
+    message: "`fixed` compares a run with the runs before it, and a job is not compared",
+    hint: "move this to the `notify` of the pipeline",
+  },
+};
+
+/** As {@link checkNotify}, and reports what only runs have. */
 export function checkJobNotify(source: Source, job: Located, reach: Reach): void {
   checkNotify(source, job, reach);
   const block = blockOf(job.value, job.path, "notify");
   for (const { value, path } of mapsOf(block?.value, block?.path ?? [])) {
     for (const { text, path: at } of textsOf(value["on"], [...path, "on"])) {
-      if (text !== "partial") continue;
-      source.report("invalid-notification", at, "a job never ends as `partial`, so this notification is never sent", {
-        hint: "a run ends as `partial` when only jobs with `continueOnError` failed: move this to the `notify` of the pipeline",
-      });
+      const found = Object.hasOwn(OF_RUNS_ONLY, text) ? OF_RUNS_ONLY[text] : undefined;
+      if (found !== undefined) source.report("invalid-notification", at, found.message, { hint: found.hint });
     }
   }
 }
@@ -108,8 +118,28 @@ export function checkNotify(source: Source, owner: Located, reach: Reach): void 
     if (given.length !== 1) {
       source.report("invalid-notification", path, "give exactly one of `webhook`, `slack` and `email`");
     }
+    checkWait(source, value, path);
     for (const way of ["webhook", "slack"]) checkAddress(source, asMap(value[way])?.["url"], [...path, way, "url"]);
-    for (const way of given) checkTexts(source, value[way], [...path, way], EXPRESSION_PLACES.notify, reach);
+    for (const way of given) {
+      for (const [key, part] of Object.entries(asMap(value[way]) ?? {})) {
+        const use = key === "body" ? "value" : "text";
+        checkTexts(source, part, [...path, way, key], EXPRESSION_PLACES.notify, reach, { use });
+      }
+    }
+  }
+}
+
+function checkWait(source: Source, { on, longerThan }: Located["value"], path: Path): void {
+  const isForWaits = Array.isArray(on) && on.includes("waiting");
+  if (isForWaits && longerThan === undefined) {
+    source.report("invalid-notification", path, "`waiting` needs `longerThan`: how long a wait has to last", {
+      hint: "add it, for example `longerThan: 30m`",
+    });
+  } else if (!isForWaits && longerThan !== undefined) {
+    source.report("invalid-notification", [...path, "longerThan"], "`longerThan` counts for `waiting` only", {
+      spot: "key",
+      hint: "add `waiting` to `on`, or remove this",
+    });
   }
 }
 

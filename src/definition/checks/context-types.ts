@@ -12,7 +12,7 @@ import {
   unionOf,
   type ValueType,
 } from "../../expressions/types.ts";
-import type { Scalar } from "../../domain/plan.ts";
+import { NOTIFICATION_REASONS, type NotificationValues, type Scalar } from "../../domain/plan.ts";
 import type { Matrix } from "../matrix.ts";
 import { asMap, mapBlockOf, mapsOf, type Raw } from "../text/raw.ts";
 
@@ -25,6 +25,23 @@ const UPLOAD = objectOf("an upload of the trigger", { uploadId: STRING, name: ST
 /** A trigger may give none, and none of a name. */
 const UPLOADS = unionOf(objectOf("`trigger.uploads`", {}, { others: unionOf(UPLOAD, NULL) }), NULL);
 
+/** See `NotificationValues` of src/domain/plan.ts. */
+const NOTIFICATION_FIELDS = {
+  on: oneOf(NOTIFICATION_REASONS),
+  status: STRING,
+  reason: STRING,
+  subject: STRING,
+  text: STRING,
+  url: STRING,
+  job: STRING,
+  failedJobs: arrayOf(STRING),
+  triggeredBy: STRING,
+  ref: STRING,
+  commit: STRING,
+  duration: NUMBER,
+  waitingFor: STRING,
+} satisfies Record<keyof NotificationValues, ValueType>;
+
 /** The contexts that are the same in every place of a definition; a place may read some of them. */
 export function pipelineTypes(root: Raw): ContextTypes {
   return new Map<string, ValueType>([
@@ -34,6 +51,7 @@ export function pipelineTypes(root: Raw): ContextTypes {
     ["pipeline", objectOf("`pipeline`", { id: STRING, name: STRING })],
     ["project", objectOf("`project`", { id: STRING })],
     ["secrets", objectOf("`secrets`", {}, { others: STRING })],
+    ["notification", objectOf("`notification`", NOTIFICATION_FIELDS)],
   ]);
 }
 

@@ -1,7 +1,7 @@
 /** The blocks of a pipeline and its jobs: source, approval, target, notify and concurrency. */
 import { z } from "zod";
 import { NOT_IN_NAMES } from "../../domain/names.ts";
-import { JOB_API_WORDS, ON_CONFLICT } from "../../domain/plan.ts";
+import { JOB_API_WORDS, NOTIFICATION_REASONS, ON_CONFLICT } from "../../domain/plan.ts";
 import { ROLES } from "../../domain/roles.ts";
 import { LIMITS } from "./limits.ts";
 import { duration, json, name, plainText, text, variableName } from "./values.ts";
@@ -81,10 +81,16 @@ export const targetSchema = z
     description: "What a job deploys to. By default, a job with a target is not retried.",
   });
 
+const notificationText = text.max(LIMITS.notificationChars).optional();
+
 const webhookSchema = z
   .strictObject({
     url: text.describe("An http or https address; may contain `${{ secrets.NAME }}`."),
     secret: variableName.optional().describe("Name of the secret with which the body is signed (HMAC-SHA256)."),
+    body: z
+      .record(z.string(), json)
+      .optional()
+      .describe("The JSON that is sent; texts may have expressions. Default: a CloudEvent that says what happened."),
   })
   .meta({ id: "webhook", title: "webhook", description: "A signed request to an address of your choice." });
 
@@ -92,32 +98,33 @@ const slackSchema = z
   .strictObject({
     url: text.describe("An incoming webhook of Slack, or of a compatible service. The address itself is a secret."),
     channel: name.optional().describe("Default: the channel of the webhook."),
+    text: notificationText.describe("May have expressions. Default: what happened, why, and a link."),
   })
   .meta({ id: "slackMessage", title: "Slack message", description: "A message to a channel." });
 
 const emailSchema = z
   .strictObject({
     to: z
-      .array(z.string().regex(/^[^\s@]+@[^\s@]+$/, { error: "must be an e-mail address" }))
+      .array(z.string().regex(/^[^\s@]+@[^\s@]+$|^\$\{\{.*\}\}$/, { error: "must be an e-mail address" }))
       .min(1)
       .max(LIMITS.listItems)
-      .describe("Addresses."),
-    subject: text.max(LIMITS.messageChars).optional().describe("May have expressions."),
+      .describe("Addresses, which may be `${{ secrets.NAME }}`. Each gets an e-mail of its own."),
+    subject: text.max(LIMITS.messageChars).optional().describe("May have expressions. Default: what happened."),
+    text: notificationText.describe("May have expressions. Default: what happened, why, and a link."),
   })
   .meta({ id: "email", title: "e-mail", description: "An e-mail to some addresses." });
-
-export const NOTIFY_ON = ["success", "failure", "partial", "cancelled", "approval"] as const;
 
 export const notifySchema = z
   .array(
     z
       .strictObject({
         on: z
-          .array(z.enum(NOTIFY_ON))
+          .array(z.enum(NOTIFICATION_REASONS))
           .min(1)
           .describe(
-            "The ends of a run or job for which it is sent; `approval` when the run or job begins to wait for one.",
+            "When it is sent: at these ends of the run or job; at `fixed`, a success after a failure; at `approval`, when one is requested; while it is `waiting`.",
           ),
+        longerThan: duration("1m", "30d", "How long a wait has to last before it is told; for `waiting`.").optional(),
         webhook: webhookSchema.optional(),
         slack: slackSchema.optional(),
         email: emailSchema.optional(),

@@ -16,6 +16,8 @@ export const LIMITS = {
   nameChars: 200,
   /** Characters of a message or subject. */
   messageChars: 1_000,
+  /** Characters of the text of a notification. */
+  notificationChars: 10_000,
   /** Items of a list that has no bound of its own here. */
   listItems: 256,
   /** Characters of one expression. */

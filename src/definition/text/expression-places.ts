@@ -6,7 +6,7 @@
 /** Contexts whose values are known when a run is planned. */
 export const PLAN_CONTEXTS = ["trigger", "variables", "matrix", "run", "pipeline", "project"] as const;
 /** Contexts whose values are known only during the run. */
-export const RUN_CONTEXTS = ["env", "secrets", "jobs", "steps"] as const;
+export const RUN_CONTEXTS = ["env", "secrets", "jobs", "steps", "notification"] as const;
 export const CONTEXTS = [...PLAN_CONTEXTS, ...RUN_CONTEXTS] as const;
 export type ContextName = (typeof CONTEXTS)[number];
 
@@ -25,7 +25,7 @@ export const EXPRESSION_PLACES = {
   pipelineConcurrency: { contexts: RUN, words: "the `concurrency` of the pipeline" },
   stageWhen: { contexts: [...RUN, "jobs"], words: "the `when` of a stage" },
   approval: { contexts: [...RUN, "jobs"], words: "an `approval`" },
-  notify: { contexts: [...RUN, "jobs", "secrets"], words: "`notify`" },
+  notify: { contexts: [...RUN, "jobs", "secrets", "notification"], words: "`notify`" },
   source: { contexts: CELL, words: "a `source`" },
   target: { contexts: [...CELL, "jobs", "secrets"], words: "a `target`" },
   eventWhen: { contexts: ["trigger", "pipeline", "project"], words: "the `when` of a trigger" },

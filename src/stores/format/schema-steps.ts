@@ -213,8 +213,8 @@ export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
  * Schema 7: runs inherit the variables of their project and their tenant and have uploads of their trigger, and jobs have
  * permissions, and steps test reports. A node that writes schema 6 would plan the rerun of such a run without the variables and the uploads, would
  * hand no upload to an agent, and would dispatch such a job without its tokens. So the downgrade refuses a run that has any
- * of these, until the last of those nodes is gone. A run keeps the trace context of its trigger, which the downgrade leaves
- * out.
+ * of these, until the last of those nodes is gone. A run keeps the trace context of its trigger,
+ * and a plan says whom its run tells what; the downgrade leaves out both.
  */
 export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   upgrade: {},
@@ -235,6 +235,11 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     // An older node offers the job with the priority of the plan.
     job: (job) => without(job, { priority: null }),
     step: (step) => without(step, { metadata: null }),
+    // An older node sends no notifications. So does a run that it may see.
+    plan(plan) {
+      const { notifications: _, ...older } = plan;
+      return older;
+    },
   },
 };
 

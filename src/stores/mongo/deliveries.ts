@@ -3,9 +3,16 @@
  * newest event is told.
  */
 import type { Collection, Filter } from "mongodb";
-import type { DeliveryId, ProjectId, RunId } from "../../domain/ids.ts";
+import type { DeliveryId, RunId } from "../../domain/ids.ts";
 import type { AggregateHead } from "../ports/aggregates.ts";
-import type { Delivery, DeliveryStore, UntoldRun } from "../ports/deliveries.ts";
+import {
+  ABOVE_NOTIFICATION_LANES,
+  type Delivery,
+  type DeliveryStore,
+  NOTIFICATION_LANES,
+  type UntoldRun,
+} from "../ports/deliveries.ts";
+import type { ListKey } from "../ports/pages.ts";
 import { type Connection, insertAbsent, type Keyed } from "./connection.ts";
 
 interface DeliveryDocument extends Omit<Delivery, "deliveryId"> {
@@ -80,16 +87,30 @@ export function deliveryStore(connection: Connection): DeliveryStore {
         lane,
         ...(state !== undefined && { state }),
         ...(runId !== undefined && { runId }),
-        ...(after !== undefined && {
-          createdAt: { $lte: after.at },
-          $or: [{ createdAt: { $lt: after.at } }, { _id: { $lt: after.id as DeliveryId } }],
-        }),
+        ...behind(after),
+      };
+      return (await deliveries.find(filter).sort({ createdAt: -1, _id: -1 }).limit(limit).toArray()).map(toDelivery);
+    },
+    async listNotifications(of, { state }, limit, after) {
+      const filter: Filter<DeliveryDocument> = {
+        ...of,
+        lane: { $gte: NOTIFICATION_LANES, $lt: ABOVE_NOTIFICATION_LANES },
+        ...(state !== undefined && { state }),
+        ...behind(after),
       };
       return (await deliveries.find(filter).sort({ createdAt: -1, _id: -1 }).limit(limit).toArray()).map(toDelivery);
     },
     prune: (now, limit) =>
       deleteSome(deliveries, { state: { $in: ["delivered", "failed"] }, dueAt: { $lte: now } }, limit),
-    drop: (of, limit) => deleteSome(deliveries, of as { lane: string } | { projectId: ProjectId }, limit),
+    drop: (of, limit) => deleteSome(deliveries, "deliveryId" in of ? { _id: of.deliveryId } : { ...of }, limit),
+  };
+}
+
+function behind(after: ListKey | undefined): Filter<DeliveryDocument> {
+  if (after === undefined) return {};
+  return {
+    createdAt: { $lte: after.at },
+    $or: [{ createdAt: { $lt: after.at } }, { _id: { $lt: after.id as DeliveryId } }],
   };
 }
 

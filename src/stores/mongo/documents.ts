@@ -3,6 +3,7 @@ import {
   DOCUMENT_KINDS,
   type DocumentKey,
   type DocumentKind,
+  type DocumentOf,
   type DocumentOwner,
   type DocumentStore,
   type OwnedDocument,
@@ -27,9 +28,12 @@ export function documentStore(connection: Connection): DocumentStore {
       body: JSON.parse(body) as OwnedDocument<K>["body"],
     }));
   return {
-    // `0` is the character behind `/`.
-    all: async (kind) =>
-      documentsOf(kind, await documents.find({ _id: { $gte: `${kind}/`, $lt: `${kind}0` } }).toArray()),
+    async all<K extends DocumentKind>(...kinds: readonly K[]) {
+      // `0` is the character behind `/`.
+      const ranges = kinds.map((kind) => ({ _id: { $gte: `${kind}/`, $lt: `${kind}0` } }));
+      const found = await documents.find({ $or: ranges }).toArray();
+      return found.map((one) => documentsOf(one._id.split("/", 1)[0] as K, [one])[0]!) as readonly DocumentOf<K>[];
+    },
     async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
       const found = await documents.find({ _id: { $in: owners.map((owner) => idOf({ kind, owner })) } }).toArray();
       return documentsOf(kind, found);

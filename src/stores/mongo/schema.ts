@@ -225,6 +225,11 @@ export const MIGRATIONS: readonly Migration[] = [
     await connection.collection("identities").createIndex({ userId: 1, issuer: 1, subject: 1 });
     await connection.collection("deliveries").createIndex({ lane: 1, state: 1, createdAt: 1, _id: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("deliveries")
+      .createIndexes([{ key: { runId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, createdAt: 1, _id: 1 } }]);
+  },
 ];
 
 /**

@@ -26,6 +26,11 @@ export interface DeliveryTry {
   readonly answer: string;
 }
 
+/** What the lanes of notifications begin with. The indexes name it, too. */
+export const NOTIFICATION_LANES = "notification/";
+/** Above every lane of a notification: `0` is the character behind `/`. */
+export const ABOVE_NOTIFICATION_LANES = "notification0";
+
 export interface Delivery {
   readonly deliveryId: DeliveryId;
   /** To whom: the id of a webhook, or another receiver. Deliveries of different lanes do not wait for each other. */
@@ -99,6 +104,16 @@ export interface DeliveryStore {
   ): Promise<readonly Delivery[]>;
   /** Deletes records of deliveries that are not owed and whose time is over; answers how many. */
   prune(now: number, limit: number): Promise<number>;
-  /** Deletes deliveries of a lane or of a project, owed ones too; answers how many. */
-  drop(of: { readonly lane: string } | { readonly projectId: ProjectId }, limit: number): Promise<number>;
+  /** The deliveries of notifications of a run or of a project, in all their lanes, as {@link list} answers them. */
+  listNotifications(
+    of: { readonly runId: RunId } | { readonly projectId: ProjectId },
+    filter: { readonly state?: DeliveryState | undefined },
+    limit: number,
+    after: ListKey | undefined,
+  ): Promise<readonly Delivery[]>;
+  /** Deletes one delivery, or those of a lane or of a project, owed ones too; answers how many. */
+  drop(
+    of: { readonly deliveryId: DeliveryId } | { readonly lane: string } | { readonly projectId: ProjectId },
+    limit: number,
+  ): Promise<number>;
 }

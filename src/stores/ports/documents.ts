@@ -91,6 +91,12 @@ export interface WebhookSet {
   readonly webhooks: readonly Webhook[];
 }
 
+/** Whose presence says that runs of the project may have notices. */
+export interface NotifiedMark {
+  /** When the first of them was made, Unix milliseconds. */
+  readonly since: number;
+}
+
 /** The content of a document, by its kind. */
 export interface DocumentBodies {
   variables: VariableSet;
@@ -99,6 +105,8 @@ export interface DocumentBodies {
   tokenKeys: TokenKeySet;
   /** Of a tenant or a project. */
   webhooks: WebhookSet;
+  /** Of a project. */
+  notified: NotifiedMark;
 }
 export type DocumentKind = keyof DocumentBodies;
 export const DOCUMENT_KINDS = [
@@ -106,6 +114,7 @@ export const DOCUMENT_KINDS = [
   "settings",
   "tokenKeys",
   "webhooks",
+  "notified",
 ] as const satisfies readonly DocumentKind[];
 
 /** Whose document it is. */
@@ -123,9 +132,12 @@ export interface OwnedDocument<K extends DocumentKind = DocumentKind> extends Do
   readonly body: DocumentBodies[K];
 }
 
+/** A document of one of several kinds. */
+export type DocumentOf<K extends DocumentKind> = { [One in K]: OwnedDocument<One> }[K];
+
 export interface DocumentStore {
-  /** All documents of one kind, in no particular order. */
-  all<K extends DocumentKind>(kind: K): Promise<readonly OwnedDocument<K>[]>;
+  /** All documents of these kinds, in no particular order. */
+  all<K extends DocumentKind>(...kinds: readonly K[]): Promise<readonly DocumentOf<K>[]>;
   /** The documents of one kind that these owners have, in no particular order. */
   find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]): Promise<readonly OwnedDocument<K>[]>;
   /**

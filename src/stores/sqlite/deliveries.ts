@@ -1,6 +1,13 @@
 /** The store of deliveries in SQLite. */
 import type { DeliveryId, ProjectId, RunId } from "../../domain/ids.ts";
-import type { Delivery, DeliveryState, DeliveryStore, UntoldRun } from "../ports/deliveries.ts";
+import {
+  ABOVE_NOTIFICATION_LANES,
+  type Delivery,
+  type DeliveryState,
+  type DeliveryStore,
+  NOTIFICATION_LANES,
+  type UntoldRun,
+} from "../ports/deliveries.ts";
 import type { Database, Row } from "./database.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
 
@@ -104,6 +111,22 @@ export function deliveryStore(db: Database): DeliveryStore {
       );
       return rows.map(toDelivery);
     },
+    async listNotifications(of, { state }, limit, after) {
+      const [column, value] = "runId" in of ? ["run_id", of.runId] : ["project_id", of.projectId];
+      // The bounds are part of the text, so that the partial indexes are used.
+      const rows = await db.all(
+        `SELECT * FROM deliveries WHERE lane >= '${NOTIFICATION_LANES}' AND lane < '${ABOVE_NOTIFICATION_LANES}'
+           AND ${column} = ?1 AND (?2 IS NULL OR state = ?2)
+           ${after === undefined ? "AND ?4 IS ?5" : "AND (created_at, delivery_id) < (?4, ?5)"}
+         ORDER BY created_at DESC, delivery_id DESC LIMIT ?3`,
+        value,
+        state ?? null,
+        limit,
+        after?.at ?? null,
+        after?.id ?? null,
+      );
+      return rows.map(toDelivery);
+    },
     prune: (now, limit) =>
       db.freeing(() =>
         db.runNow(
@@ -115,7 +138,12 @@ export function deliveryStore(db: Database): DeliveryStore {
       ),
     drop: (of, limit) =>
       db.freeing(() => {
-        const [column, value] = "lane" in of ? ["lane", of.lane] : ["project_id", of.projectId];
+        const [column, value] =
+          "lane" in of
+            ? ["lane", of.lane]
+            : "projectId" in of
+              ? ["project_id", of.projectId]
+              : ["delivery_id", of.deliveryId];
         const some = `SELECT delivery_id FROM deliveries WHERE ${column} = ? LIMIT ?`;
         return db.runNow(`DELETE FROM deliveries WHERE delivery_id IN (${some})`, value, limit);
       }),

@@ -2,7 +2,7 @@
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
 import { isAsExpected } from "../ports/expected.ts";
-import type { DocumentKind, DocumentOwner, DocumentStore, OwnedDocument } from "../ports/documents.ts";
+import type { DocumentKind, DocumentOf, DocumentOwner, DocumentStore, OwnedDocument } from "../ports/documents.ts";
 import { type Binding, type RightsStore, storedArea, type Team, type Tenant } from "../ports/rights.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import { areaDeletionStore } from "./deletions.ts";
@@ -150,8 +150,13 @@ export function documentStore(db: Database): DocumentStore {
       body: JSON.parse(row["body"] as string) as OwnedDocument<K>["body"],
     }));
   return {
-    // The kind is part of the text, so that a partial index is used.
-    all: async (kind) => documentsOf(kind, await db.all(`SELECT * FROM documents WHERE kind = '${kind}'`)),
+    async all<K extends DocumentKind>(...kinds: readonly K[]) {
+      const rows = await db.all(
+        "SELECT * FROM documents WHERE kind IN (SELECT value FROM json_each(?))",
+        JSON.stringify(kinds),
+      );
+      return rows.map((row) => documentsOf(row["kind"] as K, [row])[0]!) as readonly DocumentOf<K>[];
+    },
     async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
       const rows = await db.all(
         "SELECT * FROM documents WHERE kind = ? AND owner IN (SELECT value FROM json_each(?))",

@@ -297,6 +297,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX users_by_time ON users (created_at, user_id);
   CREATE INDEX uploads_listed ON uploads (project_id, created_at, upload_id) WHERE state <> 'deleting';
   `,
+  // The bounds are those of the lanes of notifications.
+  `
+  CREATE INDEX notifications_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';
+  CREATE INDEX notifications_of_project ON deliveries (project_id, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';
+  DROP INDEX documents_of_webhooks;
+  CREATE INDEX documents_by_kind ON documents (kind, owner);
+  `,
 ];
 
 /**
