@@ -3,14 +3,14 @@
  * beginning, for the time at which it has lasted long enough; whether it still lasts is looked up then.
  */
 import { hash } from "node:crypto";
-import { eventSubject, type RunEvent } from "../../domain/events.ts";
+import type { RunEvent } from "../../domain/events.ts";
 import type { ProjectId, RunId, TenantId } from "../../domain/ids.ts";
 import type { NotificationMessage, NotificationReason, PlannedNotification } from "../../domain/plan.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import type { PlanStore } from "../../stores/ports/plans.ts";
+import { type CloudEvent, cloudEvent } from "../following/cloud-event.ts";
 import { loopShare } from "../loop-share.ts";
 import { RecentlyRead } from "../recently-read.ts";
-import { rfc3339 } from "../times.ts";
 import { deliveryIdOf } from "../webhooks/webhook-rules.ts";
 import type { NotificationContext } from "./context.ts";
 import { notificationLane, type NotificationRecord } from "./notification-record.ts";
@@ -118,7 +118,7 @@ async function deliveriesFor(
       ...rendered,
       subject: shown.subject,
       text: shown.text,
-      event: cloudEvent(context, event, facts, place),
+      event: notificationEvent(context, event, facts, place),
       wait,
     };
     owed.push({
@@ -229,25 +229,26 @@ function notificationType({ eventNamespace }: NotificationContext, on: Notificat
   return `${eventNamespace}.notification.${on}`;
 }
 
-/** Source: CloudEvents 1.0, its JSON format. */
-function cloudEvent(context: NotificationContext, event: RunEvent, facts: NotificationFacts, place: Place): object {
-  const { runId, pipelineId, number, timeMs, jobId } = event;
-  const time = rfc3339(timeMs);
+/** A notification is an event of its own, beside the event that it tells of. */
+function notificationEvent(
+  context: NotificationContext,
+  event: RunEvent,
+  facts: NotificationFacts,
+  place: Place,
+): CloudEvent {
+  const { runId, pipelineId, number, jobId } = event;
+  const told = cloudEvent(event, context.eventNamespace);
   return {
-    specversion: "1.0",
-    id: `${runId}/${number}/${facts.on}`,
-    source: context.publicUrl ?? "millrace",
+    ...told,
+    id: `${told.id}:${facts.on}`,
     type: notificationType(context, facts.on),
-    subject: eventSubject(event),
-    time,
-    datacontenttype: "application/json",
     data: {
       ...place,
       pipelineId,
-      runId: runId satisfies RunId,
+      runId,
       ...(jobId !== null && { jobId }),
       number,
-      time,
+      time: told.time,
       pipeline: facts.pipeline,
       ...notificationValuesOf(facts),
     },
