@@ -153,6 +153,7 @@ describe("an agent's control channel", () => {
       secrets: [],
       artifacts: [{ name: "build", paths: ["dist"], ifMissing: "IF_MISSING_WARN" }],
       plugin: undefined,
+      testReports: undefined,
       logLimit: { lines: 1_000_000n, bytes: 100_000_000n, tailLines: 10_000n, tailBytes: 10_000_000n },
       contentLimits: { fileBytes: 1_000_000n, artifactBytes: 1_500_000n, cacheBytes: 600_000n },
     });

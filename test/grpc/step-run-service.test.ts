@@ -128,6 +128,8 @@ describe("step runs over gRPC", () => {
       startedAtMs: 0n,
       endedAtMs: 0n,
       usage: undefined,
+      priority: 0,
+      metadata: {},
     });
     expect(spec).to.deep.include({
       name: "make",

@@ -106,6 +106,7 @@ export const UNCHANGING: Readonly<Record<string, string>> = {
   "POST /projects/:projectId/uploads/form": "the body is no form",
   "PATCH /projects/:projectId/uploads/:uploadId/content": "the upload is complete",
   "POST /pipelines/:pipelineId/runs/:runId/rerun": "the run goes on",
+  "PATCH /pipelines/:pipelineId/runs/:runId/steps/:stepRunId": "the step has ended",
   "POST /pipelines/:pipelineId/runs/:runId/steps/:stepRunId/cancel": "the step has ended",
   "POST /pipelines/:pipelineId/runs/:runId/stop": "the run has ended",
   "POST /pipelines/:pipelineId/runs/:runId/pause": "the run has ended",

@@ -4,7 +4,7 @@
  */
 import { expect } from "chai";
 import { Collection, type Document, type FindCursor, MongoClient } from "mongodb";
-import { asId, DEFAULT_TENANT, newId, type ProjectId } from "../../src/domain/ids.ts";
+import { asId, DEFAULT_TENANT, newId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
@@ -125,6 +125,18 @@ const LISTS: readonly Row[] = [
       createdAt: 1,
       _id: 1,
     },
+  ],
+  [
+    "notifications of a run",
+    ({ deliveries }) => deliveries.listNotifications({ runId: asId<RunId>("run_1") }, {}, 9, { at: 5, id: "x" }),
+    "deliveries",
+    { runId: 1, createdAt: 1, _id: 1 },
+  ],
+  [
+    "notifications of a project",
+    ({ deliveries }) => deliveries.listNotifications({ projectId: asId<ProjectId>("default") }, {}, 9, undefined),
+    "deliveries",
+    { projectId: 1, createdAt: 1, _id: 1 },
   ],
   [
     "pipelines by time",
