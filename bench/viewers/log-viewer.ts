@@ -4,7 +4,7 @@
  */
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import { TOKEN } from "./viewers-world.ts";
+import { TOKEN } from "../millrace/installation.ts";
 
 export interface FollowedStep {
   readonly pipelineId: string;

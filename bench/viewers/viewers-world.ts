@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { freePort } from "../../test/support/ports.ts";
 import { ProcessWorld, type ServeNode } from "../../test/support/processes.ts";
 import { startTestRedis, type TestRedis } from "../../test/support/redis.ts";
+import { REGISTRATION } from "../fleet/fleet-world.ts";
 import { Api } from "../millrace/api.ts";
+import { TOKEN } from "../millrace/installation.ts";
 
-export const TOKEN = "an-administrator-token-for-the-benchmark";
-const REGISTRATION = "a-registration-token-for-the-benchmark-alone";
 const EDGES = 2;
 
 export class ViewersWorld {
