@@ -16,6 +16,7 @@ import {
 } from "../../clients/typescript/src/index.ts";
 import { ERROR_TABLE, type ErrorReason, MillraceError } from "../domain/errors.ts";
 import { openSocket } from "./open-socket.ts";
+import { ownerOf, type OwnerOptions } from "./remote/owner-option.ts";
 
 const REQUEST_TIMEOUT_MS = 15_000;
 /** The time in which a server accepts a body. */
@@ -93,11 +94,20 @@ export class ApiClient {
     return list.filter(({ online }) => online === true);
   }
 
-  /** Pushes a package to the registry. `sha256` is that of the package, in hexadecimal digits. */
-  pushPlugin(packed: Uint8Array, sha256: string): Promise<Schemas["PluginRelease"]> {
+  /**
+   * Pushes a package to the registry, for the installation or for the owner that `of` names. `sha256` is that of the package,
+   * in hexadecimal digits.
+   */
+  async pushPlugin(packed: Uint8Array, sha256: string, of: OwnerOptions = {}): Promise<Schemas["PluginRelease"]> {
+    const owner = await translated(ownerOf(this.#client, of));
     const body = new Blob([new Uint8Array(packed)]);
     const call = { type: "application/gzip", body, query: { sha256 }, timeoutMs: UPLOAD_TIMEOUT_MS };
-    return translated(this.#client.upload("/plugins", call));
+    if (owner === undefined) return translated(this.#client.upload("/plugins", call));
+    return translated(
+      "projectId" in owner
+        ? this.#client.upload("/projects/{projectId}/plugins", { ...call, path: owner })
+        : this.#client.upload("/tenants/{tenantId}/plugins", { ...call, path: owner }),
+    );
   }
 
   /** Logs of this server. The caller closes the stream. */
