@@ -16,7 +16,6 @@ import {
 } from "../../clients/typescript/src/index.ts";
 import { ERROR_TABLE, type ErrorReason, MillraceError } from "../domain/errors.ts";
 import { openSocket } from "./open-socket.ts";
-import { ownerOf, type OwnerOptions } from "./remote/owner-option.ts";
 
 const REQUEST_TIMEOUT_MS = 15_000;
 /** The time in which a server accepts a body. */
@@ -28,6 +27,9 @@ export interface ApiClientOptions {
   /** Called before each call, so that short-lived tokens can be used. */
   readonly token: () => Promise<string>;
 }
+
+/** A project or a tenant that has plugins of its own. */
+type PluginOwner = { readonly projectId: string } | { readonly tenantId: string };
 
 /** The body of a dry run. */
 type PlanRequest = NonNullable<CallOf<Operation<"post", "/pipelines/{pipelineId}/plan">>["body"]>;
@@ -95,11 +97,15 @@ export class ApiClient {
   }
 
   /**
-   * Pushes a package to the registry, for the installation or for the owner that `of` names. `sha256` is that of the package,
-   * in hexadecimal digits.
+   * Pushes a package to the registry, for the owner that `findOwner` answers; undefined for the installation. `sha256` is that
+   * of the package, in hexadecimal digits.
    */
-  async pushPlugin(packed: Uint8Array, sha256: string, of: OwnerOptions = {}): Promise<Schemas["PluginRelease"]> {
-    const owner = await translated(ownerOf(this.#client, of));
+  async pushPlugin(
+    packed: Uint8Array,
+    sha256: string,
+    findOwner: (client: MillraceClient) => Promise<PluginOwner | undefined>,
+  ): Promise<Schemas["PluginRelease"]> {
+    const owner = await translated(findOwner(this.#client));
     const body = new Blob([new Uint8Array(packed)]);
     const call = { type: "application/gzip", body, query: { sha256 }, timeoutMs: UPLOAD_TIMEOUT_MS };
     if (owner === undefined) return translated(this.#client.upload("/plugins", call));

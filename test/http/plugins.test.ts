@@ -165,14 +165,14 @@ describe("the plugin registry", () => {
 
   describe("of tenants and projects", () => {
     let tenantId: string;
-    let [shop, site]: readonly string[] = [];
+    let shop: string;
+    let site: string;
     let member: string;
     const make = async (path: string, body: object) =>
       (await edge.call("POST", `/api/v1${path}`, { body })).body.detail;
-    const tokenWith = async (area: object, role: string): Promise<string> => {
+    const tokenWith = async (area: { tenantId: string } | { projectId: string }, role: string): Promise<string> => {
       const { userId } = await make("/users", { name: `u-${newId("usr")}`, role: null });
-      const place =
-        "tenantId" in area ? `/tenants/${area.tenantId}` : `/projects/${(area as { projectId: string }).projectId}`;
+      const place = "tenantId" in area ? `/tenants/${area.tenantId}` : `/projects/${area.projectId}`;
       expect((await edge.call("PUT", `/api/v1${place}/members/${userId}`, { body: { role } })).status).to.equal(200);
       return (await make(`/users/${userId}/tokens`, { name: "t" })).token;
     };
@@ -273,15 +273,15 @@ describe("the plugin registry", () => {
         const { runId } = await make(`/pipelines/${pipelineId}/trigger`, {});
         return (await edge.context.stores.plans.loadJob(runId as never, 0))!.steps[0]!;
       };
-      expect(await planned(shop!)).to.deep.include({
+      expect(await planned(shop)).to.deep.include({
         uses: "near/greet@1.1.0",
-        plugin: { sha256: ofShop, sizeBytes: (await planned(shop!)).plugin.sizeBytes, owner: `project/${shop}` },
+        plugin: { sha256: ofShop, sizeBytes: (await planned(shop)).plugin.sizeBytes, owner: `project/${shop}` },
       });
-      expect((await planned(site!)).plugin).to.include({ sha256: ofTenant, owner: `tenant/${tenantId}` });
+      expect((await planned(site)).plugin).to.include({ sha256: ofTenant, owner: `tenant/${tenantId}` });
       const { plugin } = await planned("default");
       expect([plugin.sha256, plugin.owner]).to.deep.equal([shared, undefined]);
       // The nearest plugin hides the others with all their versions.
-      expect(await planned(shop!, "near/greet@1.2")).to.equal(
+      expect(await planned(shop, "near/greet@1.2")).to.equal(
         'the plugin "near/greet" has no version 1.2 (its versions: 1.1.0)',
       );
     });

@@ -7,6 +7,7 @@ import { readPackage, writePackage } from "../../plugins/package.ts";
 import { ApiClient } from "../api-client.ts";
 import { UsageError } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
+import { ownerOf } from "../remote/owner-option.ts";
 
 export interface PackOptions {
   readonly output?: string;
@@ -42,7 +43,8 @@ export async function pushPlugin(folder: string, { server, ...of }: PushOptions)
   if (token === "") throw new UsageError("--server needs a token of the control plane in MILLRACE_TOKEN");
   const { packed } = await packageOf(folder);
   const api = new ApiClient({ baseUrl: server.replace(/\/+$/, ""), token: () => Promise.resolve(token) });
-  const pushed = await api.pushPlugin(packed, createHash("sha256").update(packed).digest("hex"), of);
+  const digest = createHash("sha256").update(packed).digest("hex");
+  const pushed = await api.pushPlugin(packed, digest, (client) => ownerOf(client, of));
   const { name, version, sha256, projectId, tenantId } = pushed;
   const owner = projectId !== null ? ` for project ${projectId}` : tenantId !== null ? ` for tenant ${tenantId}` : "";
   process.stdout.write(`${name}@${version} is registered${owner}, SHA-256 ${sha256}\n`);
