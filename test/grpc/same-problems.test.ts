@@ -100,7 +100,7 @@ describe("the same bad input over HTTP and gRPC", () => {
   it("refuses a page that begins behind item 100,000, and says how to go on", async () => {
     const { projectId } = (await edge.call("POST", "/api/v1/projects", { body: { name: "many" } })).body.detail;
     await edge.call("POST", "/api/v1/pipelines", { body: { name: "newest", projectId } });
-    // More than are counted, so that nobody knows whether the page exists.
+    // More than are counted, so that the answer cannot say whether the page exists.
     const direct = new SqliteConnection(edge.storePath);
     direct
       .prepare(
