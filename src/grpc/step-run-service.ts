@@ -12,7 +12,7 @@ import { unary } from "./calls.ts";
 import { nonEmpty, paging } from "./messages/fields.ts";
 import { readCommandBody } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
-import { fileMessage, readSelector, readStep, stepRunRecord } from "./messages/step-run-messages.ts";
+import { fileMessage, readSelector, readStep, requireVersion, stepRunRecord } from "./messages/step-run-messages.ts";
 import { STEP_STATUSES, wordOf } from "./messages/words.ts";
 
 export function stepRunService(context: AppContext): StepRunServer {
@@ -44,14 +44,16 @@ export function stepRunService(context: AppContext): StepRunServer {
       return { stepRuns: list.map(stepRunRecord), total: BigInt(total) };
     }),
 
-    updateStepRun: unary(context, async ({ stepRunId, spec, priority, metadata, operator, requestId }, { caller }) => {
+    updateStepRun: unary(context, async (request, { caller }) => {
+      const { stepRunId, spec, priority, metadata, operator, requestId, expectedVersion } = request;
       const body = parseMessage(stepUpdateBody, {
         // A step that is given is refused as a whole.
         ...(spec === undefined && { priority, metadata: metadata?.entries }),
         operator: nonEmpty(operator),
         requestId: nonEmpty(requestId),
       });
-      const input = { ...body, stepRunId: asId<StepRunId>(stepRunId) };
+      const match = expectedVersion === "" ? undefined : requireVersion(expectedVersion);
+      const input = { ...body, match, stepRunId: asId<StepRunId>(stepRunId) };
       return { stepRun: stepRunRecord(await updateStepRun(context, caller, input)) };
     }),
 

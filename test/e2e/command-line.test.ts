@@ -265,6 +265,19 @@ describe("the command line for a server", function () {
     await json(["pipelines", "save", "gated", "-", "--format", "json"], spec);
     const watching = start(["trigger", "gated", "--watch"]);
     await watching.prints("job deploy waits for an approval: millrace approve run_");
+    const changed = await run(["runs", "update", "gated", "deploy", "--priority", "5", "--note", "ticket=7"]);
+    expect(changed.stdout, changed.stderr).to.equal("deploy has the priority 5\nnote     ticket=7\n");
+    const { runId, metadata } = await json(["runs", "update", "gated", "deploy/deploy", "--note", "seen=yes"]);
+    expect(metadata).to.deep.equal({ ticket: "7", seen: "yes" });
+    const { list } = (await installation.call("GET", `/pipelines/runs/${runId}/timeline`)).body.detail;
+    const updates = list.filter(({ lifecycle }: { lifecycle: string }) => lifecycle === "updated");
+    expect(
+      updates.map((event: Record<string, unknown>) => [event["priority"], event["metadataKeys"], event["by"]]),
+    ).to.deep.equal([
+      [5, "ticket", "admin"],
+      [null, "ticket,seen", "admin"],
+    ]);
+    expect(await run(["runs", "update", "gated", "none", "--priority", "5"])).to.include({ code: 5 });
     const vote = await run(["approve", "gated", "--comment", "seen"]);
     expect(vote.stdout, vote.stderr).to.equal("approved deploy\n");
     expect((await watching.exited).code).to.equal(0);
@@ -352,6 +365,11 @@ describe("the command line for a server", function () {
       .to.contain("name=one")
       .and.not.to.contain("drained");
     expect(await run(["agents", "show", "two"])).to.include({ code: 5 });
+    expect((await run(["agents", "reach", "one", "--project", "default"])).stdout).to.equal(
+      "one gets jobs of default\n",
+    );
+    expect(await json(["agents", "reach", "one", "--all"])).to.include({ reach: null });
+    expect(await run(["agents", "reach", "one"])).to.include({ code: 2 });
   });
 
   it("calls the API as it is", async () => {

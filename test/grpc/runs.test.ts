@@ -97,10 +97,23 @@ describe("runs over gRPC", () => {
     const { pipelineId, runId } = run;
     await saveTurn(gateway.context, run, {
       run: { state: "running" },
-      jobs: [{ jobId: run.jobIds[0]!, state: "running", startedAt: 2_000, grant: GRANT, stepActive: true }],
-      steps: [{ stepRunId: run.stepIds[0]![0]!, state: "running", queuedAt: 2_000, startedAt: 2_500, grant: GRANT }],
+      jobs: [
+        { jobId: run.jobIds[0]!, state: "running", startedAt: 2_000, grant: GRANT, stepActive: true, priority: 7 },
+      ],
+      steps: [
+        {
+          stepRunId: run.stepIds[0]![0]!,
+          state: "running",
+          queuedAt: 2_000,
+          startedAt: 2_500,
+          grant: GRANT,
+          metadata: [["ticket", "7"]],
+        },
+      ],
     });
     const detail = (await calls.pipeline("getPipelineRun", { pipelineId, runId })).run!;
+    expect(detail.jobs.map(({ priority }) => priority)).to.deep.equal([7, 0, 0]);
+    expect(detail.jobs[0]!.steps.map(({ metadata }) => metadata)).to.deep.equal([{ ticket: "7" }, {}]);
     expect(detail.summary).to.include({ runId, status: "RUN_STATUS_RUNNING" });
     expect(detail).to.deep.include({ variables: {}, reason: "", retriedBy: "", approvals: [] });
     expect(detail.jobs.map(({ name, stage, status: shown }) => [name, stage, shown])).to.deep.equal([

@@ -379,6 +379,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: ({ pipelineId, runId, jobId }) => ({ pipelineId, runId, jobId }),
     body: nothing,
   },
+  { route: "GET /pipelines/:pipelineId/runs/:runId/steps/:stepRunId", operation: "readRuns", at: onStep },
   ...(
     [
       ["PATCH /pipelines/:pipelineId/runs/:runId/steps/:stepRunId", "updateStepRuns"],

@@ -1,4 +1,5 @@
 /** Step runs as messages of steprun.v1, and the step of a message in the form that a definition has. */
+import { hash } from "node:crypto";
 import type {
   AgentSelector as SelectorMessage,
   Artifact,
@@ -42,7 +43,23 @@ export function stepRunRecord(step: StepRunView): StepRunRecord {
     usage: usageMessage(step.usage),
     priority: step.priority,
     metadata: Object.fromEntries(step.metadata),
+    version: versionOf(step),
   };
+}
+
+/** Throws `precondition_failed` for a step run with another version. */
+export function requireVersion(expected: string): (step: StepRunView) => void {
+  return (step) => {
+    const version = versionOf(step);
+    if (version === expected) return;
+    const text = `step run ${step.stepRunId} has changed since it was read: its version is ${version} now; read it again and repeat the change`;
+    throw new MillraceError("precondition_failed", text);
+  };
+}
+
+/** Differs for each value of what UpdateStepRun changes. */
+function versionOf({ priority, metadata }: StepRunView): string {
+  return hash("sha1", JSON.stringify([priority, metadata]), "base64url");
 }
 
 export function usageMessage(usage: ResourceUsage | null): StepRunUsage | undefined {

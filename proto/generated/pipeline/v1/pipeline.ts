@@ -1152,6 +1152,8 @@ export interface JobRun {
   reusedFrom: string;
   /** The run that got, or will get, its place in a concurrency group; empty for none. */
   gaveWayTo: string;
+  /** Jobs with a larger priority are offered to agents first. */
+  priority: number;
 }
 
 export interface JobRun_MatrixEntry {
@@ -1188,7 +1190,16 @@ export interface JobStep {
     | StartTiming
     | undefined;
   /** Set once the step run has ended; absent when its agent cannot measure it. */
-  usage: StepRunUsage | undefined;
+  usage:
+    | StepRunUsage
+    | undefined;
+  /** What users have noted of it, with UpdateStepRun. */
+  metadata: { [key: string]: string };
+}
+
+export interface JobStep_MetadataEntry {
+  key: string;
+  value: string;
 }
 
 /** The moments that led to the start of a step, in Unix milliseconds; 0 for a moment that has not come. */
@@ -6677,6 +6688,7 @@ function createBaseJobRun(): JobRun {
     retriedBy: "",
     reusedFrom: "",
     gaveWayTo: "",
+    priority: 0,
   };
 }
 
@@ -6744,6 +6756,9 @@ export const JobRun: MessageFns<JobRun> = {
     }
     if (message.gaveWayTo !== "") {
       writer.uint32(146).string(message.gaveWayTo);
+    }
+    if (message.priority !== 0) {
+      writer.uint32(152).int32(message.priority);
     }
     return writer;
   },
@@ -6908,6 +6923,14 @@ export const JobRun: MessageFns<JobRun> = {
             message.gaveWayTo = reader.string();
             continue;
           }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.priority = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6997,6 +7020,7 @@ export const JobRun: MessageFns<JobRun> = {
         : isSet(object.gave_way_to)
         ? globalThis.String(object.gave_way_to)
         : "",
+      priority: isSet(object.priority) ? globalThis.Number(object.priority) : 0,
     };
   },
 
@@ -7062,6 +7086,9 @@ export const JobRun: MessageFns<JobRun> = {
     if (message.gaveWayTo !== "") {
       obj.gaveWayTo = message.gaveWayTo;
     }
+    if (message.priority !== 0) {
+      obj.priority = Math.round(message.priority);
+    }
     return obj;
   },
 
@@ -7102,6 +7129,7 @@ export const JobRun: MessageFns<JobRun> = {
     message.retriedBy = object.retriedBy ?? "";
     message.reusedFrom = object.reusedFrom ?? "";
     message.gaveWayTo = object.gaveWayTo ?? "";
+    message.priority = object.priority ?? 0;
     return message;
   },
 };
@@ -7208,6 +7236,7 @@ function createBaseJobStep(): JobStep {
     endedAtMs: 0n,
     timing: undefined,
     usage: undefined,
+    metadata: {},
   };
 }
 
@@ -7267,6 +7296,9 @@ export const JobStep: MessageFns<JobStep> = {
     if (message.usage !== undefined) {
       StepRunUsage.encode(message.usage, writer.uint32(122).fork()).join();
     }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      JobStep_MetadataEntry.encode({ key: key as any, value }, writer.uint32(130).fork()).join();
+    });
     return writer;
   },
 
@@ -7403,6 +7435,17 @@ export const JobStep: MessageFns<JobStep> = {
             message.usage = StepRunUsage.decode(reader, reader.uint32());
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            const entry16 = JobStep_MetadataEntry.decode(reader, reader.uint32());
+            if (entry16.value !== undefined) {
+              message.metadata[entry16.key] = entry16.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7468,6 +7511,20 @@ export const JobStep: MessageFns<JobStep> = {
         : 0n,
       timing: isSet(object.timing) ? StartTiming.fromJSON(object.timing) : undefined,
       usage: isSet(object.usage) ? StepRunUsage.fromJSON(object.usage) : undefined,
+      metadata: isObject(object.metadata)
+        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -7518,6 +7575,15 @@ export const JobStep: MessageFns<JobStep> = {
     if (message.usage !== undefined) {
       obj.usage = StepRunUsage.toJSON(message.usage);
     }
+    if (message.metadata) {
+      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
+      if (entries.length > 0) {
+        obj.metadata = {};
+        entries.forEach(([k, v]) => {
+          obj.metadata[k] = v;
+        });
+      }
+    }
     return obj;
   },
 
@@ -7549,6 +7615,100 @@ export const JobStep: MessageFns<JobStep> = {
     message.usage = (object.usage !== undefined && object.usage !== null)
       ? StepRunUsage.fromPartial(object.usage)
       : undefined;
+    message.metadata = (globalThis.Object.entries(object.metadata ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseJobStep_MetadataEntry(): JobStep_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const JobStep_MetadataEntry: MessageFns<JobStep_MetadataEntry> = {
+  encode(message: JobStep_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JobStep_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJobStep_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): JobStep_MetadataEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: JobStep_MetadataEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<JobStep_MetadataEntry>, I>>(base?: I): JobStep_MetadataEntry {
+    return JobStep_MetadataEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<JobStep_MetadataEntry>, I>>(object: I): JobStep_MetadataEntry {
+    const message = createBaseJobStep_MetadataEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
