@@ -1,8 +1,8 @@
 /** The port of documents: small JSON values that the installation, a tenant or a project has, each as a whole. */
-import type { ProjectId, TenantId, WebhookId } from "../../domain/ids.ts";
+import type { WebhookId } from "../../domain/ids.ts";
 import type { JobPermissions } from "../../domain/plan.ts";
 import type { Bound } from "../../domain/retention.ts";
-import type { Area } from "../../domain/roles.ts";
+import type { Area, Owner } from "../../domain/roles.ts";
 import type { Seal } from "./secrets.ts";
 
 /** A text that expressions read beside the variables of the definition. */
@@ -118,7 +118,7 @@ export const DOCUMENT_KINDS = [
 ] as const satisfies readonly DocumentKind[];
 
 /** Whose document it is. */
-export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
+export type DocumentOwner = Owner;
 
 /** An owner has at most one document of each kind. */
 export interface DocumentKey<K extends DocumentKind = DocumentKind> {

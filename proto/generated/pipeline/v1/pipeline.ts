@@ -863,12 +863,21 @@ export interface ListPipelinesRequest {
   name: string;
   /** UNSPECIFIED for any status. */
   status: RunStatus;
+  /**
+   * `next` of an earlier answer: the page then begins behind that one, whatever `page` says. Empty for a page by its number, of
+   * which INVALID_ARGUMENT refuses those behind item 100,000.
+   */
+  after: string;
 }
 
 export interface ListPipelinesResponse {
   pipelines: PipelineRecord[];
-  /** The number of matching records on all pages. */
+  /** The number of matching records on all pages, at most 10,000. */
   total: bigint;
+  /** `after` of the next page; empty on the last one. */
+  next: string;
+  /** False when there are more than `total`. */
+  totalIsExact: boolean;
 }
 
 export interface DeletePipelineRequest {
@@ -1273,12 +1282,21 @@ export interface ListPipelineRunsRequest {
   sort: string;
   /** UNSPECIFIED for any status. */
   status: RunStatus;
+  /**
+   * `next` of an earlier answer: the page then begins behind that one, whatever `page` says. Empty for a page by its number, of
+   * which INVALID_ARGUMENT refuses those behind item 100,000.
+   */
+  after: string;
 }
 
 export interface ListPipelineRunsResponse {
   runs: RunSummary[];
-  /** The number of matching records on all pages. */
+  /** The number of matching records on all pages, at most 10,000. */
   total: bigint;
+  /** `after` of the next page; empty on the last one. */
+  next: string;
+  /** False when there are more than `total`. */
+  totalIsExact: boolean;
 }
 
 /** All conditions that are given must hold. */
@@ -1640,12 +1658,21 @@ export interface ListApprovalsRequest {
   /** Empty for any. */
   projectId: string;
   pipelineId: string;
+  /**
+   * `next` of an earlier answer: the page then begins behind that one, whatever `page` says. Empty for a page by its number, of
+   * which INVALID_ARGUMENT refuses those behind item 100,000.
+   */
+  after: string;
 }
 
 export interface ListApprovalsResponse {
   approvals: ApprovalForCaller[];
-  /** The number of matching records on all pages. */
+  /** The number of matching records on all pages, at most 10,000. */
   total: bigint;
+  /** `after` of the next page; empty on the last one. */
+  next: string;
+  /** False when there are more than `total`. */
+  totalIsExact: boolean;
 }
 
 export interface ListRunApprovalsRequest {
@@ -3286,7 +3313,15 @@ export const GetPipelineResponse: MessageFns<GetPipelineResponse> = {
 };
 
 function createBaseListPipelinesRequest(): ListPipelinesRequest {
-  return { page: 0, pageSize: 0, sort: "", projectId: "", name: "", status: RunStatus.RUN_STATUS_UNSPECIFIED };
+  return {
+    page: 0,
+    pageSize: 0,
+    sort: "",
+    projectId: "",
+    name: "",
+    status: RunStatus.RUN_STATUS_UNSPECIFIED,
+    after: "",
+  };
 }
 
 export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
@@ -3308,6 +3343,9 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
     }
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       writer.uint32(48).int32(runStatusToNumber(message.status));
+    }
+    if (message.after !== "") {
+      writer.uint32(58).string(message.after);
     }
     return writer;
   },
@@ -3373,6 +3411,14 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
             message.status = runStatusFromJSON(reader.int32());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3401,6 +3447,7 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
         : "",
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
     };
   },
 
@@ -3424,6 +3471,9 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       obj.status = runStatusToJSON(message.status);
     }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
     return obj;
   },
 
@@ -3438,12 +3488,13 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
     message.projectId = object.projectId ?? "";
     message.name = object.name ?? "";
     message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    message.after = object.after ?? "";
     return message;
   },
 };
 
 function createBaseListPipelinesResponse(): ListPipelinesResponse {
-  return { pipelines: [], total: 0n };
+  return { pipelines: [], total: 0n, next: "", totalIsExact: false };
 }
 
 export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
@@ -3456,6 +3507,12 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
         throw new globalThis.Error("value provided for field message.total of type int64 too large");
       }
       writer.uint32(16).int64(message.total);
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    if (message.totalIsExact !== false) {
+      writer.uint32(32).bool(message.totalIsExact);
     }
     return writer;
   },
@@ -3489,6 +3546,22 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
             message.total = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalIsExact = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3507,6 +3580,12 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
         ? object.pipelines.map((e: any) => PipelineRecord.fromJSON(e))
         : [],
       total: isSet(object.total) ? BigInt(object.total) : 0n,
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+      totalIsExact: isSet(object.totalIsExact)
+        ? globalThis.Boolean(object.totalIsExact)
+        : isSet(object.total_is_exact)
+        ? globalThis.Boolean(object.total_is_exact)
+        : false,
     };
   },
 
@@ -3518,6 +3597,12 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
     if (message.total !== 0n) {
       obj.total = message.total.toString();
     }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    if (message.totalIsExact !== false) {
+      obj.totalIsExact = message.totalIsExact;
+    }
     return obj;
   },
 
@@ -3528,6 +3613,8 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
     const message = createBaseListPipelinesResponse();
     message.pipelines = object.pipelines?.map((e) => PipelineRecord.fromPartial(e)) || [];
     message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    message.next = object.next ?? "";
+    message.totalIsExact = object.totalIsExact ?? false;
     return message;
   },
 };
@@ -8650,7 +8737,7 @@ export const GetPipelineRunResponse: MessageFns<GetPipelineRunResponse> = {
 };
 
 function createBaseListPipelineRunsRequest(): ListPipelineRunsRequest {
-  return { pipelineId: "", page: 0, pageSize: 0, sort: "", status: RunStatus.RUN_STATUS_UNSPECIFIED };
+  return { pipelineId: "", page: 0, pageSize: 0, sort: "", status: RunStatus.RUN_STATUS_UNSPECIFIED, after: "" };
 }
 
 export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
@@ -8669,6 +8756,9 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
     }
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       writer.uint32(40).int32(runStatusToNumber(message.status));
+    }
+    if (message.after !== "") {
+      writer.uint32(50).string(message.after);
     }
     return writer;
   },
@@ -8726,6 +8816,14 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
             message.status = runStatusFromJSON(reader.int32());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8753,6 +8851,7 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
         : 0,
       sort: isSet(object.sort) ? globalThis.String(object.sort) : "",
       status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
     };
   },
 
@@ -8773,6 +8872,9 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       obj.status = runStatusToJSON(message.status);
     }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
     return obj;
   },
 
@@ -8786,12 +8888,13 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
     message.pageSize = object.pageSize ?? 0;
     message.sort = object.sort ?? "";
     message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    message.after = object.after ?? "";
     return message;
   },
 };
 
 function createBaseListPipelineRunsResponse(): ListPipelineRunsResponse {
-  return { runs: [], total: 0n };
+  return { runs: [], total: 0n, next: "", totalIsExact: false };
 }
 
 export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
@@ -8804,6 +8907,12 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
         throw new globalThis.Error("value provided for field message.total of type int64 too large");
       }
       writer.uint32(16).int64(message.total);
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    if (message.totalIsExact !== false) {
+      writer.uint32(32).bool(message.totalIsExact);
     }
     return writer;
   },
@@ -8837,6 +8946,22 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
             message.total = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalIsExact = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8853,6 +8978,12 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
     return {
       runs: globalThis.Array.isArray(object?.runs) ? object.runs.map((e: any) => RunSummary.fromJSON(e)) : [],
       total: isSet(object.total) ? BigInt(object.total) : 0n,
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+      totalIsExact: isSet(object.totalIsExact)
+        ? globalThis.Boolean(object.totalIsExact)
+        : isSet(object.total_is_exact)
+        ? globalThis.Boolean(object.total_is_exact)
+        : false,
     };
   },
 
@@ -8864,6 +8995,12 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
     if (message.total !== 0n) {
       obj.total = message.total.toString();
     }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    if (message.totalIsExact !== false) {
+      obj.totalIsExact = message.totalIsExact;
+    }
     return obj;
   },
 
@@ -8874,6 +9011,8 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
     const message = createBaseListPipelineRunsResponse();
     message.runs = object.runs?.map((e) => RunSummary.fromPartial(e)) || [];
     message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    message.next = object.next ?? "";
+    message.totalIsExact = object.totalIsExact ?? false;
     return message;
   },
 };
@@ -13153,6 +13292,7 @@ function createBaseListApprovalsRequest(): ListApprovalsRequest {
     status: ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
     projectId: "",
     pipelineId: "",
+    after: "",
   };
 }
 
@@ -13175,6 +13315,9 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     }
     if (message.pipelineId !== "") {
       writer.uint32(50).string(message.pipelineId);
+    }
+    if (message.after !== "") {
+      writer.uint32(58).string(message.after);
     }
     return writer;
   },
@@ -13240,6 +13383,14 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
             message.pipelineId = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -13272,6 +13423,7 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
         : isSet(object.pipeline_id)
         ? globalThis.String(object.pipeline_id)
         : "",
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
     };
   },
 
@@ -13295,6 +13447,9 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     if (message.pipelineId !== "") {
       obj.pipelineId = message.pipelineId;
     }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
     return obj;
   },
 
@@ -13309,12 +13464,13 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     message.status = object.status ?? ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED;
     message.projectId = object.projectId ?? "";
     message.pipelineId = object.pipelineId ?? "";
+    message.after = object.after ?? "";
     return message;
   },
 };
 
 function createBaseListApprovalsResponse(): ListApprovalsResponse {
-  return { approvals: [], total: 0n };
+  return { approvals: [], total: 0n, next: "", totalIsExact: false };
 }
 
 export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
@@ -13327,6 +13483,12 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
         throw new globalThis.Error("value provided for field message.total of type int64 too large");
       }
       writer.uint32(16).int64(message.total);
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    if (message.totalIsExact !== false) {
+      writer.uint32(32).bool(message.totalIsExact);
     }
     return writer;
   },
@@ -13360,6 +13522,22 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
             message.total = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalIsExact = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -13378,6 +13556,12 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
         ? object.approvals.map((e: any) => ApprovalForCaller.fromJSON(e))
         : [],
       total: isSet(object.total) ? BigInt(object.total) : 0n,
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+      totalIsExact: isSet(object.totalIsExact)
+        ? globalThis.Boolean(object.totalIsExact)
+        : isSet(object.total_is_exact)
+        ? globalThis.Boolean(object.total_is_exact)
+        : false,
     };
   },
 
@@ -13389,6 +13573,12 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
     if (message.total !== 0n) {
       obj.total = message.total.toString();
     }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    if (message.totalIsExact !== false) {
+      obj.totalIsExact = message.totalIsExact;
+    }
     return obj;
   },
 
@@ -13399,6 +13589,8 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
     const message = createBaseListApprovalsResponse();
     message.approvals = object.approvals?.map((e) => ApprovalForCaller.fromPartial(e)) || [];
     message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    message.next = object.next ?? "";
+    message.totalIsExact = object.totalIsExact ?? false;
     return message;
   },
 };
