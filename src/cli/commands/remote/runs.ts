@@ -109,7 +109,7 @@ async function unheardNotifications(
     return list.filter(({ error }) => error !== "");
   } catch (error) {
     // A server of an older release does not list them.
-    if (error instanceof ApiError && error.status === 404) return [];
+    if (error instanceof ApiError && error.code === 404) return [];
     throw error;
   }
 }
