@@ -88,7 +88,7 @@ describe("the notifications of a run", function () {
         { on: ["failure", "fixed"], webhook: { url: `${receiver.url}/hook`, secret: "HOOK_KEY" } },
         { on: ["failure"], slack: { url: `${receiver.url}/services/T0/very-secret`, channel: "#builds" } },
         { on: ["failure", "success"], email: { to: ["ann@mail.example", "${{ secrets.BOSS }}"] } },
-        { on: ["cancelled"], email: { to: ["nobody@mail.example"] } },
+        { on: ["cancelled"], email: { to: ["none@mail.example"] } },
       ],
       [job("exit ${{ variables.code }}")],
     );
