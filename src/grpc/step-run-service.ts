@@ -3,7 +3,7 @@ import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts"
 import { adHocBody, createStepRun, deleteStepRun } from "../app/triggering/ad-hoc-runs.ts";
 import { listFilesQuery, listStepRunArtifacts } from "../app/content/artifacts.ts";
 import { cancelStep } from "../app/commands/cancel.ts";
-import { stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
+import { demandVersion, stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
 import type { AppContext } from "../app/context.ts";
 import { getStepRun, listStepRuns, listStepRunsQuery } from "../app/runs/read-step-runs.ts";
 import { retryStepRun } from "../app/triggering/retry-step-run.ts";
@@ -12,7 +12,7 @@ import { unary } from "./calls.ts";
 import { nonEmpty, paging } from "./messages/fields.ts";
 import { readCommandBody } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
-import { fileMessage, readSelector, readStep, requireVersion, stepRunRecord } from "./messages/step-run-messages.ts";
+import { fileMessage, readSelector, readStep, stepRunRecord } from "./messages/step-run-messages.ts";
 import { STEP_STATUSES, wordOf } from "./messages/words.ts";
 
 export function stepRunService(context: AppContext): StepRunServer {
@@ -52,7 +52,7 @@ export function stepRunService(context: AppContext): StepRunServer {
         operator: nonEmpty(operator),
         requestId: nonEmpty(requestId),
       });
-      const match = expectedVersion === "" ? undefined : requireVersion(expectedVersion);
+      const match = expectedVersion === "" ? undefined : demandVersion(expectedVersion);
       const input = { ...body, match, stepRunId: asId<StepRunId>(stepRunId) };
       return { stepRun: stepRunRecord(await updateStepRun(context, caller, input)) };
     }),

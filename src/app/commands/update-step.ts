@@ -11,7 +11,7 @@ import { reachStep } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import type { RunsContext } from "../runs/context.ts";
 import { showStepRun } from "../runs/read-step-runs.ts";
-import type { StepRunView } from "../runs/step-run-view.ts";
+import { type StepRunView, stepVersion } from "../runs/step-run-view.ts";
 import { id, keyOf, mapOf, shape, wholeNumber } from "../shapes.ts";
 import { noStepRun } from "../step-runs.ts";
 import { verdictOn } from "./commands.ts";
@@ -141,6 +141,16 @@ export async function updateStepRun(
   if (verdict.outcome === "accepted") return after;
   match?.(after);
   throw refused(stepRunId, verdict.status as StepStatus);
+}
+
+/** The demand of a caller who names the version of the step run. */
+export function demandVersion(expected: string): Precondition<StepRunView> {
+  return (step) => {
+    const version = stepVersion(step);
+    if (version === expected) return;
+    const text = `step run ${step.stepRunId} has changed since it was read: its version is ${version} now; read it again and repeat the change`;
+    throw new MillraceError("precondition_failed", text);
+  };
 }
 
 export function updatedStep({ stepRunId, jobId, runId, status, priority, metadata }: StepRunView): UpdatedStepView {

@@ -1,5 +1,4 @@
 /** Step runs as messages of steprun.v1, and the step of a message in the form that a definition has. */
-import { hash } from "node:crypto";
 import type {
   AgentSelector as SelectorMessage,
   Artifact,
@@ -9,7 +8,7 @@ import type {
   StepRunUsage,
 } from "../../../proto/generated/steprun/v1/steprun.ts";
 import type { StepRunFile } from "../../app/content/artifacts.ts";
-import type { StepRunView } from "../../app/runs/step-run-view.ts";
+import { type StepRunView, stepVersion } from "../../app/runs/step-run-view.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedStep } from "../../domain/plan.ts";
@@ -43,23 +42,8 @@ export function stepRunRecord(step: StepRunView): StepRunRecord {
     usage: usageMessage(step.usage),
     priority: step.priority,
     metadata: Object.fromEntries(step.metadata),
-    version: versionOf(step),
+    version: stepVersion(step),
   };
-}
-
-/** Throws `precondition_failed` for a step run with another version. */
-export function requireVersion(expected: string): (step: StepRunView) => void {
-  return (step) => {
-    const version = versionOf(step);
-    if (version === expected) return;
-    const text = `step run ${step.stepRunId} has changed since it was read: its version is ${version} now; read it again and repeat the change`;
-    throw new MillraceError("precondition_failed", text);
-  };
-}
-
-/** Differs for each value of what UpdateStepRun changes. */
-function versionOf({ priority, metadata }: StepRunView): string {
-  return hash("sha1", JSON.stringify([priority, metadata]), "base64url");
 }
 
 export function usageMessage(usage: ResourceUsage | null): StepRunUsage | undefined {

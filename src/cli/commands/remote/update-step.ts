@@ -31,7 +31,7 @@ export function updateStep(run: string, step: string, options: UpdateOptions, si
       ...(priority !== undefined && { priority }),
       ...(notes.length > 0 && { metadata: Object.fromEntries(metadata) }),
     };
-    // Notes that somebody else adds meanwhile are not lost: this change is refused then.
+    // Notes that another user adds meanwhile are not lost: this change is refused then.
     const ifMatch = before.etag === undefined ? {} : { ifMatch: before.etag };
     const after = await client.patch(at, { path, body, ...ifMatch, signal });
     const shown = Object.entries(after.metadata).map(([name, value]) => `note     ${name}=${value}`);
