@@ -259,6 +259,22 @@ describe("runs over gRPC", () => {
     expect(await refusalOf(calls.pipeline("cancelJob", { jobId: "job_none" }))).to.include({ code: NOT_FOUND });
   });
 
+  it("take a change of a step only on the version that the caller has read", async () => {
+    const { runId, stepIds } = await newRun(gateway, calls);
+    const stepRunId = stepIds[0]![0]!;
+    const { version } = (await calls.stepRun("getStepRun", { stepRunId })).stepRun!;
+    const change = { stepRunId, priority: 5 };
+    const refused = await refusalOf(calls.stepRun("updateStepRun", { ...change, expectedVersion: "another" }));
+    expect(refused).to.include({ code: FAILED_PRECONDITION, reason: "precondition_failed" });
+    expect(refused.text).to.include(`its version is ${version} now`);
+    const [{ stepRun }, command] = await Promise.all([
+      calls.stepRun("updateStepRun", { ...change, expectedVersion: version }),
+      decideNext(gateway, runId, { outcome: "accepted", status: "pending" }),
+    ]);
+    expect(command).to.deep.include({ expected: { priority: 0, metadata: [] } });
+    expect(stepRun!.version).to.equal(version);
+  });
+
   describe("approvals", () => {
     async function askedRun() {
       const pipelineId = await newPipeline(calls);

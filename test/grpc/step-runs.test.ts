@@ -296,21 +296,6 @@ describe("step runs one by one over gRPC", () => {
       expect((await refusalOf(bad)).text).to.include("/priority");
     });
 
-    it("is made only on the version that the caller has read", async () => {
-      const { stepRunId, runId } = await create();
-      const { version } = await read(stepRunId);
-      const stale = calls.stepRun("updateStepRun", { stepRunId, priority: 5, expectedVersion: "another" });
-      const refused = await refusalOf(stale);
-      expect(refused).to.include({ code: FAILED_PRECONDITION, reason: "precondition_failed" });
-      expect(refused.text).to.include(`its version is ${version} now`);
-      const [{ stepRun }, command] = await Promise.all([
-        calls.stepRun("updateStepRun", { stepRunId, priority: 5, expectedVersion: version }),
-        decideNext(gateway, runId, { outcome: "accepted", status: "pending" }),
-      ]);
-      expect(command).to.deep.include({ expected: { priority: 0, metadata: [] } });
-      expect(stepRun!.version).to.equal(version);
-    });
-
     it("is refused, and says what to do", async () => {
       const { stepRunId } = await create();
       const refused = await refusalOf(calls.stepRun("updateStepRun", { stepRunId, spec: FULL }));
