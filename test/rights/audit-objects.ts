@@ -3,7 +3,7 @@ import type { ObjectKind } from "../../src/audit/entry.ts";
 
 /** The routes of the walk that change something, by the kind of the object that their entries name. */
 export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
-  link: ["POST /users/:userId/reset-link"],
+  link: ["POST /users/:userId/reset-link", "POST /invitations/:user/link"],
   user: [
     "POST /invitations",
     "POST /users",

@@ -38,6 +38,8 @@ export class World {
   readonly node: StartedNode;
   readonly context: AppContext;
   readonly tenantId: TenantId = newId("tnt");
+  readonly invited = newId("usr");
+  readonly projectInvited = newId("usr");
   readonly otherTenantId: TenantId = newId("tnt");
   readonly projectId: ProjectId = newId("prj");
   readonly pipelineId: PipelineId = newId("pl");
@@ -199,6 +201,23 @@ export class World {
     for (const area of [{ tenantId }, { projectId }]) {
       const binding = { subjectId: victim, area, role: "viewer", createdAt: 1, createdBy: "test" } as const;
       await this.context.stores.rights.bind(binding);
+    }
+  }
+
+  /** Users who have not accepted their invitations, one into the tenant and one into the project. */
+  async keepInvited(): Promise<void> {
+    for (const [userId, area] of [
+      [this.invited, { tenantId: this.tenantId }],
+      [this.projectInvited, { projectId: this.projectId }],
+    ] as const) {
+      await this.user(userId, null);
+      await this.context.stores.rights.bind({
+        subjectId: userId,
+        area,
+        role: "viewer",
+        createdAt: 1,
+        createdBy: "test",
+      });
     }
   }
 

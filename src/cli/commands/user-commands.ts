@@ -48,6 +48,12 @@ export function addUserCommands(users: Command, setStatus: SetStatus): void {
     ],
     run: async (signal, options, name) => (await import("./remote/remote-users.ts")).inviteUser(name!, options, signal),
   });
+  remote(users.command("renew"), "print a new link for a user who has not accepted the invitation", setStatus, {
+    args: [user],
+    options: [count("--days <n>", "how long the link is good; default 7")],
+    run: async (signal, options, name) =>
+      (await import("./remote/remote-users.ts")).renewInvitation(name!, options, signal),
+  });
   remote(users.command("role"), "change a user's role in the installation", setStatus, {
     args: [user, ["<role>", `${ROLES.join(", ")}, or none`]],
     run: async (signal, options, name, role) => {
