@@ -136,12 +136,13 @@ function readSaveRequest(request: SaveSpecRequest): unknown {
 }
 
 function readPlanRequest(request: PlanPipelineRequest): unknown {
-  const { spec, format, triggerKind, triggerRef: ref, triggerPayload: payload, variables } = request;
+  const { spec, format, triggerKind, triggerRef: ref, triggerPayload: payload, variables, uploads } = request;
   return {
     spec,
     format: formatWord(format),
     trigger: { kind: wordOf(TRIGGER_KINDS, triggerKind), ref, payload },
     variables,
+    uploads,
   };
 }
 

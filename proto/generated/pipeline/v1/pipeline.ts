@@ -1506,9 +1506,16 @@ export interface PlanPipelineRequest {
     | undefined;
   /** These override the defaults of the definition. */
   variables: { [key: string]: string };
+  /** Ids of the uploads that a manual trigger would give, by names. INVALID_ARGUMENT for one that is not in the project. */
+  uploads: { [key: string]: string };
 }
 
 export interface PlanPipelineRequest_VariablesEntry {
+  key: string;
+  value: string;
+}
+
+export interface PlanPipelineRequest_UploadsEntry {
   key: string;
   value: string;
 }
@@ -11253,6 +11260,7 @@ function createBasePlanPipelineRequest(): PlanPipelineRequest {
     triggerRef: undefined,
     triggerPayload: undefined,
     variables: {},
+    uploads: {},
   };
 }
 
@@ -11278,6 +11286,9 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
     }
     globalThis.Object.entries(message.variables).forEach(([key, value]: [string, string]) => {
       PlanPipelineRequest_VariablesEntry.encode({ key: key as any, value }, writer.uint32(58).fork()).join();
+    });
+    globalThis.Object.entries(message.uploads).forEach(([key, value]: [string, string]) => {
+      PlanPipelineRequest_UploadsEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
     });
     return writer;
   },
@@ -11354,6 +11365,17 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
             }
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            const entry8 = PlanPipelineRequest_UploadsEntry.decode(reader, reader.uint32());
+            if (entry8.value !== undefined) {
+              message.uploads[entry8.key] = entry8.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -11404,6 +11426,20 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
           {},
         )
         : {},
+      uploads: isObject(object.uploads)
+        ? (globalThis.Object.entries(object.uploads) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -11436,6 +11472,15 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
         });
       }
     }
+    if (message.uploads) {
+      const entries = globalThis.Object.entries(message.uploads) as [string, string][];
+      if (entries.length > 0) {
+        obj.uploads = {};
+        entries.forEach(([k, v]) => {
+          obj.uploads[k] = v;
+        });
+      }
+    }
     return obj;
   },
 
@@ -11451,6 +11496,15 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
     message.triggerRef = object.triggerRef ?? undefined;
     message.triggerPayload = object.triggerPayload ?? undefined;
     message.variables = (globalThis.Object.entries(object.variables ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.uploads = (globalThis.Object.entries(object.uploads ?? {}) as [string, string][]).reduce(
       (acc: { [key: string]: string }, [key, value]: [string, string]) => {
         if (value !== undefined) {
           acc[key] = globalThis.String(value);
@@ -11546,6 +11600,95 @@ export const PlanPipelineRequest_VariablesEntry: MessageFns<PlanPipelineRequest_
     object: I,
   ): PlanPipelineRequest_VariablesEntry {
     const message = createBasePlanPipelineRequest_VariablesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBasePlanPipelineRequest_UploadsEntry(): PlanPipelineRequest_UploadsEntry {
+  return { key: "", value: "" };
+}
+
+export const PlanPipelineRequest_UploadsEntry: MessageFns<PlanPipelineRequest_UploadsEntry> = {
+  encode(message: PlanPipelineRequest_UploadsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanPipelineRequest_UploadsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanPipelineRequest_UploadsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PlanPipelineRequest_UploadsEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: PlanPipelineRequest_UploadsEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PlanPipelineRequest_UploadsEntry>, I>>(
+    base?: I,
+  ): PlanPipelineRequest_UploadsEntry {
+    return PlanPipelineRequest_UploadsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PlanPipelineRequest_UploadsEntry>, I>>(
+    object: I,
+  ): PlanPipelineRequest_UploadsEntry {
+    const message = createBasePlanPipelineRequest_UploadsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
     return message;
