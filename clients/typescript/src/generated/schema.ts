@@ -8033,6 +8033,9 @@ export interface operations {
                     readonly variables?: {
                         readonly [key: string]: string;
                     };
+                    readonly uploads?: {
+                        readonly [key: string]: string;
+                    };
                 };
             };
         };
