@@ -3633,7 +3633,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -12764,6 +12764,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -12897,6 +12904,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -13030,6 +13044,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
