@@ -3,7 +3,7 @@ import type { ObjectKind } from "../../src/audit/entry.ts";
 
 /** The routes of the walk that change something, by the kind of the object that their entries name. */
 export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
-  link: ["POST /users/:userId/reset-link"],
+  link: ["POST /users/:userId/reset-link", "POST /invitations/:user/link"],
   user: [
     "POST /invitations",
     "POST /users",
@@ -71,8 +71,13 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
   delivery: [
     "POST /tenants/:tenantId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
     "POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
+    "POST /pipelines/runs/:runId/notifications/:notificationId/resend",
   ],
   settings: ["PUT /settings", "PUT /tenants/:tenantId/settings", "PUT /projects/:projectId/settings"],
+  plugin: [
+    "DELETE /tenants/:tenantId/plugins/*name/versions/:version",
+    "DELETE /projects/:projectId/plugins/*name/versions/:version",
+  ],
   cache: ["DELETE /projects/:projectId/caches/:cacheId"],
   upload: ["POST /projects/:projectId/uploads", "DELETE /projects/:projectId/uploads/:uploadId"],
   secret: [
@@ -99,6 +104,8 @@ export const UNCHANGING: Readonly<Record<string, string>> = {
   "DELETE /users/:userId/tokens/:tokenId": "the token does not exist",
   "POST /cluster/dead-letters/:id/redrive": "the dead letter does not exist",
   "POST /plugins": "the body is no package",
+  "POST /tenants/:tenantId/plugins": "the body is no package",
+  "POST /projects/:projectId/plugins": "the body is no package",
   "DELETE /plugins/*name/versions/:version": "the plugin does not exist",
   "DELETE /tenants/:tenantId": "the tenant has projects: it is archived, which has an entry",
   "DELETE /projects/:projectId": "a run of the project is live",

@@ -230,6 +230,15 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("deliveries")
       .createIndexes([{ key: { runId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, createdAt: 1, _id: 1 } }]);
   },
+  async (connection) => {
+    await connection
+      .collection("owned_plugins")
+      .createIndexes([
+        { key: { owner: 1, name: 1, createdAt: 1 } },
+        { key: { owner: 1, sizeBytes: 1 } },
+        { key: { packageId: 1 }, unique: true },
+      ]);
+  },
 ];
 
 /**

@@ -1,8 +1,9 @@
 /** The port of documents: small JSON values that the installation, a tenant or a project has, each as a whole. */
-import type { ProjectId, TenantId, WebhookId } from "../../domain/ids.ts";
+import type { WebhookId } from "../../domain/ids.ts";
 import type { JobPermissions } from "../../domain/plan.ts";
 import type { Bound } from "../../domain/retention.ts";
-import type { Area } from "../../domain/roles.ts";
+import type { LabelQuota } from "../../domain/quotas.ts";
+import type { Area, Owner } from "../../domain/roles.ts";
 import type { Seal } from "./secrets.ts";
 
 /** A text that expressions read beside the variables of the definition. */
@@ -35,6 +36,11 @@ export interface SettingValues {
   /** How many jobs may run at once; null for any number. */
   readonly "quota.perProject": number | null;
   readonly "quota.perTenant": number | null;
+  /** How many jobs may run at once on the agents with a label. Of the installation. */
+  readonly "quota.labels": readonly LabelQuota[];
+  /** Calls in a minute; 0 for no limit. Of the installation. */
+  readonly "calls.perToken": number;
+  readonly "calls.perAddress": number;
 }
 
 /** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */
@@ -118,7 +124,7 @@ export const DOCUMENT_KINDS = [
 ] as const satisfies readonly DocumentKind[];
 
 /** Whose document it is. */
-export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
+export type DocumentOwner = Owner;
 
 /** An owner has at most one document of each kind. */
 export interface DocumentKey<K extends DocumentKind = DocumentKind> {
