@@ -25,6 +25,7 @@ import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { statisticsStore } from "./runs/statistics.ts";
 import { secretStore } from "./secrets.ts";
+import { systemEventStore } from "./system-events.ts";
 import { uploadStore } from "./uploads.ts";
 
 /** The maximum size, `limitBytes`, does not include the write-ahead log. */
@@ -65,6 +66,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     logins: loginStore(db),
     secrets: secretStore(db),
     statistics: statisticsStore(db),
+    systemEvents: systemEventStore(db),
     audit: auditStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),

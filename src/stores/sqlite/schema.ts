@@ -304,6 +304,13 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX documents_of_webhooks;
   CREATE INDEX documents_by_kind ON documents (kind, owner);
   `,
+  `
+  CREATE TABLE system_events (
+    log TEXT NOT NULL, number INTEGER NOT NULL, event_id TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (log, number)
+  );
+  CREATE UNIQUE INDEX system_events_by_id ON system_events (log, event_id);
+  `,
 ];
 
 /**
