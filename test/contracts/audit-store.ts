@@ -108,7 +108,11 @@ export function auditStoreContract(open: () => Stores): void {
       const tenant = tenantOf();
       const { stored } = await audit.appendWith(other, () => rights.createTenant(tenant), eventOf(other));
       if (!stored) await audit.append(other, eventOf(other));
-      await audit.appendWith(failing, () => rights.createTenant({ ...tenantOf(), name: tenant.name }), eventOf(failing));
+      await audit.appendWith(
+        failing,
+        () => rights.createTenant({ ...tenantOf(), name: tenant.name }),
+        eventOf(failing),
+      );
       const told = await systemEvents.read(log, 0, 10);
       expect(told).to.deep.equal([one, other].map((entry, at) => ({ ...eventOf(entry), number: at + 1 })));
       expect(await audit.settleEvents(10), "nothing is owed").to.equal(0);

@@ -13,7 +13,7 @@ export function systemEventStoreContract(open: () => Stores): void {
       object: "agent",
       lifecycle: "online",
       timeMs: 1_000,
-      data: { id: "agt_1", name: "one", report: { "$set": { "a.b": 1 } } },
+      data: { id: "agt_1", name: "one", report: { $set: { "a.b": 1 } } },
       ...fields,
     });
     const numbersOf = (events: readonly { readonly number: number }[]) => events.map(({ number }) => number);

@@ -38,7 +38,7 @@ describe("streams of events", () => {
     run = await storeRun(gateway.context, planOf([[{ steps: 2 }]]));
   });
 
-  const request = (after = 0n, objects: string[] = []) => ({ runId: run.runId, after, objects });
+  const request = (after = 0n, objects: string[] = []) => ({ runId: run.runId, after, objects, log: "" });
   const event = (object: EventDraft["object"], status: string, data: EventDraft["data"] = {}): EventDraft => ({
     object,
     lifecycle: "started",
@@ -124,7 +124,7 @@ describe("streams of events", () => {
 
   it("are refused for unknown runs, other ids and numbers of other runs", async () => {
     const statusOf = async (runId: string, after = 0n) => {
-      const status = await caller.read("streamEvents", { runId, after, objects: [] }).ended();
+      const status = await caller.read("streamEvents", { runId, after, objects: [], log: "" }).ended();
       return [status.code, reasonOf(status)];
     };
     expect(await statusOf("run_NONE")).to.deep.equal([codes.NOT_FOUND, "not_found"]);

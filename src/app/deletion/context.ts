@@ -20,4 +20,5 @@ export type DeletionContext = Pick<AppContext, "feed" | "mailboxes" | "presence"
     | "idempotency"
     | "removeRun"
     | "removals"
+    | "systemEvents"
   >;

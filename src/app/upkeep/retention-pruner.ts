@@ -8,7 +8,7 @@ import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retentio
 import type { Ages } from "../pruner.ts";
 import { countRuns, forgetCounters } from "../statistics/count-runs.ts";
 import type { UpkeepContext } from "./context.ts";
-import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
+import { finishRemovals, pruneRecords, pruneStrayCommands, settleSystemEvents } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
 import { PruneSchedule } from "./prune-schedule.ts";
 
@@ -101,6 +101,7 @@ export class RetentionPruner {
       // Before anything is deleted that is not counted.
       yield* this.#countRuns();
       yield* finishRemovals(context);
+      yield* settleSystemEvents(context);
     }
     const byAge = await this.#ages.mayDelete();
     yield* pruneRuns(context, {

@@ -16,7 +16,9 @@ const change = z.strictObject({
   projectId: text.nullable().describe("Id of the project that it is in, or null."),
   operation: text.describe("The operation that was called, as the audit log names it."),
   by: text.describe("Name of who called it; empty for a caller without a name."),
-  actorKind: text.describe("`user`, `job`, `agent`, `registration` or `operator`; `anonymous` for a caller without proof."),
+  actorKind: text.describe(
+    "`user`, `job`, `agent`, `registration` or `operator`; `anonymous` for a caller without proof.",
+  ),
   actorId: text.nullable().describe("Id of the caller, or null."),
   onBehalfOf: text.nullable().describe("Name of the user for whom the caller acted, or null."),
   changed: z.array(text).describe("Names of the fields that have changed. Their values are in the audit log."),
