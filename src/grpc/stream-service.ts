@@ -180,9 +180,9 @@ export function streamService(
     const { after, objects, log } = parseMessage(systemEventsRequest, request);
     const wanted = { log: log === "" ? DEFAULT_TENANT : log, ...(objects.length > 0 && { objects: new Set(objects) }) };
     const sight = await sightOf(context, caller, wanted);
-    await newestOf(context, sight, after);
-    for await (const update of followSystemLog(systemEvents, sight, { after, abort: hungUp })) {
-      if (update.type === "skipped") continue;
+    const newest = await newestOf(context, sight, after);
+    for await (const update of followSystemLog(systemEvents, sight, { after, newest, abort: hungUp })) {
+      if (update.type !== "event") continue;
       const { event } = update;
       const message = eventMessage(event, systemCloudEvent(event, context.eventNamespace));
       await write(message, `resume with after ${event.number}`);

@@ -1,7 +1,7 @@
 /** The system events of a tenant, or of the installation: each as it is stored, with resume by number. */
 import { z } from "zod";
 import type { SystemEvent } from "../../domain/system-events.ts";
-import { followSystemLog, logFields, newestOf, sightOf } from "../system-events/system-log.ts";
+import { followSystemLog, logFields, newestOf, sightOf, type SystemUpdate } from "../system-events/system-log.ts";
 import { systemCloudEvent } from "./cloud-event.ts";
 import { afterNumber, liveChannel, type LiveMessage } from "./live-channel.ts";
 
@@ -19,13 +19,18 @@ export const SYSTEM_CHANNEL = liveChannel({
     const newest = await newestOf(context, sight, after);
     const from = after ?? newest;
     yield { type: "subscribed", json: JSON.stringify({ newest }), after: String(from) };
-    for await (const update of followSystemLog(systemEvents, sight, { after: from, abort })) {
-      yield update.type === "event"
-        ? eventMessage(update.event, context.eventNamespace)
-        : { type: "skipped", json: JSON.stringify({ from: update.from, to: update.to }), after: String(update.to) };
+    for await (const update of followSystemLog(systemEvents, sight, { after: from, newest, abort })) {
+      yield messageOf(update, context.eventNamespace);
     }
   },
 });
+
+function messageOf(update: SystemUpdate, eventNamespace: string): LiveMessage {
+  const { type, number } = update;
+  if (type === "event") return eventMessage(update.event, eventNamespace);
+  const json = type === "skipped" ? JSON.stringify({ from: update.from, to: number }) : "null";
+  return { type, json, after: String(number) };
+}
 
 /** Made once for all who follow the log here. */
 const made = new WeakMap<SystemEvent, LiveMessage>();

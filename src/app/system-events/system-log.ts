@@ -127,23 +127,40 @@ export async function listSystemEvents(
   return { list, after: last, newest: Math.max(newest, last) };
 }
 
-/** An event, or the numbers of events that were removed before the follower came to them. */
-export type SystemUpdate =
+/**
+ * `skipped`: the numbers of events that were removed before the follower came to them. `caughtUp`: the events up to `newest`
+ * are told, and every later one is live. `number` is the place behind the update.
+ */
+export type SystemUpdate = { readonly number: number } & (
   | { readonly type: "event"; readonly event: SystemEvent }
-  | { readonly type: "skipped"; readonly from: number; readonly to: number };
+  | { readonly type: "skipped"; readonly from: number }
+  | { readonly type: "caughtUp" }
+);
+
+export interface FollowedPart {
+  /** Number of the last event that the follower has. */
+  readonly after: number;
+  /** Number of the newest event at the start. */
+  readonly newest: number;
+  readonly abort: AbortSignal;
+}
 
 /** All events of a log behind a number, and each further one. Ends only with `abort`. */
 export async function* followSystemLog(
   feed: SystemEventFeed,
   { systemLog, sees }: Sight,
-  { after, abort }: { readonly after: number; readonly abort: AbortSignal },
+  { after, newest, abort }: FollowedPart,
 ): AsyncGenerator<SystemUpdate, void, void> {
   let last = after;
+  if (last >= newest) yield { type: "caughtUp", number: last };
   for await (const events of feed.follow({ systemLog, after, abort })) {
     for (const event of events) {
-      if (event.number > last + 1) yield { type: "skipped", from: last + 1, to: event.number - 1 };
-      last = event.number;
-      if (sees(event)) yield { type: "event", event };
+      const { number } = event;
+      if (number > last + 1) yield { type: "skipped", from: last + 1, number: number - 1 };
+      const isCaughtUp = last < newest && number >= newest;
+      last = number;
+      if (sees(event)) yield { type: "event", event, number };
+      if (isCaughtUp) yield { type: "caughtUp", number };
     }
   }
 }
