@@ -73,6 +73,10 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
     "POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
   ],
   settings: ["PUT /settings", "PUT /tenants/:tenantId/settings", "PUT /projects/:projectId/settings"],
+  plugin: [
+    "DELETE /tenants/:tenantId/plugins/*name/versions/:version",
+    "DELETE /projects/:projectId/plugins/*name/versions/:version",
+  ],
   cache: ["DELETE /projects/:projectId/caches/:cacheId"],
   upload: ["POST /projects/:projectId/uploads", "DELETE /projects/:projectId/uploads/:uploadId"],
   secret: [
@@ -99,6 +103,8 @@ export const UNCHANGING: Readonly<Record<string, string>> = {
   "DELETE /users/:userId/tokens/:tokenId": "the token does not exist",
   "POST /cluster/dead-letters/:id/redrive": "the dead letter does not exist",
   "POST /plugins": "the body is no package",
+  "POST /tenants/:tenantId/plugins": "the body is no package",
+  "POST /projects/:projectId/plugins": "the body is no package",
   "DELETE /plugins/*name/versions/:version": "the plugin does not exist",
   "DELETE /tenants/:tenantId": "the tenant has projects: it is archived, which has an entry",
   "DELETE /projects/:projectId": "a run of the project is live",
@@ -128,6 +134,8 @@ export const EVENTS_OF_ROUTES: Readonly<Record<string, string>> = {
   "DELETE /projects/:projectId/variables/:name": "variable.deleted",
   "DELETE /projects/:projectId/webhooks/:webhookId": "webhook.deleted",
   "DELETE /tenants/:tenantId/members/:member": "member.deleted",
+  "DELETE /projects/:projectId/plugins/*name/versions/:version": "plugin.deleted",
+  "DELETE /tenants/:tenantId/plugins/*name/versions/:version": "plugin.deleted",
   "DELETE /tenants/:tenantId/service-accounts/:userId": "serviceAccount.deleted",
   "DELETE /tenants/:tenantId/service-accounts/:userId/tokens/:tokenId": "token.deleted",
   "DELETE /tenants/:tenantId/teams/:teamId": "team.deleted",

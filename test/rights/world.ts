@@ -295,6 +295,32 @@ export class World {
     await artifacts.store(artifactId, now, now + 3_600_000);
   }
 
+  async keepPlugins(): Promise<void> {
+    const { plugins } = this.context.stores;
+    for (const owner of [ownerOf({ tenantId: this.tenantId }), ownerOf({ projectId: this.projectId })]) {
+      const record = {
+        owner,
+        name: "team/owned",
+        version: "1.0.0",
+        packageId: newId("pkg"),
+        sha256: "a".repeat(64),
+        sizeBytes: 1,
+        state: "storing",
+        createdAt: 1,
+        createdBy: "test",
+        manifest: JSON.stringify({
+          name: "team/owned",
+          version: "1.0.0",
+          description: "",
+          actions: {},
+          defaultAction: null,
+          platforms: [],
+        }),
+      } as const;
+      await plugins.store(await plugins.begin(record));
+    }
+  }
+
   async keepCache(): Promise<void> {
     const { caches } = this.context.stores;
     const { cacheId, projectId, runId } = this;

@@ -6,6 +6,7 @@ import { ownerOf } from "../../stores/ports/documents.ts";
 import type { Tenant } from "../../stores/ports/rights.ts";
 import { removeAgent } from "../agents/agent-removal.ts";
 import { forgetAreasBeingDeleted } from "../areas-being-deleted.ts";
+import { deletePluginsOf } from "../catalogue/plugins.ts";
 import type { Caller, UserCaller } from "../identity/access.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
 import { reachTenant } from "../reaching.ts";
@@ -69,6 +70,7 @@ export async function emptyTenant(context: DeletionContext, tenantId: TenantId, 
   for (const { agentId, reach } of await identity.listAgents()) {
     if (reach?.tenantId === tenantId) await removeAgent(context, agentId, {});
   }
+  await deletePluginsOf(context, { tenantId });
   await documents.deleteOf(ownerOf({ tenantId }));
   while ((await systemEvents.drop(tenantId, EVENTS_AT_ONCE)) >= EVENTS_AT_ONCE);
   await rights.deleteTenant(tenantId);

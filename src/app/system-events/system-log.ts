@@ -20,7 +20,14 @@ import type { SystemEventContext } from "./context.ts";
 import type { SystemEventFeed } from "./system-event-feed.ts";
 
 /** What every member of a tenant may list by other calls as well. The other events are for administrators. */
-const OPEN_OBJECTS: ReadonlySet<SystemObject> = new Set(["agent", "definition", "project", "tenant", "variable"]);
+const OPEN_OBJECTS: ReadonlySet<SystemObject> = new Set([
+  "agent",
+  "definition",
+  "project",
+  "tenant",
+  "variable",
+  "plugin",
+]);
 /** Events of one read, and those that a page looks at while none of them is wanted. */
 const READ_AT_ONCE = 100;
 const LOOKED_AT = 1_000;

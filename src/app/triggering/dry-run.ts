@@ -61,7 +61,7 @@ export async function planPipeline(
   const variables = Object.entries(input.variables);
   const definition = await requestedDefinition(context, asking, pipeline, input);
   const outcome = await asking.work.dryRun(asking.caller, definition, {
-    plugins: await pluginsForRun(context.stores, definition),
+    plugins: await pluginsForRun(context, pipeline.projectId, definition),
     input: {
       trigger: { kind, ref: ref ?? defaultRef(variables, pipeline), payload },
       variables,

@@ -132,7 +132,7 @@ async function prepare(
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
   }
   const ended = await readEndedRun(context, rootId);
-  const plugins = await pluginsForRerun(context.stores, definition, ended);
+  const plugins = await pluginsForRerun(context, pipeline.projectId, definition, ended);
   const planned = await planKnownRun(
     context,
     asking,

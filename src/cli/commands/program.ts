@@ -111,7 +111,9 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .command("push")
     .description("check a plugin and register it; a version that is registered cannot be changed")
     .argument("<folder>", "the folder with the plugin.yaml")
-    .requiredOption("--server <url>", "the control plane; needs an administrator's token in MILLRACE_TOKEN")
+    .requiredOption("--server <url>", "the control plane; needs a token in MILLRACE_TOKEN")
+    .option("--project <project>", "for the pipelines of this project alone, by name or id")
+    .option("--tenant <tenant>", "for the projects of this tenant alone, by name or id; default: for the installation")
     .action(async (folder: string, options: PushOptions) =>
       setStatus(await runCommand(async () => (await import("./plugin.ts")).pushPlugin(folder, options))),
     );

@@ -121,7 +121,9 @@ export const AGENT_REPORT: EventKind = {
     id,
     eventId: text.describe("The id that the agent has given the event."),
     subject: text.describe("The subject that the agent has given the event, or empty."),
-    receivedAt: z.iso.datetime().describe("When the control plane got it; `time` is by the clock of the agent."),
+    reportedAt: z.iso
+      .datetime()
+      .describe("When it happened by the clock of the agent; `time` is when it was received."),
     report: z.looseObject({}).describe("The data that the agent has sent."),
   }),
 };

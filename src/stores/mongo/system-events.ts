@@ -33,6 +33,8 @@ export function systemEventStore(connection: Connection): SystemEventStore {
   };
   return {
     async append(drafts) {
+      const together = await insertTogether(collection, drafts);
+      if (together !== undefined) return together;
       const stored: SystemEvent[] = [];
       for (const draft of drafts) stored.push(await appendEvent(connection, draft));
       return stored;
@@ -59,13 +61,13 @@ export function systemEventStore(connection: Connection): SystemEventStore {
 /** Answers the event as it is stored. Rejects with `unavailable` when others append to the log all the time. */
 export async function appendEvent(connection: Connection, draft: SystemEventDraft): Promise<SystemEvent> {
   const collection = eventsOf(connection);
-  const { log, eventId, timeMs: at } = draft;
-  const _id = `${log}/${eventId}`;
+  const { log } = draft;
+  const _id = idOf(draft);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const number = (await newestOf(collection, log)) + 1;
+    const event = { ...draft, number: (await newestOf(collection, log)) + 1 };
     try {
-      await collection.insertOne({ _id, log, number, at, body: JSON.stringify(draft) });
-      return { ...draft, number };
+      await collection.insertOne(documentOf(event));
+      return event;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
@@ -76,6 +78,27 @@ export async function appendEvent(connection: Connection, draft: SystemEventDraf
   throw new MillraceError("unavailable", "others write to the log of system events all the time: try again");
 }
 
+/**
+ * Inserts new events of one log by one call. Undefined when that is not possible; some of the events may be stored then,
+ * in their order.
+ */
+async function insertTogether(
+  collection: Collection<EventDocument>,
+  drafts: readonly SystemEventDraft[],
+): Promise<readonly SystemEvent[] | undefined> {
+  const [first] = drafts;
+  if (first === undefined || drafts.length === 1 || drafts.some(({ log }) => log !== first.log)) return undefined;
+  const newest = await newestOf(collection, first.log);
+  const events = drafts.map((draft, at) => ({ ...draft, number: newest + 1 + at }));
+  try {
+    await collection.insertMany(events.map(documentOf), { ordered: true });
+    return events;
+  } catch (error) {
+    if (isDuplicateKey(error)) return undefined;
+    throw error;
+  }
+}
+
 async function newestOf(collection: Collection<EventDocument>, log: SystemLog, options: object = {}): Promise<number> {
   const newest = await collection.findOne({ log }, { sort: { number: -1 }, projection: { number: 1 }, ...options });
   return newest?.number ?? 0;
@@ -83,6 +106,14 @@ async function newestOf(collection: Collection<EventDocument>, log: SystemLog, o
 
 function eventsOf(connection: Connection): Collection<EventDocument> {
   return connection.collection<EventDocument>("system_events");
+}
+
+function idOf({ log, eventId }: SystemEventDraft): string {
+  return `${log}/${eventId}`;
+}
+
+function documentOf({ number, ...draft }: SystemEvent): EventDocument {
+  return { _id: idOf(draft), log: draft.log, number, at: draft.timeMs, body: JSON.stringify(draft) };
 }
 
 function eventIn({ body, number }: EventDocument): SystemEvent {

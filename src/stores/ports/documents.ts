@@ -1,8 +1,8 @@
 /** The port of documents: small JSON values that the installation, a tenant, a project or an agent has, each as a whole. */
-import type { AgentId, ProjectId, TenantId, WebhookId } from "../../domain/ids.ts";
+import type { AgentId, WebhookId } from "../../domain/ids.ts";
 import type { JobPermissions } from "../../domain/plan.ts";
 import type { Bound } from "../../domain/retention.ts";
-import type { Area } from "../../domain/roles.ts";
+import type { Area, Owner } from "../../domain/roles.ts";
 import type { SystemEventDraft } from "../../domain/system-events.ts";
 import type { Seal } from "./secrets.ts";
 
@@ -130,7 +130,8 @@ export const DOCUMENT_KINDS = [
   "presence",
 ] as const satisfies readonly DocumentKind[];
 
-export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
+/** Whose document it is. */
+export type DocumentOwner = Owner;
 export type AgentOwner = `agent/${AgentId}`;
 /** Whose the documents of a kind are. */
 export type OwnerOf<K extends DocumentKind> = K extends "presence" ? AgentOwner : DocumentOwner;
