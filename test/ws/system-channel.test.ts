@@ -1,5 +1,6 @@
 /** The channel of system events, over WebSocket and as an event stream. */
 import { expect } from "chai";
+import { announceSystemEvent } from "../../src/app/system-event-hints.ts";
 import { asId, newId, type TenantId } from "../../src/domain/ids.ts";
 import type { SystemEventDraft } from "../../src/domain/system-events.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
@@ -29,8 +30,8 @@ describe("the channel of system events", function () {
     return viewer;
   }
   const create = (name: string) => edge.call("POST", "/api/v1/projects", { body: { name, tenantId } });
-  const append = (count: number, fields: Partial<SystemEventDraft> = {}) =>
-    edge.context.stores.systemEvents.append(
+  async function append(count: number, fields: Partial<SystemEventDraft> = {}): Promise<void> {
+    await edge.context.stores.systemEvents.append(
       Array.from({ length: count }, (_, at) => ({
         log: tenantId,
         eventId: `e${++made}`,
@@ -41,6 +42,8 @@ describe("the channel of system events", function () {
         ...fields,
       })),
     );
+    announceSystemEvent(edge.context, tenantId);
+  }
   const numbersOf = (viewer: TestViewer) => viewer.ofType("event").map(({ data }) => data.eventNumber as number);
   const told = (viewer: TestViewer, numbers: readonly number[]) =>
     until(`the events ${numbers.join()}`, () => numbersOf(viewer).length >= numbers.length).then(() =>
