@@ -69,9 +69,11 @@ export class PresenceEvents {
       return;
     }
     const { clock, presence } = this.#context;
-    const [records, lostIds] = await Promise.all([presence.online(ONLINE_MS), presence.lost()]);
-    this.#readableSince ??= clock.monotonic();
     const told = (this.#told ??= await this.#readTold());
+    // An agent is lost after it was online.
+    const mayBeLost = [...told.values()].some(({ body }) => body.presence !== "lost");
+    const [records, lostIds] = await Promise.all([presence.online(ONLINE_MS), mayBeLost ? presence.lost() : []]);
+    this.#readableSince ??= clock.monotonic();
     const [online, lost] = [new Set(records.map(({ agentId }) => agentId)), new Set(lostIds)];
     for (const agentId of online) {
       const isTold = told.get(agentId)?.body.presence === "online";

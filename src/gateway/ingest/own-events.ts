@@ -16,7 +16,7 @@ const PACED_AGENTS = 10_000;
 /** When each agent has waited for all of its events, by the monotonic clock; all streams of the agent count. */
 const paidUntil = new Map<AgentId, number>();
 
-/** A repeat changes nothing. Events of an agent that was removed meanwhile are told nobody. */
+/** A repeat changes nothing. Events of an agent that was removed meanwhile are told to no one. */
 export async function tellOwnEvents(
   context: IngestContext,
   agentId: AgentId,

@@ -15,7 +15,7 @@ import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
 import { noteStore } from "./runs/notes.ts";
-import { outputStore } from "./outputs.ts";
+import { outputStore } from "./runs/outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Collection } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { SystemEvent, SystemEventDraft, SystemLog } from "../../domain/system-events.ts";
-import type { SystemEventStore } from "../ports/system-events.ts";
+import type { SystemEventStore } from "../ports/events.ts";
 import { type Connection, DURABLE, isDuplicateKey, untilMajority } from "./connection.ts";
 
 interface EventDocument {

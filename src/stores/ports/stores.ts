@@ -8,7 +8,7 @@ import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { DocumentStore } from "./documents.ts";
-import type { EventStore } from "./events.ts";
+import type { EventStore, SystemEventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { InboxStore } from "./inbox.ts";
@@ -28,7 +28,6 @@ import type { RemoveRun } from "./removals.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
 import type { StatisticsStore } from "./statistics.ts";
-import type { SystemEventStore } from "./system-events.ts";
 import type { UploadStore } from "./uploads.ts";
 
 export interface Stores {

@@ -13,7 +13,7 @@ import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { noteStore } from "./runs/notes.ts";
-import { outputStore } from "./outputs.ts";
+import { outputStore } from "./runs/outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";

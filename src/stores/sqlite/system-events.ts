@@ -1,6 +1,6 @@
 /** The logs of system events in SQLite. */
 import type { SystemEvent, SystemEventDraft, SystemLog } from "../../domain/system-events.ts";
-import type { SystemEventStore } from "../ports/system-events.ts";
+import type { SystemEventStore } from "../ports/events.ts";
 import type { Database, Row } from "./database.ts";
 
 export function systemEventStore(db: Database): SystemEventStore {

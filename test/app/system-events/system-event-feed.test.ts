@@ -76,7 +76,7 @@ describe("the feed of system events", () => {
     for (const { numbers } of followers) expect(numbers).to.deep.equal(upTo(505, 4));
     for (const end of ends.splice(0)) end.abort();
     await Promise.all(followers.map(({ over }) => over));
-    expect(listeners.size, "nobody listens any more").to.equal(0);
+    expect(listeners.size, "no listener is left").to.equal(0);
   });
 
   it("reads what is older from the store, at the pace of the follower", async () => {

@@ -23,8 +23,8 @@ const FOLLOW_MS = 1_000;
 const COLUMNS: readonly Column<Event>[] = [
   { title: "time", text: ({ time }) => time },
   { title: "type", text: ({ type }) => type },
-  { title: "object", text: ({ data }) => String(data["name"] ?? data.id) },
-  { title: "by", text: ({ data }) => String(data["by"] ?? "-") },
+  { title: "object", text: ({ data }) => textOf(data["name"]) ?? data.id },
+  { title: "by", text: ({ data }) => textOf(data["by"]) ?? "-" },
 ];
 
 export function systemEvents(options: SystemEventsOptions, signal: AbortSignal): Promise<number> {
@@ -60,6 +60,10 @@ export function systemEvents(options: SystemEventsOptions, signal: AbortSignal):
       after = page.after;
     }
   });
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 async function logOf({ client }: Session, { tenant, installation = false }: SystemEventsOptions): Promise<string> {
