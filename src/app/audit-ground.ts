@@ -4,7 +4,7 @@ import type { Actor, TrailGround } from "../audit/trail.ts";
 import type { AuditStore } from "../stores/ports/audit.ts";
 import type { AppContext, WithStores } from "./context.ts";
 import type { Caller } from "./identity/access.ts";
-import { announceSystemEvent } from "./system-event-hints.ts";
+import { announceSystemEvent } from "../feed/system-event-hints.ts";
 import { projectFactsOf } from "./project-facts.ts";
 
 /** By store, so that the doors of one node share the bounds on refusals. */

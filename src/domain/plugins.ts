@@ -112,6 +112,11 @@ export function isPluginReference(uses: string): boolean {
   return name !== "" && version !== "" && !(version === "v1" && BUILTINS.includes(name));
 }
 
+/** True for a step that fetches an upload of the trigger. */
+export function isUploadStep({ uses }: { readonly uses: string }): boolean {
+  return uses === "upload" || uses === "upload@v1";
+}
+
 /** The two parts of `<plugin_path>@<version>`; a missing part is empty. */
 export function splitReference(uses: string): { readonly name: string; readonly version: string } {
   const at = uses.lastIndexOf("@");

@@ -3,7 +3,7 @@ import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts"
 import { adHocBody, createStepRun, deleteStepRun } from "../app/triggering/ad-hoc-runs.ts";
 import { listFilesQuery, listStepRunArtifacts } from "../app/content/artifacts.ts";
 import { cancelStep } from "../app/commands/cancel.ts";
-import { stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
+import { demandVersion, stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
 import type { AppContext } from "../app/context.ts";
 import { getStepRun, listStepRuns, listStepRunsQuery } from "../app/runs/read-step-runs.ts";
 import { retryStepRun } from "../app/triggering/retry-step-run.ts";
@@ -44,14 +44,16 @@ export function stepRunService(context: AppContext): StepRunServer {
       return { stepRuns: list.map(stepRunRecord), total: BigInt(total) };
     }),
 
-    updateStepRun: unary(context, async ({ stepRunId, spec, priority, metadata, operator, requestId }, { caller }) => {
+    updateStepRun: unary(context, async (request, { caller }) => {
+      const { stepRunId, spec, priority, metadata, operator, requestId, expectedVersion } = request;
       const body = parseMessage(stepUpdateBody, {
         // A step that is given is refused as a whole.
         ...(spec === undefined && { priority, metadata: metadata?.entries }),
         operator: nonEmpty(operator),
         requestId: nonEmpty(requestId),
       });
-      const input = { ...body, stepRunId: asId<StepRunId>(stepRunId) };
+      const match = expectedVersion === "" ? undefined : demandVersion(expectedVersion);
+      const input = { ...body, match, stepRunId: asId<StepRunId>(stepRunId) };
       return { stepRun: stepRunRecord(await updateStepRun(context, caller, input)) };
     }),
 

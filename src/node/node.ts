@@ -202,6 +202,7 @@ async function startParts(
     artifactRules: config.artifacts,
     retention: config.retention,
     quotas: config.quotas,
+    rateLimits: config.rateLimits,
     cacheRules: config.caches,
     uploadRules: config.uploads,
     logLimit: config.logLimit,

@@ -5,6 +5,7 @@ import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import type { MessageFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
+import { CurrentRateLimits } from "../app/current-rate-limits.ts";
 import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
 import { uploadPruner } from "../app/content/upload-pruner.ts";
@@ -137,12 +138,16 @@ export async function startEdge(
   teardown: Teardown,
 ): Promise<string> {
   const oidc = await readOidcFile(config.oidcFile);
-  const { trustedProxies, rateLimits, origins, publicUrl: configured } = config;
+  const { trustedProxies, rateLimits, origins, given, publicUrl: configured } = config;
+  const { documents } = context.stores;
+  const limits = new CurrentRateLimits({ environment: { rateLimits, given }, documents, log: context.log });
+  const reading = await limits.start();
+  teardown.add("the limits on calls", () => reading.stop());
   const { server, app, publicUrl, followers, streams } = createHttpServer(context, {
     ...options,
     oidc,
     trustedProxies,
-    rateLimits,
+    rateLimits: () => limits.now(),
     origins,
     publicUrl: configured ?? undefined,
   });

@@ -3,7 +3,7 @@ import type { ObjectKind } from "../../src/audit/entry.ts";
 
 /** The routes of the walk that change something, by the kind of the object that their entries name. */
 export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
-  link: ["POST /users/:userId/reset-link"],
+  link: ["POST /users/:userId/reset-link", "POST /invitations/:user/link"],
   user: [
     "POST /invitations",
     "POST /users",
@@ -71,6 +71,7 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
   delivery: [
     "POST /tenants/:tenantId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
     "POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
+    "POST /pipelines/runs/:runId/notifications/:notificationId/resend",
   ],
   settings: ["PUT /settings", "PUT /tenants/:tenantId/settings", "PUT /projects/:projectId/settings"],
   plugin: [
@@ -154,6 +155,7 @@ export const EVENTS_OF_ROUTES: Readonly<Record<string, string>> = {
   "POST /agents/:agentId/undrain": "agent.undrained",
   "POST /agents/registration-tokens": "registrationToken.created",
   "POST /invitations": "user.created",
+  "POST /invitations/:user/link": "link.created",
   "POST /pipelines": "definition.created",
   "POST /pipelines/:pipelineId/revisions/:revisionId/restore": "definition.restored",
   "POST /pipelines/:pipelineId/secrets": "secret.created",

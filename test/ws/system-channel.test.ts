@@ -1,6 +1,6 @@
 /** The channel of system events, over WebSocket and as an event stream. */
 import { expect } from "chai";
-import { announceSystemEvent } from "../../src/app/system-event-hints.ts";
+import { announceSystemEvent } from "../../src/feed/system-event-hints.ts";
 import { asId, newId, type TenantId } from "../../src/domain/ids.ts";
 import type { SystemEventDraft } from "../../src/domain/system-events.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";

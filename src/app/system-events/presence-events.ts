@@ -8,7 +8,7 @@ import type { AgentId } from "../../domain/ids.ts";
 import { type SystemEventDraft, systemLogOf } from "../../domain/system-events.ts";
 import type { AgentOwner, OwnedDocument, ToldPresence } from "../../stores/ports/documents.ts";
 import { ONLINE_MS } from "../agents/inventory.ts";
-import { announceSystemEvent } from "../system-event-hints.ts";
+import { announceSystemEvent } from "../../feed/system-event-hints.ts";
 import type { PresenceContext } from "./context.ts";
 
 /** Between two looks at the presence of all agents. */

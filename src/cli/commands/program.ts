@@ -84,6 +84,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--ref <ref>", "`trigger.ref`; default: the variable `ref`, else the default branch of --pipeline-id")
     .option("--payload <file>", "a JSON object whose fields are `trigger.<field>`")
     .option("--var <name=value>", "a variable of the run", collect, [])
+    .option("--upload <name=id>", "with --server, an upload that the trigger gives", collect, [])
     .option("--pipeline <name>", "`pipeline.name`; default: the file's name")
     .addOption(stdinFormat())
     .option("--json", "print the `detail` that POST .../plan answers")

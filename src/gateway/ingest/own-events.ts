@@ -1,6 +1,6 @@
 /** Puts what agents report about themselves into the log of system events of their tenant. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { announceSystemEvent } from "../../app/system-event-hints.ts";
+import { announceSystemEvent } from "../../feed/system-event-hints.ts";
 import { rfc3339 } from "../../app/times.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { type SystemEventDraft, systemLogOf } from "../../domain/system-events.ts";

@@ -1,4 +1,5 @@
 /** The changes of the stored format since schema 1, one step for each schema. Pure. */
+import { isUploadStep } from "../../domain/plugins.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobSpec, PlannedJob, PlannedStage, PlannedStep, RunPlan } from "../../domain/plan.ts";
 import type { RunOrigin } from "../ports/aggregates.ts";
@@ -221,7 +222,7 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   downgrade: {
     spec(spec) {
       if (spec.permissions !== undefined) throw olderNode("permissions of jobs");
-      if (spec.steps.some(({ uses }) => /^upload(?:@v1)?$/.test(uses))) throw olderNode("steps that fetch uploads");
+      if (spec.steps.some(isUploadStep)) throw olderNode("steps that fetch uploads");
       if (spec.steps.some(({ junit }) => junit !== undefined)) throw olderNode("test reports");
       if (spec.steps.some(({ plugin }) => plugin?.owner !== undefined)) {
         throw olderNode("plugins of projects and tenants");

@@ -2,6 +2,7 @@
 import type { AgentId, WebhookId } from "../../domain/ids.ts";
 import type { JobPermissions } from "../../domain/plan.ts";
 import type { Bound } from "../../domain/retention.ts";
+import type { LabelQuota } from "../../domain/quotas.ts";
 import type { Area, Owner } from "../../domain/roles.ts";
 import type { SystemEventDraft } from "../../domain/system-events.ts";
 import type { Seal } from "./secrets.ts";
@@ -36,6 +37,11 @@ export interface SettingValues {
   /** How many jobs may run at once; null for any number. */
   readonly "quota.perProject": number | null;
   readonly "quota.perTenant": number | null;
+  /** How many jobs may run at once on the agents with a label. Of the installation. */
+  readonly "quota.labels": readonly LabelQuota[];
+  /** Calls in a minute; 0 for no limit. Of the installation. */
+  readonly "calls.perToken": number;
+  readonly "calls.perAddress": number;
 }
 
 /** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */

@@ -608,7 +608,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** Reads the status of a step run, and what can be changed of it. */
+        readonly get: operations["getStepRun"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -814,6 +815,57 @@ export interface paths {
         };
         /** Lists the test cases of a run: all of them, those that failed, the flaky ones, or the slowest. */
         readonly get: operations["listTestCases"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/notifications": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the notifications of a run, the newest first, and what became of them. */
+        readonly get: operations["listNotificationsOfRun"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/notifications/{notificationId}/resend": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Sends an ended notification of a run once more, with the same id. */
+        readonly post: operations["resendNotification"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/notifications": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the notifications of all runs of a project, the newest first. */
+        readonly get: operations["listNotificationsOfProject"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2559,6 +2611,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/invitations/{user}/link": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Makes a new link for a user, by id or name, who has not accepted the invitation; only this answer shows it. */
+        readonly post: operations["renewInvitation"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/healthz": {
         readonly parameters: {
             readonly query?: never;
@@ -3196,6 +3265,27 @@ export interface components {
             readonly step: string;
             readonly attempt: number;
         };
+        readonly Notification: {
+            readonly notificationId: string;
+            readonly runId: string;
+            readonly pipelineId: string;
+            readonly projectId: string;
+            /** @enum {string} */
+            readonly on: "success" | "failure" | "partial" | "cancelled" | "fixed" | "approval" | "waiting";
+            readonly job: string | null;
+            /** @enum {string} */
+            readonly channel: "webhook" | "slack" | "email";
+            readonly target: string;
+            /** @enum {string} */
+            readonly state: "owed" | "delivered" | "failed";
+            readonly attempts: number;
+            readonly status: number | null;
+            readonly error: string;
+            readonly problem: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly nextTry: string | null;
+        };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
             readonly link: string;
@@ -3577,7 +3667,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -3777,7 +3867,7 @@ export interface components {
             /** @enum {string} */
             readonly object: "pipeline" | "job" | "step" | "approval";
             /** @enum {string} */
-            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired";
+            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated";
             readonly status: string;
             readonly jobId: string | null;
             readonly stepRunId: string | null;
@@ -5884,10 +5974,60 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly getStepRun: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+                readonly stepRunId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["UpdatedStep"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly updateStepRun: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
                 /** @description Makes the call safe to repeat, as `requestId` does. */
                 readonly "Idempotency-Key"?: string;
             };
@@ -5932,6 +6072,7 @@ export interface operations {
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["conflict-or-request_id_reused"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -6496,6 +6637,130 @@ export interface operations {
                         readonly msg: string;
                         readonly detail: {
                             readonly list: readonly components["schemas"]["TestCase"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listNotificationsOfRun: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "owed" | "delivered" | "failed";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Notification"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly resendNotification: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+                readonly notificationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Notification"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listNotificationsOfProject: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "owed" | "delivered" | "failed";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Notification"][];
                             readonly next: string | null;
                         };
                         readonly timestamp: number;
@@ -7817,6 +8082,9 @@ export interface operations {
                     };
                     /** @default {} */
                     readonly variables?: {
+                        readonly [key: string]: string;
+                    };
+                    readonly uploads?: {
                         readonly [key: string]: string;
                     };
                 };
@@ -12590,6 +12858,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -12723,6 +12998,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -12856,6 +13138,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -13470,6 +13759,52 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly renewInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @default 7 */
+                    readonly days?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["OneTimeLink"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];

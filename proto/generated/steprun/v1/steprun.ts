@@ -350,6 +350,8 @@ export interface StepRunRecord {
   priority: number;
   /** What users have noted of it. */
   metadata: { [key: string]: string };
+  /** Of what UpdateStepRun changes: another one after each change, and one that `expected_version` takes. */
+  version: string;
 }
 
 export interface StepRunRecord_MetadataEntry {
@@ -424,6 +426,11 @@ export interface UpdateStepRunRequest {
   operator: string;
   /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
+  /**
+   * The `version` of the step run that the change was decided on. FAILED_PRECONDITION with `reason` `precondition_failed` when
+   * it has another one. Empty: it is changed in any version.
+   */
+  expectedVersion: string;
 }
 
 export interface StepRunMetadata {
@@ -1485,6 +1492,7 @@ function createBaseStepRunRecord(): StepRunRecord {
     usage: undefined,
     priority: 0,
     metadata: {},
+    version: "",
   };
 }
 
@@ -1568,6 +1576,9 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
       StepRunRecord_MetadataEntry.encode({ key: key as any, value }, writer.uint32(178).fork()).join();
     });
+    if (message.version !== "") {
+      writer.uint32(186).string(message.version);
+    }
     return writer;
   },
 
@@ -1763,6 +1774,14 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
             }
             continue;
           }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1872,6 +1891,7 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
           {},
         )
         : {},
+      version: isSet(object.version) ? globalThis.String(object.version) : "",
     };
   },
 
@@ -1949,6 +1969,9 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
         });
       }
     }
+    if (message.version !== "") {
+      obj.version = message.version;
+    }
     return obj;
   },
 
@@ -1995,6 +2018,7 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
       },
       {},
     );
+    message.version = object.version ?? "";
     return message;
   },
 };
@@ -2703,7 +2727,15 @@ export const ListStepRunsResponse: MessageFns<ListStepRunsResponse> = {
 };
 
 function createBaseUpdateStepRunRequest(): UpdateStepRunRequest {
-  return { stepRunId: "", spec: undefined, priority: undefined, metadata: undefined, operator: "", requestId: "" };
+  return {
+    stepRunId: "",
+    spec: undefined,
+    priority: undefined,
+    metadata: undefined,
+    operator: "",
+    requestId: "",
+    expectedVersion: "",
+  };
 }
 
 export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
@@ -2725,6 +2757,9 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(50).string(message.requestId);
+    }
+    if (message.expectedVersion !== "") {
+      writer.uint32(58).string(message.expectedVersion);
     }
     return writer;
   },
@@ -2790,6 +2825,14 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.expectedVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2818,6 +2861,11 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      expectedVersion: isSet(object.expectedVersion)
+        ? globalThis.String(object.expectedVersion)
+        : isSet(object.expected_version)
+        ? globalThis.String(object.expected_version)
+        : "",
     };
   },
 
@@ -2841,6 +2889,9 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.expectedVersion !== "") {
+      obj.expectedVersion = message.expectedVersion;
+    }
     return obj;
   },
 
@@ -2859,6 +2910,7 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
       : undefined;
     message.operator = object.operator ?? "";
     message.requestId = object.requestId ?? "";
+    message.expectedVersion = object.expectedVersion ?? "";
     return message;
   },
 };

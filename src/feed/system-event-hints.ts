@@ -1,9 +1,12 @@
 /** Tells the nodes that follow a log of system events that it has grown. They read the store in any case, some seconds later. */
 import type { SystemLog } from "../domain/system-events.ts";
-import { systemChannel } from "../feed/feed.ts";
-import type { AppContext } from "./context.ts";
+import { type Feed, systemChannel } from "./feed.ts";
+import type { Logger } from "../domain/logger.ts";
 
-export function announceSystemEvent({ feed, log }: Pick<AppContext, "feed" | "log">, systemLog: SystemLog): void {
+export function announceSystemEvent(
+  { feed, log }: { readonly feed: Pick<Feed, "isFollowed" | "publish">; readonly log: Pick<Logger, "debug"> },
+  systemLog: SystemLog,
+): void {
   const channel = systemChannel(systemLog);
   if (!feed.isFollowed(channel)) return;
   feed.publish(channel, null).catch((error: unknown) => {
