@@ -3,6 +3,7 @@
  * of the feed reads the store when it finds a gap.
  */
 import type { AgentId, ApprovalId, CommandId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
+import type { SystemLog } from "../domain/system-events.ts";
 import type { RunStatus } from "../domain/status.ts";
 
 /** Stops a subscription; idempotent. */
@@ -53,6 +54,8 @@ export interface ApprovalHint {
 export const RUNS_CHANNEL = "runs";
 /** Each message is one {@link ApprovalHint}. Only published while it is followed. */
 export const APPROVALS_CHANNEL = "approvals";
+/** A message says that the log has a further event. Only published while it is followed. */
+export const systemChannel = (log: SystemLog): string => `system:${log}`;
 /** Each message is one `RunEvent`. Only published while it is followed. */
 export const runChannel = (runId: RunId): string => `run:${runId}`;
 /** Each message is an array of `LogLine`. Only published while it is followed. */
