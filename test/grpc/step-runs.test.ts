@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import type { SearchLogsRequest, StepRunSpec } from "../../proto/generated/steprun/v1/steprun.ts";
+import type { StepRunSpec } from "../../proto/generated/steprun/v1/steprun.ts";
 import { asId, newId, type JobRunId, type RevisionId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import { GRANT, saveTurn } from "../support/stored-runs.ts";
@@ -415,67 +415,4 @@ describe("step runs one by one over gRPC", () => {
   });
 
   const read = async (stepRunId: string) => (await calls.stepRun("getStepRun", { stepRunId })).stepRun!;
-
-  describe("SearchLogs", () => {
-    it("finds a text in the log of a step run, of a run, and of the runs of a pipeline", async () => {
-      const stepRun = await create();
-      const { runId, jobId, stepRunId } = stepRun;
-      const text = (n: number) => `line ${n}${n === 3 ? " has the needle" : ""}`;
-      const logged = Array.from({ length: 5 }, (_, at) => ({
-        ...{ line: at + 1, timeMs: 7_500, stream: "stderr", level: "info", lost: 0 },
-        content: text(at + 1),
-      }));
-      await gateway.stores.logs.append({ stepRunId: asId(stepRunId), agentId: "agt_1", lines: logged as never });
-      await end(stepRun);
-      const entry = (n: number) => ({
-        ...{ stepRunId, timestamp: 7n, lineNumber: n, level: "info", content: text(n), stream: "LOG_STREAM_STDERR" },
-        ...{ pluginName: "shell", agentId: GRANT.agentId },
-      });
-      const ranges = [{ from: 15, to: 21 }];
-      const match = { runId, jobId, stepRunId, entry: entry(3), ranges, before: [entry(2)], after: [entry(4)] };
-      const request = { text: "NEE.LE", pattern: true, ignoreCase: true, context: 1, levels: ["info", "error"] };
-      for (const searched of [{ stepRunId }, { runId }, { pipelineId }]) {
-        const found = await calls.stepRun("searchLogs", { ...request, ...searched });
-        expect(found.matches, Object.keys(searched)[0]).to.deep.equal([match]);
-      }
-      const filtered = await calls.stepRun("searchLogs", { ...request, stepRunId, stream: "LOG_STREAM_STDOUT" });
-      expect([filtered.matches, filtered.next]).to.deep.equal([[], ""]);
-
-      const first = await calls.stepRun("searchLogs", { text: "line", stepRunId, limit: 2 });
-      const next = await calls.stepRun("searchLogs", { text: "line", stepRunId, limit: 200, after: first.next });
-      const numbers = [first, next].map(({ matches }) => matches.map((one) => one.entry!.lineNumber));
-      expect(numbers).to.deep.equal([
-        [1, 2],
-        [3, 4, 5],
-      ]);
-      const bad = await refusalOf(calls.stepRun("searchLogs", { text: "(", pattern: true, stepRunId }));
-      expect(bad.code).to.equal(INVALID_ARGUMENT);
-    });
-
-    it("takes one id, a text, and values within their bounds", async () => {
-      const stepRun = await create();
-      const { runId, stepRunId } = stepRun;
-      const refused = async (request: Partial<SearchLogsRequest>) => {
-        const { code, text } = await refusalOf(calls.stepRun("searchLogs", request));
-        return [code, text];
-      };
-      for (const searched of [{}, { runId, stepRunId }]) {
-        const [code, text] = await refused({ text: "x", ...searched });
-        expect([code, text]).to.deep.equal([
-          INVALID_ARGUMENT,
-          "give one of a step run, a run and a pipeline: its logs are searched",
-        ]);
-      }
-      for (const bad of [
-        { text: "" },
-        { text: "x", context: 11 },
-        { text: "x", limit: 201 },
-        { text: "x", after: "?" },
-      ]) {
-        expect((await refused({ ...bad, runId }))[0], JSON.stringify(bad)).to.equal(INVALID_ARGUMENT);
-      }
-      expect((await refused({ text: "x", stepRunId: "step_none" }))[0]).to.equal(NOT_FOUND);
-      await end(stepRun);
-    });
-  });
 });
