@@ -1,11 +1,10 @@
 /** The effects of a job's decisions, each made by one function. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { StepChange } from "../../src/domain/commands.ts";
-import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { Decision, LocalEffect, OwedEffect, Timer } from "../../src/domain/effects.ts";
 import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Timer } from "../../src/domain/timer.ts";
 import type { ApprovalMessage } from "../approval/messages.ts";
 import type { ApprovalState } from "../approval/state.ts";
 import type { RunMessage } from "../run/messages.ts";

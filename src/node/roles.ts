@@ -19,6 +19,7 @@ import { addressRule } from "../outgoing/addresses.ts";
 import { mailSender } from "../outgoing/mail.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { requestSender } from "../outgoing/requests.ts";
+import { PresenceEvents } from "../app/system-events/presence-events.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -91,6 +92,7 @@ export async function startWorker(
     ["the cache pruner", cachePruner(context, ages)],
     ["the upload pruner", uploadPruner(context, ages)],
     ["the retention pruner", retention],
+    ["the presence of agents", new PresenceEvents(context, () => owner.owned())],
     ["the dispatcher", new Dispatcher(context, () => owner.owned(), outgoingOf(config))],
   ] as const) {
     teardown.add(name, () => part.stop());

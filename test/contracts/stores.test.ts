@@ -45,6 +45,7 @@ import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
+import { systemEventStoreContract } from "./system-event-store.ts";
 import { uploadStoreContract } from "./upload-store.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
@@ -73,6 +74,7 @@ describe("the store on SQLite", () => {
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
   auditStoreContract(() => opened.stores);
+  systemEventStoreContract(() => opened.stores);
   secretStoreContract(() => opened.stores);
   artifactStoreContract(() => opened.stores);
   blobStoreContract(() => opened.stores);
@@ -172,6 +174,7 @@ describe("the store on MongoDB", function () {
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);
   auditStoreContract(() => stores);
+  systemEventStoreContract(() => stores);
   secretStoreContract(() => stores);
   artifactStoreContract(() => stores);
   blobStoreContract(() => stores);

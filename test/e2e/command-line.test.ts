@@ -189,6 +189,7 @@ describe("the command line for a server", function () {
     expect(entries.map(({ object, before, after }) => [object, before, after])).to.deep.equal([
       [{ kind: "variable", id: "project/default/REGION", name: "REGION" }, null, { bytes: 10 }],
     ]);
+    expect((await json(["system-events", "--objects", "variable"]))[0].type).to.equal("svc.variable.created");
     const stats = await run(["stats", "hello"]);
     expect(stats, stats.stderr).to.include({ code: 0 });
     expect(stats.stdout).to.match(/^NAME +ENDED +SUCCESS +FLAKY +P50 +P95 +AGENT P95\nhello +\d/);

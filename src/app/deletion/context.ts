@@ -21,4 +21,5 @@ export type DeletionContext = Pick<AppContext, "feed" | "mailboxes" | "presence"
     | "idempotency"
     | "removeRun"
     | "removals"
+    | "systemEvents"
   >;

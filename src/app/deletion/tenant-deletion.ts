@@ -13,6 +13,9 @@ import { reachTenant } from "../reaching.ts";
 import type { DeletionContext } from "./context.ts";
 import { hideProject, noteProjectDeletion } from "./project-deletion.ts";
 
+/** System events of one call to the store. */
+const EVENTS_AT_ONCE = 500;
+
 /**
  * Deletes a tenant with its teams, its service accounts, its agents and the roles in it. Throws `not_found`, and
  * `conflict` for the default tenant. A tenant that has projects is archived, and `conflict` is thrown; with `force` it is
@@ -53,7 +56,7 @@ export async function deleteTenant(
  * after a crash. `by`: the name of the user who deletes the tenant.
  */
 export async function emptyTenant(context: DeletionContext, tenantId: TenantId, by: string): Promise<void> {
-  const { documents, identity, pipelines, rights } = context.stores;
+  const { documents, identity, pipelines, rights, systemEvents } = context.stores;
   forgetAreasBeingDeleted(context);
   forgetTenantFacts(context);
   for (const project of await pipelines.listProjects({ projectIds: [], tenantIds: [tenantId] })) {
@@ -69,6 +72,7 @@ export async function emptyTenant(context: DeletionContext, tenantId: TenantId, 
   }
   await deletePluginsOf(context, { tenantId });
   await documents.deleteOf(ownerOf({ tenantId }));
+  while ((await systemEvents.drop(tenantId, EVENTS_AT_ONCE)) >= EVENTS_AT_ONCE);
   await rights.deleteTenant(tenantId);
 }
 

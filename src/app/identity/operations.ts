@@ -112,6 +112,10 @@ export const USER_OPERATIONS = {
   /** What belongs to no tenant is only for owners: {@link readInstallationAudit}. */
   readAudit: rule("project", "admin", "read"),
   readInstallationAudit: rule("installation", "owner", "read"),
+  /** Those of agents, definitions, projects, variables and plugins; the others are for administrators. */
+  readSystemEvents: rule("tenant", "viewer"),
+  readAllSystemEvents: rule("tenant", "admin", "read"),
+  readInstallationEvents: rule("installation", "admin", "read"),
   readCluster: rule("installation", "admin", "read"),
   readRetention: rule("project", "admin", "read"),
   writeRetention: rule("project", "admin"),

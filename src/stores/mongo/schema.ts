@@ -239,6 +239,11 @@ export const MIGRATIONS: readonly Migration[] = [
         { key: { packageId: 1 }, unique: true },
       ]);
   },
+  async (connection) => {
+    await connection.collection("system_events").createIndex({ log: 1, number: 1 }, { unique: true });
+    // Of entries whose event is not in its log yet.
+    await connection.collection("audit").createIndex({ owedAt: 1 }, { sparse: true });
+  },
 ];
 
 /**

@@ -319,6 +319,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX owned_plugins_sizes ON owned_plugins (owner, bytes);
   ALTER TABLE plugins ADD COLUMN owner TEXT NOT NULL DEFAULT 'installation';
   `,
+  `
+  CREATE TABLE system_events (
+    log TEXT NOT NULL, number INTEGER NOT NULL, event_id TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (log, number)
+  );
+  CREATE UNIQUE INDEX system_events_by_id ON system_events (log, event_id);
+  `,
 ];
 
 /**

@@ -250,6 +250,9 @@ describe("access", () => {
       redriveDeadLetters: "admin",
       readAudit: "admin",
       readInstallationAudit: "owner",
+      readSystemEvents: "viewer",
+      readAllSystemEvents: "admin",
+      readInstallationEvents: "admin",
     };
     const RISING: readonly Role[] = ["viewer", "operator", "maintainer", "admin", "owner"];
 
