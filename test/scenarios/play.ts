@@ -17,6 +17,7 @@ import { approve, reject } from "../../src/app/approvals/votes.ts";
 import type { UserCaller } from "../../src/app/identity/access.ts";
 import { reportStep, requestClaim } from "../../src/gateway/actor-messages.ts";
 import { cancelJob, cancelStep } from "../../src/app/commands/cancel.ts";
+import { updateStepRun } from "../../src/app/commands/update-step.ts";
 import { createPipeline } from "../../src/app/catalogue/pipelines.ts";
 import { rerunRun } from "../../src/app/triggering/rerun.ts";
 import { pauseRun, resumeRun, stopRun } from "../../src/app/commands/run-commands.ts";
@@ -87,6 +88,8 @@ export interface Act {
     /** Cancels the newest attempt of the job named by `job`, or of the step named by `step`. */
     | "cancelJob"
     | "cancelStep"
+    /** Gives the step named by `step` this `priority` and these `notes`. */
+    | "updateStep"
     | "approve"
     | "reject"
     | "rerun"
@@ -105,8 +108,10 @@ export interface Act {
   /** The user: a role, or `name:role`. Default: the admin `ann`. */
   readonly as?: string;
   readonly scope?: "all" | "failed" | "step";
-  /** For `cancelStep`, and for `rerun` with the scope `step`: `job/step`, both by name. */
+  /** For `cancelStep`, `updateStep`, and for `rerun` with the scope `step`: `job/step`, both by name. */
   readonly step?: string;
+  readonly priority?: number;
+  readonly notes?: Readonly<Record<string, string>>;
   readonly variables?: Readonly<Record<string, string>>;
   /** A part of the message with which the act must be refused; without it, the act must succeed. */
   readonly refused?: string;
@@ -349,6 +354,11 @@ class Player {
       case "cancelStep": {
         const { stepRunId } = await this.#stepOf(act);
         return void (await cancelStep(context, user, { ...input, stepRunId: asId(stepRunId) }));
+      }
+      case "updateStep": {
+        const { stepRunId } = await this.#stepOf(act);
+        const { priority, notes: metadata } = act;
+        return void (await updateStepRun(context, user, { ...input, stepRunId: asId(stepRunId), priority, metadata }));
       }
       case "approve":
       case "reject":
