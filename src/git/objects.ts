@@ -82,8 +82,3 @@ function readSignature(text: string): [Person, number] {
 function plain(text: string): string {
   return text.replaceAll(/[^\P{C}\n\t]/gu, "");
 }
-
-/** The first line of a commit's message. */
-export function subjectOf({ message }: Pick<CommitFacts, "message">): string {
-  return message.split("\n", 1)[0]!;
-}

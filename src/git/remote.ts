@@ -24,6 +24,7 @@ const SAFE_PATH = /^[\w./~@%+=,-]+$/;
 /** The address, or what is wrong with it, in the form `must be ...`. */
 export function parseRemote(text: string): Remote | string {
   if (text.length > MAX_CHARS) return `must have at most ${MAX_CHARS} characters`;
+  if (/[\s\p{C}]/u.test(text)) return "must have no white space";
   const short = SHORT_SSH.exec(text);
   if (short !== null && !text.includes("://")) {
     const [, user = "", host = "", path = ""] = short;
