@@ -1,19 +1,14 @@
 /** The quotas that count now: those of the environment, with what settings say beside them. */
 import type { Quotas, SetLimits } from "../domain/quotas.ts";
-import type { DocumentOwner, OwnedDocument } from "../stores/ports/documents.ts";
-import { type PolledOptions, PolledSettings } from "./polled-settings.ts";
+import type { DocumentOwner } from "../stores/ports/documents.ts";
+import type { PolledSettings, SettingDocuments } from "./polled-settings.ts";
 
 /** `environment`: the quotas of the environment of this node. */
-type Options = Pick<PolledOptions<Quotas>, "documents" | "log"> & { readonly environment: Quotas };
-
-export class CurrentQuotas extends PolledSettings<Quotas> {
-  constructor({ environment, ...options }: Options) {
-    const derive = (documents: readonly OwnedDocument<"settings">[]) => quotasOf(environment, documents);
-    super({ ...options, what: "the quotas", initial: environment, derive });
-  }
+export function currentQuotas(settings: PolledSettings, environment: Quotas): () => Quotas {
+  return settings.follow(environment, (documents) => quotasOf(environment, documents));
 }
 
-function quotasOf(environment: Quotas, documents: readonly OwnedDocument<"settings">[]): Quotas {
+function quotasOf(environment: Quotas, documents: SettingDocuments): Quotas {
   const set = new Map<DocumentOwner, SetLimits>();
   let { labels } = environment;
   for (const { owner, body } of documents) {

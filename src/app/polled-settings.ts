@@ -1,33 +1,33 @@
-/** What follows from the settings of all owners, read every few seconds, for parts of a node that never wait for the store. */
+/** The settings of all owners, read every few seconds, for parts of a node that never wait for the store. */
 import type { Logger } from "../domain/logger.ts";
 import type { DocumentStore, OwnedDocument } from "../stores/ports/documents.ts";
 
 /** How often the settings are read. The API promises that a change counts within 5 s. */
 const READ_MS = 3_000;
 
-export interface PolledOptions<T> {
-  /** What counts before the settings are read. */
-  readonly initial: T;
-  readonly derive: (documents: readonly OwnedDocument<"settings">[]) => T;
+interface PolledOptions {
   readonly documents: Pick<DocumentStore, "all">;
   readonly log: Pick<Logger, "warn">;
-  /** What it is, for a log line. */
-  readonly what: string;
 }
 
-export class PolledSettings<T> {
-  readonly #options: PolledOptions<T>;
-  #known: T;
+export type SettingDocuments = readonly OwnedDocument<"settings">[];
+
+export class PolledSettings {
+  readonly #options: PolledOptions;
+  readonly #followers: ((documents: SettingDocuments) => void)[] = [];
   #reading: Promise<void> | undefined;
 
-  constructor(options: PolledOptions<T>) {
+  constructor(options: PolledOptions) {
     this.#options = options;
-    this.#known = options.initial;
   }
 
-  /** At once. */
-  now(): T {
-    return this.#known;
+  /** A value that follows from the settings, which it answers at once. `initial` counts until they are read. */
+  follow<T>(initial: T, derive: (documents: SettingDocuments) => T): () => T {
+    let known = initial;
+    this.#followers.push((documents) => {
+      known = derive(documents);
+    });
+    return () => known;
   }
 
   /** Reads the settings now, and again every few seconds. */
@@ -49,11 +49,12 @@ export class PolledSettings<T> {
   }
 
   async #read(): Promise<void> {
-    const { documents, derive, log, what } = this.#options;
+    const { documents, log } = this.#options;
     try {
-      this.#known = derive(await documents.all("settings"));
+      const found = await documents.all("settings");
+      for (const follower of this.#followers) follower(found);
     } catch (error) {
-      log.warn({ error: String(error) }, `${what} among the settings could not be read; those known before count`);
+      log.warn({ error: String(error) }, "the settings could not be read; those known before count");
     }
   }
 }

@@ -9,6 +9,9 @@ import type { RunStatus } from "../domain/status.ts";
 /** Stops a subscription; idempotent. */
 export type Unsubscribe = () => Promise<void>;
 
+/** So long after {@link Feed.follow}, the other nodes publish what is followed, unless the broker cannot be reached. */
+export const KNOWN_MS = 200;
+
 export interface Feed {
   /** Sends the payload as JSON to all subscribers of the channel. Rejects when the broker cannot be reached. */
   publish(channel: string, payload: unknown): Promise<void>;
@@ -18,8 +21,8 @@ export interface Feed {
    */
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
   /**
-   * As {@link subscribe}, for a channel to which nodes publish only while a client follows it: tells the other nodes
-   * now and then that one does.
+   * As {@link subscribe}, for a channel to which nodes publish only while a client follows it: tells the other nodes now
+   * and then that one does. They know it within {@link KNOWN_MS}: what they store until then may come unpublished.
    */
   follow(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
   /** False while no node is known to {@link follow} the channel: then nothing need be published. */
@@ -53,9 +56,9 @@ export const RUNS_CHANNEL = "runs";
 export const APPROVALS_CHANNEL = "approvals";
 /** A message says that the log has a further event. Only published while it is followed. */
 export const systemChannel = (log: SystemLog): string => `system:${log}`;
-/** Each message is one `RunEvent`. */
+/** Each message is one `RunEvent`. Only published while it is followed. */
 export const runChannel = (runId: RunId): string => `run:${runId}`;
-/** Each message is an array of `LogLine`. */
+/** Each message is an array of `LogLine`. Only published while it is followed. */
 export const logChannel = (stepRunId: StepRunId): string => `log:${stepRunId}`;
 /** Each message is one `AgentNotice`. */
 export const agentChannel = (agentId: AgentId): string => `agent:${agentId}`;

@@ -5,7 +5,6 @@ import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import type { MessageFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
-import { CurrentRateLimits } from "../app/current-rate-limits.ts";
 import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
 import { uploadPruner } from "../app/content/upload-pruner.ts";
@@ -24,6 +23,7 @@ import { PresenceEvents } from "../app/system-events/presence-events.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
+import type { RateLimits } from "../domain/quotas.ts";
 import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
@@ -134,20 +134,20 @@ export async function startGateway(
 export async function startEdge(
   config: NodeConfig,
   context: ClusterContext,
-  options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
+  options: {
+    readonly registry: Registry;
+    readonly readiness: ReadinessChecks;
+    readonly rateLimits: () => RateLimits;
+    readonly tls: TlsSource | null;
+  },
   teardown: Teardown,
 ): Promise<string> {
   const oidc = await readOidcFile(config.oidcFile);
-  const { trustedProxies, rateLimits, origins, given, publicUrl: configured } = config;
-  const { documents } = context.stores;
-  const limits = new CurrentRateLimits({ environment: { rateLimits, given }, documents, log: context.log });
-  const reading = await limits.start();
-  teardown.add("the limits on calls", () => reading.stop());
+  const { trustedProxies, origins, publicUrl: configured } = config;
   const { server, app, publicUrl, followers, streams } = createHttpServer(context, {
     ...options,
     oidc,
     trustedProxies,
-    rateLimits: () => limits.now(),
     origins,
     publicUrl: configured ?? undefined,
   });

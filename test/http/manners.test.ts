@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { readNodeConfig } from "../../src/config.ts";
-import { CurrentRateLimits } from "../../src/app/current-rate-limits.ts";
+import { currentRateLimits } from "../../src/app/current-rate-limits.ts";
+import { PolledSettings } from "../../src/app/polled-settings.ts";
 import { CallCounter } from "../../src/http/manners/rate-limits.ts";
 import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
 import { API_ROUTES } from "../../src/http/routes/all.ts";
@@ -372,8 +373,8 @@ describe("limits on the rate of calls", () => {
   it("are changed by the settings of the installation while the edge runs", async () => {
     const { documents } = edge.context.stores;
     const environment = { rateLimits: { token: 20, address: 5 }, given: [] };
-    const current = new CurrentRateLimits({ environment, documents, log: edge.context.log });
-    const changing = await openTestEdge({ rateLimits: () => current.now() });
+    const settings = new PolledSettings({ documents, log: edge.context.log });
+    const changing = await openTestEdge({ rateLimits: currentRateLimits(settings, environment) });
     try {
       const policyOf = async (token?: string | null) => {
         const { status, headers } = await changing.call("GET", "/api/v1/pipelines", token === null ? { token } : {});
@@ -383,14 +384,14 @@ describe("limits on the rate of calls", () => {
       const set = (version: number, values: object) =>
         documents.save({ kind: "settings", owner: "installation", version, body: { values } });
       await set(1, { "calls.perToken": 0, "calls.perAddress": 1 });
-      await current.refresh();
+      await settings.refresh();
       expect([await policyOf(), await policyOf(null), await policyOf(null)]).to.deep.equal([
         "200 null",
         '401 "address";q=1;w=60',
         '429 "address";q=1;w=60',
       ]);
       await set(2, { "calls.perAddress": 3 });
-      await current.refresh();
+      await settings.refresh();
       expect([await policyOf(), await policyOf(null)]).to.deep.equal([
         '200 "token";q=20;w=60',
         '401 "address";q=3;w=60',

@@ -271,8 +271,7 @@ describe("access", () => {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
         "readApprovals", "readPlugins", "readTenantPlugins", "readProjectPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit",
-        "readSystemEvents", "readAllSystemEvents", "readInstallationEvents",
+        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit", "readSystemEvents", "readAllSystemEvents", "readInstallationEvents",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
       write: ["manageWebhooks", "manageProjectPlugins", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
