@@ -106,13 +106,36 @@ function attemptOf(
   if (url === undefined) throw new UndeliverableError(record.problem);
   const { headers, body } = requestOf(record, message, secrets, deliveryId, at);
   const request: OutgoingRequest = { url, headers, body };
+  const address = shownTarget(record);
+  const isHidden = address === HIDDEN;
   return {
     headers,
-    secrets: [...hidden, ...secretsOfAddress(url)],
-    address: shownTarget(record),
-    send: (): Promise<ReceivedAnswer> => outgoing.request(request, signal),
+    secrets: [...hidden, ...secretsOfAddress(url), ...(isHidden ? placesOf(url) : [])],
+    address,
+    async send(): Promise<ReceivedAnswer> {
+      try {
+        return await outgoing.request(request, signal);
+      } catch (error) {
+        throw isHidden && error instanceof NoAnswerError ? withoutPlace(error, url) : error;
+      }
+    },
     isGone,
   };
+}
+
+/** The parts of an address that say where it leads. */
+function placesOf(url: string): readonly string[] {
+  if (!URL.canParse(url)) return [];
+  const { host, hostname, pathname } = new URL(url);
+  return [host, hostname, pathname];
+}
+
+/** The error without the place that a secret holds: errors of the network name the host, or the address that it stands for. */
+function withoutPlace({ message }: NoAnswerError, url: string): NoAnswerError {
+  const [, code] = /^([A-Z][A-Z\d_]+): /.exec(message) ?? [];
+  if (code !== undefined) return new NoAnswerError(`${code}: the receiver that a secret names cannot be reached`);
+  const places = placesOf(url).filter((place) => place.length > 1);
+  return new NoAnswerError(places.reduce((text, place) => text.replaceAll(place, HIDDEN), message));
 }
 
 function requestOf(
