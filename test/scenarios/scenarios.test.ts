@@ -6,7 +6,8 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 import { RUN_EVENT_TYPES, eventProblem } from "../support/event-check.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { openTestSqlite } from "../support/stores.ts";
-import { play, type Scenario } from "./play.ts";
+import { play } from "./play.ts";
+import type { Scenario } from "./scenario.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 const NAMES = readdirSync(FOLDER)
