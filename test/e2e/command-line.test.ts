@@ -65,9 +65,9 @@ describe("the command line for a server", function () {
     return JSON.parse(stdout);
   }
 
-  async function pipeline(name: string, script: string): Promise<void> {
+  async function pipeline(name: string, script: string, more: object = {}): Promise<void> {
     const step = { name: "say", uses: "shell", args: { script } };
-    const spec = JSON.stringify({ jobs: [{ name: "hello", steps: [step] }] });
+    const spec = JSON.stringify({ ...more, jobs: [{ name: "hello", steps: [step] }] });
     await json(["pipelines", "create", name]);
     await json(["pipelines", "save", name, "-", "--format", "json"], spec);
   }
@@ -126,7 +126,8 @@ describe("the command line for a server", function () {
   });
 
   it("triggers and watches runs, and exits as they end", async () => {
-    await pipeline("broken", "echo to the log; exit 3");
+    const notify = [{ on: ["failure"], email: { to: ["ada@mail.example"] } }];
+    await pipeline("broken", "echo to the log; exit 3", { notify });
     const good = await run(["trigger", "hello", "--watch", "--logs"]);
     expect(good.code, good.stderr).to.equal(0);
     expect(good.stdout).to.contain("default/hello/say | good morning").and.to.contain("✔ hello  success");
@@ -143,6 +144,11 @@ describe("the command line for a server", function () {
     expect(runs.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal([2, 1]);
     expect(await json(["runs", "broken", "--status", "success"])).to.deep.equal([]);
     expect((await run(["runs", "show", runs[0].runId])).stdout).to.contain("✘ broken  failed");
+    await until("the command shows the notification that failed", async () =>
+      (await run(["runs", "show", runs[1].runId])).stdout.includes(
+        "notification of failure by email to ada@mail.example failed: this installation sends no e-mail",
+      ),
+    );
     const all = await run(["runs", "--status", "failed", "--status", "success", "--since", "1h", "--mine"]);
     const shown = all.stdout.split("\n").map((row) => row.split(/ +/));
     expect(

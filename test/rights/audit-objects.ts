@@ -71,6 +71,7 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
   delivery: [
     "POST /tenants/:tenantId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
     "POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
+    "POST /projects/:projectId/notifications/:deliveryId/resend",
   ],
   settings: ["PUT /settings", "PUT /tenants/:tenantId/settings", "PUT /projects/:projectId/settings"],
   cache: ["DELETE /projects/:projectId/caches/:cacheId"],

@@ -365,6 +365,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "GET /pipelines/:pipelineId/runs/:runId", operation: "readRuns", at: onPipelineRun },
   ...LOG_ROWS,
   { route: "GET /pipelines/runs/:runId/timeline", operation: "readRuns", at: onRun },
+  { route: "GET /pipelines/runs/:runId/notifications", operation: "readNotifications", at: onRun },
   { route: "GET /pipelines/runs/:runId/agent-events", operation: "readEvents", at: onRun },
   { route: "GET /pipelines/runs/:runId/outputs", operation: "readRuns", at: onRun },
   {

@@ -41,11 +41,20 @@ const webhooks = (path: string, at: At, operation: UserOperation, webhookId: str
   ];
 };
 
+const oneNotification = {
+  operation: "manageNotifications",
+  at: ({ projectId }: World) => ({ projectId, deliveryId: "msg_notification" }),
+  prepare: (world: World) => world.keepNotification(),
+} as const;
+
 export const OWNED_ROWS: readonly HttpRow[] = [
   ...variables("/tenants/:tenantId/variables", onTenant, "readTenantVariables", "writeTenantVariables"),
   ...variables("/projects/:projectId/variables", onProject, "readVariables", "writeVariables"),
   ...webhooks("/tenants/:tenantId/webhooks", onTenant, "manageTenantWebhooks", "whk_tenant"),
   ...webhooks("/projects/:projectId/webhooks", onProject, "manageWebhooks", "whk_project"),
+  { route: "GET /projects/:projectId/notifications", operation: "readNotifications", at: onProject },
+  { route: "GET /projects/:projectId/notifications/:deliveryId", ...oneNotification },
+  { route: "POST /projects/:projectId/notifications/:deliveryId/resend", ...oneNotification },
   ...settings("/settings", () => ({}), "readInstallationSettings", "writeInstallationSettings"),
   ...settings("/tenants/:tenantId/settings", onTenant, "readTenantSettings", "writeTenantSettings"),
   ...settings("/projects/:projectId/settings", onProject, "readSettings", "writeSettings"),

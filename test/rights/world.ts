@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { issueToken, type TokenRequest, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import type { AppContext } from "../../src/app/context.ts";
+import { notificationLane } from "../../src/app/notifications/notification-record.ts";
 import {
   type AgentId,
   asId,
@@ -22,6 +23,7 @@ import {
 import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
 import type { StartedNode } from "../../src/node/node.ts";
 import { problemOfAnswer } from "../support/answer-check.ts";
+import { notificationRecord } from "../support/notifications.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
@@ -268,6 +270,18 @@ export class World {
       await deliveries.drop({ lane: webhookId }, 100);
       await deliveries.tell([deliveryOf(webhookId, { tenantId, projectId, runId, ...ended })], []);
     }
+  }
+
+  /** Its run has had a notification. */
+  async keepNotification(): Promise<void> {
+    const { deliveries } = this.context.stores;
+    const { tenantId, projectId, runId } = this;
+    const deliveryId = asId<DeliveryId>("msg_notification");
+    const ended = { deliveryId, state: "failed", dueAt: Number.MAX_SAFE_INTEGER } as const;
+    const body = JSON.stringify(notificationRecord());
+    await deliveries.drop({ deliveryId }, 1);
+    const lane = notificationLane(projectId, "none");
+    await deliveries.tell([deliveryOf(lane, { tenantId, projectId, runId, body, ...ended })], []);
   }
 
   async keepArtifact(): Promise<void> {

@@ -55,6 +55,7 @@ export const USER_OPERATIONS = {
   readUploads: rule("project", "viewer"),
   readEvents: rule("project", "viewer"),
   readApprovals: rule("project", "viewer"),
+  readNotifications: rule("project", "viewer"),
   readPlugins: rule("anywhere", "viewer"),
   /** Agents of the installation only with a role in the installation. */
   readAgents: rule("project", "viewer"),
@@ -87,6 +88,8 @@ export const USER_OPERATIONS = {
   /** Who may choose a receiver of events may let others read them. */
   manageWebhooks: rule("project", "maintainer"),
   manageTenantWebhooks: rule("tenant", "admin"),
+  /** What receivers answered, and to send what failed once more. */
+  manageNotifications: rule("project", "maintainer"),
   managePlugins: rule("installation", "admin"),
   manageUsers: rule("installation", "admin"),
   manageOthersTokens: rule("installation", "admin"),

@@ -4,7 +4,9 @@ import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type DeliveryId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { type Delivery, DELIVERY_STATES } from "../../stores/ports/deliveries.ts";
-import type { Caller } from "../identity/access.ts";
+import type { Area } from "../../domain/roles.ts";
+import type { WithStores } from "../context.ts";
+import type { ActingUser, Caller } from "../identity/access.ts";
 import { afterField, cursorOf } from "../lists.ts";
 import { fields, id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
@@ -18,7 +20,8 @@ export const deliveriesQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 
-const briefFields = {
+/** Fields of every delivery. */
+export const deliveryFields = {
   deliveryId: id<DeliveryId>(),
   state: z.enum(DELIVERY_STATES),
   /** The type of the event. */
@@ -36,25 +39,26 @@ const briefFields = {
   /** When it is tried next; null when it is not owed. */
   nextTry: time.nullable(),
 };
-const DeliveryBriefShape = shape("DeliveryInList", briefFields);
+/** The latest tries, the earliest first. */
+export const TriesShape = listOf(
+  fields({
+    at: time,
+    /** Milliseconds. */
+    duration: wholeNumber,
+    status: z.number().int().nullable(),
+    error: z.string(),
+    request: fields({ url: z.string(), headers: mapOf(z.string()) }),
+    /** The beginning of the body. */
+    answer: z.string(),
+  }),
+);
+const DeliveryBriefShape = shape("DeliveryInList", deliveryFields);
 export const DeliveryPageShape = fields({ list: listOf(DeliveryBriefShape), next: z.string().nullable() });
 export const DeliveryShape = shape("Delivery", {
-  ...briefFields,
+  ...deliveryFields,
   /** What is sent in each try. */
   body: z.string(),
-  /** The latest tries, the earliest first. */
-  tries: listOf(
-    fields({
-      at: time,
-      /** Milliseconds. */
-      duration: wholeNumber,
-      status: z.number().int().nullable(),
-      error: z.string(),
-      request: fields({ url: z.string(), headers: mapOf(z.string()) }),
-      /** The beginning of the body. */
-      answer: z.string(),
-    }),
-  ),
+  tries: TriesShape,
 });
 
 type OfDelivery = OfWebhook & { readonly deliveryId: DeliveryId };
@@ -68,11 +72,20 @@ export async function listDeliveries(
   await reachWebhook(context, caller, of);
   const filter = { state, runId: runId === undefined ? undefined : asId<RunId>(runId) };
   const found = await context.stores.deliveries.list(of.webhookId, filter, limit + 1, after);
+  return deliveryPage(found, limit, briefView);
+}
+
+/** `found` has one delivery more than the page when another page follows. */
+export function deliveryPage<V>(
+  found: readonly Delivery[],
+  limit: number,
+  view: (delivery: Delivery) => V,
+): { readonly list: readonly V[]; readonly next: string | null } {
   const list = found.slice(0, limit);
   const last = list.at(-1);
   const next =
     found.length > limit && last !== undefined ? cursorOf({ at: last.createdAt, id: last.deliveryId }) : null;
-  return { list: list.map(briefView), next };
+  return { list: list.map(view), next };
 }
 
 /** Throws `not_found`. */
@@ -92,14 +105,23 @@ export async function redeliver(
   of: OfDelivery,
 ): Promise<z.infer<typeof DeliveryShape>> {
   const { user, found } = await reachWebhook(context, caller, of);
-  const { deliveryId, type, runId } = await findDelivery(context, of);
+  const delivery = await findDelivery(context, of);
   if (found.disabled !== null) throw new MillraceError("conflict", "the webhook is disabled: enable it first");
-  const change = { kind: "delivery", id: deliveryId, area: of.area, after: { type, runId } } as const;
-  await recorded(user, change, async () => {
-    if (await context.stores.deliveries.owe(deliveryId, context.clock.now())) return;
+  await oweAgain(context, user, delivery, of.area);
+  return deliveryView(await findDelivery(context, of));
+}
+
+/** Owes a delivery once more, and records who asked for it. Throws `conflict` for one that is owed already. */
+export async function oweAgain(
+  { stores, clock }: Pick<WebhookContext, "clock"> & WithStores<"deliveries">,
+  user: ActingUser,
+  { deliveryId, type, runId }: Delivery,
+  area: Area,
+): Promise<void> {
+  await recorded(user, { kind: "delivery", id: deliveryId, area, after: { type, runId } }, async () => {
+    if (await stores.deliveries.owe(deliveryId, clock.now())) return;
     throw new MillraceError("conflict", "the delivery is owed already: it is sent once its time has come");
   });
-  return deliveryView(await findDelivery(context, of));
 }
 
 async function findDelivery({ stores }: WebhookContext, { webhookId, deliveryId }: OfDelivery): Promise<Delivery> {
@@ -108,7 +130,7 @@ async function findDelivery({ stores }: WebhookContext, { webhookId, deliveryId 
   throw new MillraceError("not_found", `the webhook has no delivery ${JSON.stringify(deliveryId)}`);
 }
 
-function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
+export function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
   const { deliveryId, state, type, projectId, runId, number, attempts, tries, createdAt, dueAt } = delivery;
   const last = tries.at(-1);
   return {
@@ -127,10 +149,9 @@ function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
 }
 
 function deliveryView(delivery: Delivery): z.infer<typeof DeliveryShape> {
-  const { body, tries } = delivery;
-  return {
-    ...briefView(delivery),
-    body,
-    tries: tries.map(({ at, durationMs, ...shown }) => ({ at: rfc3339(at), duration: durationMs, ...shown })),
-  };
+  return { ...briefView(delivery), body: delivery.body, tries: triesView(delivery) };
+}
+
+export function triesView({ tries }: Delivery): z.infer<typeof TriesShape> {
+  return tries.map(({ at, durationMs, ...shown }) => ({ at: rfc3339(at), duration: durationMs, ...shown }));
 }

@@ -11,6 +11,7 @@ import { ID_TOKEN_ROUTES } from "./id-token-routes.ts";
 import { LOG_LIMIT_ROUTES } from "./log-limit-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import { NOTE_ROUTES } from "./note-routes.ts";
+import { NOTIFICATION_ROUTES } from "./notification-routes.ts";
 import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
 import { PROJECT_ROUTES } from "./project-routes.ts";
@@ -34,6 +35,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...RUN_ROUTES,
   ...LOG_ROUTES,
   ...NOTE_ROUTES,
+  ...NOTIFICATION_ROUTES,
   ...APPROVAL_ROUTES,
   ...ARTIFACT_ROUTES,
   ...CACHE_ROUTES,

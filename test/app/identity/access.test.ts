@@ -192,6 +192,7 @@ describe("access", () => {
       readUploads: "viewer",
       readEvents: "viewer",
       readApprovals: "viewer",
+      readNotifications: "viewer",
       readPlugins: "viewer",
       readAgents: "viewer",
       readProjects: "viewer",
@@ -222,6 +223,7 @@ describe("access", () => {
       manageSecrets: "maintainer",
       manageWebhooks: "maintainer",
       manageTenantWebhooks: "admin",
+      manageNotifications: "maintainer",
       managePlugins: "admin",
       manageUsers: "admin",
       manageOthersTokens: "admin",
@@ -263,11 +265,11 @@ describe("access", () => {
     const WIDTH: Record<Width, readonly UserOperation[]> = {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
-        "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
+        "readApprovals", "readNotifications", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
         "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
-      write: ["manageWebhooks", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      write: ["manageWebhooks", "manageNotifications", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",

@@ -89,6 +89,20 @@ export function showRun(run: string, options: RunOptions, signal: AbortSignal): 
     const screen = new Screen(process.stdout);
     screen.print(screen.paint("gray", `${found.runId}, triggered by ${found.triggeredBy} at ${found.createdAt}`));
     screen.printTree(renderTree(found, { name, steps: "all" }));
+    for (const line of await failedNotifications(session, found.runId)) screen.print(screen.paint("yellow", line));
+  });
+}
+
+/** A line for each notification that was not sent, of the newest ones. They do not change how the run has ended. */
+async function failedNotifications({ client, signal }: Session, runId: string): Promise<readonly string[]> {
+  const path = { runId };
+  const { list } = await client.get("/pipelines/runs/{runId}/notifications", { path, query: { limit: 100 }, signal });
+  return list.flatMap(({ channel, address, on, attempts, state, error, nextTry }) => {
+    if (state === "delivered" || error === "") return [];
+    const tried = attempts === 1 ? "1 try" : `${attempts} tries`;
+    const then = nextTry === null ? "given up" : `tried again at ${nextTry}`;
+    const to = address === "" ? "" : ` to ${address}`;
+    return [`notification of ${on} by ${channel}${to} failed: ${error} (${tried}, ${then})`];
   });
 }
 
