@@ -58,7 +58,9 @@ export async function performOwed(
 
 /** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */
 function publish(feed: Feed, head: AggregateHead<RootId>, events: readonly RunEvent[]): readonly Promise<void>[] {
-  const published = events.map((event) => feed.publish(runChannel(event.runId), event));
+  const published = events
+    .filter(({ runId }) => feed.isFollowed(runChannel(runId)))
+    .map((event) => feed.publish(runChannel(event.runId), event));
   if (events.length > 0 && feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
   const approvals = events.flatMap(({ object, runId, data }): readonly ApprovalHint[] =>
     object === "approval" ? [{ runId, approvalId: data["approvalId"] as ApprovalId }] : [],

@@ -126,7 +126,10 @@ const OUTCOME_OF_END: Partial<Record<StepPhase, StepOutcome>> = {
   cancelled: "cancelled",
 };
 
-const LIFECYCLE_OF_END: Partial<Record<StepPhase, LifecycleOf<"step">>> = {
+/** The job publishes `updated`. */
+type OwnLifecycle = Exclude<LifecycleOf<"step">, "updated">;
+
+const LIFECYCLE_OF_END: Partial<Record<StepPhase, OwnLifecycle>> = {
   success: "completed",
   failed: "failed",
   timeout: "timeout",
@@ -166,7 +169,7 @@ function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {
   return { entry: "moved", next, effects };
 }
 
-function publish(step: StepState, lifecycle: LifecycleOf<"step">): OwedEffect {
+function publish(step: StepState, lifecycle: OwnLifecycle): OwedEffect {
   return {
     type: "publish",
     event: {

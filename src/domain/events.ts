@@ -19,8 +19,9 @@ export const LIFECYCLES = [
   "approved",
   "rejected",
   "expired",
+  "updated",
 ] as const;
-/** `waiting` and `stopping` do not change the status of the object. */
+/** `waiting`, `stopping` and `updated` do not change the status of the object. */
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
 export const EVENT_OBJECTS = ["pipeline", "job", "step", "approval"] as const;

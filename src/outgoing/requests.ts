@@ -152,6 +152,6 @@ function withoutUser(url: URL): URL {
 function noAnswer(error: unknown, prefix = ""): NoAnswerError {
   if (error instanceof AggregateError) return noAnswer(error.errors[0], prefix);
   const { code, message } = error as NodeJS.ErrnoException;
-  const withoutHost = `${prefix}${code ?? "the connection failed"}`;
+  const withoutHost = `${prefix}${code === undefined ? "" : `${code}: `}the receiver that a secret names cannot be reached`;
   return new NoAnswerError(`${prefix}${code === undefined ? message : `${code}: ${message}`}`, withoutHost);
 }

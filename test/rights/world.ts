@@ -1,8 +1,8 @@
 /** An installation with everything that the operations work on, in a project of one tenant. `callers.ts` has its callers. */
+import { type NotificationRecord, notificationLane } from "../../src/app/notifications/notification-record.ts";
 import { createHash } from "node:crypto";
 import { issueToken, type TokenRequest, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import type { AppContext } from "../../src/app/context.ts";
-import { notificationLane } from "../../src/app/notifications/notification-record.ts";
 import {
   type AgentId,
   asId,
@@ -23,7 +23,6 @@ import {
 import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
 import type { StartedNode } from "../../src/node/node.ts";
 import { problemOfAnswer } from "../support/answer-check.ts";
-import { notificationRecord } from "../support/notifications.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
@@ -39,6 +38,8 @@ export class World {
   readonly node: StartedNode;
   readonly context: AppContext;
   readonly tenantId: TenantId = newId("tnt");
+  readonly invited = newId("usr");
+  readonly projectInvited = newId("usr");
   readonly otherTenantId: TenantId = newId("tnt");
   readonly projectId: ProjectId = newId("prj");
   readonly pipelineId: PipelineId = newId("pl");
@@ -203,6 +204,23 @@ export class World {
     }
   }
 
+  /** Users who have not accepted their invitations, one into the tenant and one into the project. */
+  async keepInvited(): Promise<void> {
+    for (const [userId, area] of [
+      [this.invited, { tenantId: this.tenantId }],
+      [this.projectInvited, { projectId: this.projectId }],
+    ] as const) {
+      await this.user(userId, null);
+      await this.context.stores.rights.bind({
+        subjectId: userId,
+        area,
+        role: "viewer",
+        createdAt: 1,
+        createdBy: "test",
+      });
+    }
+  }
+
   async keepBots(): Promise<void> {
     const { tenantId, projectId, bot, tenantBot } = this;
     for (const [userId, ownedBy] of [[bot, { projectId }] as const, [tenantBot, { tenantId }] as const]) {
@@ -272,16 +290,32 @@ export class World {
     }
   }
 
-  /** Its run has had a notification. */
   async keepNotification(): Promise<void> {
     const { deliveries } = this.context.stores;
-    const { tenantId, projectId, runId } = this;
-    const deliveryId = asId<DeliveryId>("msg_notification");
-    const ended = { deliveryId, state: "failed", dueAt: Number.MAX_SAFE_INTEGER } as const;
-    const body = JSON.stringify(notificationRecord());
-    await deliveries.drop({ deliveryId }, 1);
-    const lane = notificationLane(projectId, "none");
-    await deliveries.tell([deliveryOf(lane, { tenantId, projectId, runId, body, ...ended })], []);
+    const { tenantId, projectId, runId, pipelineId } = this;
+    const lane = notificationLane(projectId, "email ann@mail.example");
+    const record: NotificationRecord = {
+      on: "failure",
+      channel: "email",
+      job: null,
+      pipelineId,
+      message: { to: ["ann@mail.example"] },
+      late: [],
+      secrets: [],
+      problem: "",
+      subject: "failed",
+      text: "failed",
+      event: {},
+      wait: null,
+    };
+    const ended = {
+      deliveryId: asId<DeliveryId>("msg_told"),
+      body: JSON.stringify(record),
+      state: "failed",
+      dueAt: Number.MAX_SAFE_INTEGER,
+    } as const;
+    await deliveries.drop({ lane }, 100);
+    await deliveries.tell([deliveryOf(lane, { tenantId, projectId, runId, ...ended })], []);
   }
 
   async keepArtifact(): Promise<void> {
@@ -307,6 +341,32 @@ export class World {
     await blobs.put(artifactId, 0, CONTENT);
     await blobs.complete(artifactId, 1);
     await artifacts.store(artifactId, now, now + 3_600_000);
+  }
+
+  async keepPlugins(): Promise<void> {
+    const { plugins } = this.context.stores;
+    for (const owner of [ownerOf({ tenantId: this.tenantId }), ownerOf({ projectId: this.projectId })]) {
+      const record = {
+        owner,
+        name: "team/owned",
+        version: "1.0.0",
+        packageId: newId("pkg"),
+        sha256: "a".repeat(64),
+        sizeBytes: 1,
+        state: "storing",
+        createdAt: 1,
+        createdBy: "test",
+        manifest: JSON.stringify({
+          name: "team/owned",
+          version: "1.0.0",
+          description: "",
+          actions: {},
+          defaultAction: null,
+          platforms: [],
+        }),
+      } as const;
+      await plugins.store(await plugins.begin(record));
+    }
   }
 
   async keepCache(): Promise<void> {

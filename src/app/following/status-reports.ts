@@ -83,7 +83,7 @@ export async function* reportStatus(
 
 /** True for an event that changes no status: it says why the object waits, or who asked for its end. */
 function keepsStatus({ lifecycle }: Pick<RunEvent, "lifecycle">): boolean {
-  return lifecycle === "waiting" || lifecycle === "stopping";
+  return lifecycle === "waiting" || lifecycle === "stopping" || lifecycle === "updated";
 }
 
 function reportOf(update: ObjectUpdate): Omit<StatusReport, "retriedBy"> {

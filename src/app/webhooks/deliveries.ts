@@ -4,9 +4,7 @@ import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type DeliveryId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { type Delivery, DELIVERY_STATES } from "../../stores/ports/deliveries.ts";
-import type { Area } from "../../domain/roles.ts";
-import type { WithStores } from "../context.ts";
-import type { ActingUser, Caller } from "../identity/access.ts";
+import type { Caller } from "../identity/access.ts";
 import { afterField, cursorOf } from "../lists.ts";
 import { fields, id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
@@ -20,15 +18,15 @@ export const deliveriesQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 
-/** Fields of every delivery. */
-export const deliveryFields = {
+const briefFields = {
   deliveryId: id<DeliveryId>(),
   state: z.enum(DELIVERY_STATES),
   /** The type of the event. */
   type: z.string(),
+  /** Empty for a system event, as `runId` is. */
   projectId: id<ProjectId>(),
   runId: id<RunId>(),
-  /** The number of the event in its run. */
+  /** The number of the event in its run or log. */
   number: wholeNumber,
   attempts: wholeNumber,
   /** Of the last answer; null without one. */
@@ -39,26 +37,25 @@ export const deliveryFields = {
   /** When it is tried next; null when it is not owed. */
   nextTry: time.nullable(),
 };
-/** The latest tries, the earliest first. */
-export const TriesShape = listOf(
-  fields({
-    at: time,
-    /** Milliseconds. */
-    duration: wholeNumber,
-    status: z.number().int().nullable(),
-    error: z.string(),
-    request: fields({ url: z.string(), headers: mapOf(z.string()) }),
-    /** The beginning of the body. */
-    answer: z.string(),
-  }),
-);
-const DeliveryBriefShape = shape("DeliveryInList", deliveryFields);
+const DeliveryBriefShape = shape("DeliveryInList", briefFields);
 export const DeliveryPageShape = fields({ list: listOf(DeliveryBriefShape), next: z.string().nullable() });
 export const DeliveryShape = shape("Delivery", {
-  ...deliveryFields,
+  ...briefFields,
   /** What is sent in each try. */
   body: z.string(),
-  tries: TriesShape,
+  /** The latest tries, the earliest first. */
+  tries: listOf(
+    fields({
+      at: time,
+      /** Milliseconds. */
+      duration: wholeNumber,
+      status: z.number().int().nullable(),
+      error: z.string(),
+      request: fields({ url: z.string(), headers: mapOf(z.string()) }),
+      /** The beginning of the body. */
+      answer: z.string(),
+    }),
+  ),
 });
 
 type OfDelivery = OfWebhook & { readonly deliveryId: DeliveryId };
@@ -72,20 +69,11 @@ export async function listDeliveries(
   await reachWebhook(context, caller, of);
   const filter = { state, runId: runId === undefined ? undefined : asId<RunId>(runId) };
   const found = await context.stores.deliveries.list(of.webhookId, filter, limit + 1, after);
-  return deliveryPage(found, limit, briefView);
-}
-
-/** `found` has one delivery more than the page when another page follows. */
-export function deliveryPage<V>(
-  found: readonly Delivery[],
-  limit: number,
-  view: (delivery: Delivery) => V,
-): { readonly list: readonly V[]; readonly next: string | null } {
   const list = found.slice(0, limit);
   const last = list.at(-1);
   const next =
     found.length > limit && last !== undefined ? cursorOf({ at: last.createdAt, id: last.deliveryId }) : null;
-  return { list: list.map(view), next };
+  return { list: list.map(briefView), next };
 }
 
 /** Throws `not_found`. */
@@ -105,23 +93,14 @@ export async function redeliver(
   of: OfDelivery,
 ): Promise<z.infer<typeof DeliveryShape>> {
   const { user, found } = await reachWebhook(context, caller, of);
-  const delivery = await findDelivery(context, of);
+  const { deliveryId, type, runId } = await findDelivery(context, of);
   if (found.disabled !== null) throw new MillraceError("conflict", "the webhook is disabled: enable it first");
-  await oweAgain(context, user, delivery, of.area);
-  return deliveryView(await findDelivery(context, of));
-}
-
-/** Owes a delivery once more, and records who asked for it. Throws `conflict` for one that is owed already. */
-export async function oweAgain(
-  { stores, clock }: Pick<WebhookContext, "clock"> & WithStores<"deliveries">,
-  user: ActingUser,
-  { deliveryId, type, runId }: Delivery,
-  area: Area,
-): Promise<void> {
-  await recorded(user, { kind: "delivery", id: deliveryId, area, after: { type, runId } }, async () => {
-    if (await stores.deliveries.owe(deliveryId, clock.now())) return;
+  const change = { kind: "delivery", id: deliveryId, area: of.area, after: { type, runId } } as const;
+  await recorded(user, change, async () => {
+    if (await context.stores.deliveries.owe(deliveryId, context.clock.now())) return;
     throw new MillraceError("conflict", "the delivery is owed already: it is sent once its time has come");
   });
+  return deliveryView(await findDelivery(context, of));
 }
 
 async function findDelivery({ stores }: WebhookContext, { webhookId, deliveryId }: OfDelivery): Promise<Delivery> {
@@ -130,7 +109,7 @@ async function findDelivery({ stores }: WebhookContext, { webhookId, deliveryId 
   throw new MillraceError("not_found", `the webhook has no delivery ${JSON.stringify(deliveryId)}`);
 }
 
-export function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
+function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
   const { deliveryId, state, type, projectId, runId, number, attempts, tries, createdAt, dueAt } = delivery;
   const last = tries.at(-1);
   return {
@@ -149,9 +128,10 @@ export function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape
 }
 
 function deliveryView(delivery: Delivery): z.infer<typeof DeliveryShape> {
-  return { ...briefView(delivery), body: delivery.body, tries: triesView(delivery) };
-}
-
-export function triesView({ tries }: Delivery): z.infer<typeof TriesShape> {
-  return tries.map(({ at, durationMs, ...shown }) => ({ at: rfc3339(at), duration: durationMs, ...shown }));
+  const { body, tries } = delivery;
+  return {
+    ...briefView(delivery),
+    body,
+    tries: tries.map(({ at, durationMs, ...shown }) => ({ at: rfc3339(at), duration: durationMs, ...shown })),
+  };
 }

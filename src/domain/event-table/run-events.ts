@@ -46,6 +46,10 @@ const step = z.strictObject({
   exitCode: z.int().nullable().describe("Exit code of the step's process, or null."),
   agentId: text.nullable().describe("Id of the agent that runs the step, or null."),
 });
+const update = {
+  priority: z.int().nullable().describe("New priority of the job of the step, or null when it stays."),
+  metadataKeys: text.nullable().describe("Names of the new notes, separated by commas, or null when the notes stay."),
+};
 const approval = z.strictObject({
   approvalId: text.describe("Id of the approval."),
   name: text.describe("What is approved, for people."),
@@ -86,6 +90,10 @@ export const RUN_EVENTS = {
     cancelled: { when: "The step was cancelled.", data: step },
     timeout: { when: "The step took longer than its timeout.", data: step },
     skipped: { when: "The step does not run.", data: step },
+    updated: {
+      when: "A user has changed the priority or the metadata of a step that waits.",
+      data: step.extend(update),
+    },
   },
   approval: {
     requested: { when: "Someone has to approve.", data: approval },

@@ -6,4 +6,15 @@ export type IngestContext = Pick<
   AppContext,
   "feed" | "clock" | "log" | "meters" | "eventNamespace" | "artifactRules" | "cacheRules"
 > &
-  WithStores<"aggregates" | "plans" | "agentEvents" | "logs" | "notes" | "artifacts" | "caches" | "blobs">;
+  WithStores<
+    | "aggregates"
+    | "plans"
+    | "agentEvents"
+    | "logs"
+    | "notes"
+    | "artifacts"
+    | "caches"
+    | "blobs"
+    | "identity"
+    | "systemEvents"
+  >;

@@ -2,18 +2,24 @@
 import { isGrantOf, isHeld, type StepState } from "../../../actors/step/state.ts";
 import { LIFECYCLES } from "../../domain/events.ts";
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
+import { SYSTEM_LIFECYCLES } from "../../domain/system-events.ts";
 import { type AgentEvent, type AgentEventOwner, ownerOf } from "../../stores/ports/agent-events.ts";
 import type { IngestContext } from "./context.ts";
+import { tellOwnEvents } from "./own-events.ts";
 
 const MAX_EVENTS_A_BATCH = 1_000;
 /** Events that a run may have, and that an agent may report about itself. */
 const MAX_EVENTS = 10_000;
 const MAX_DATA_BYTES = 64 * 1024;
+/** The greatest time of a `Date`. */
+const MAX_TIME_MS = 8.64e15;
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
 /**
  * Last words of event types that only the control plane may use: an agent's event must not pass for one of its events.
  */
 const RESERVED_WORDS: readonly string[] = [...LIFECYCLES, "online", "offline", "draining", "lost"];
+/** The same of events about the agent itself. */
+const RESERVED_OF_AGENT: readonly string[] = [...RESERVED_WORDS, ...SYSTEM_LIFECYCLES];
 
 /** An event as the agent sent it, not validated yet. */
 export interface PushedEvent {
@@ -74,6 +80,12 @@ export async function takeAgentEvents(
       verdicts.push({ id, verdict: "accepted", reason: "" });
     }
   }
+  // First: a repeat of an event that is stored here already is a duplicate.
+  await tellOwnEvents(
+    context,
+    agentId,
+    fresh.filter(({ runId }) => runId === null),
+  );
   await agentEvents.append(fresh);
   return verdicts;
 }
@@ -135,11 +147,11 @@ class Judge {
     }
     const word = type.slice(prefix.length);
     if (!WORD.test(word)) return `the last word of a type must match ${WORD.source}`;
-    if (RESERVED_WORDS.includes(word)) {
+    if ((object === "step" ? RESERVED_WORDS : RESERVED_OF_AGENT).includes(word)) {
       return `the word ${word} is reserved` + " for the control plane: choose another one";
     }
     if (subject.length > 256) return "a subject has at most 256 characters";
-    if (!(timeMs >= 0 && timeMs <= Number.MAX_SAFE_INTEGER)) return "the time must be in Unix milliseconds";
+    if (!(timeMs >= 0 && timeMs <= MAX_TIME_MS)) return "the time must be in Unix milliseconds";
     if (Buffer.byteLength(dataJson) > MAX_DATA_BYTES) return `data has at most ${MAX_DATA_BYTES} bytes`;
     return dataJson === "" || isJsonObject(dataJson) ? undefined : "data must be a JSON object";
   }

@@ -24,6 +24,7 @@ import { SECRET_ROUTES } from "./secret-routes.ts";
 import { SETTING_ROUTES } from "./setting-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
 import { VARIABLE_ROUTES } from "./variable-routes.ts";
+import { SYSTEM_EVENT_ROUTES } from "./system-event-routes.ts";
 import { UPLOAD_ROUTES } from "./upload-routes.ts";
 import { WEBHOOK_ROUTES } from "./webhook-routes.ts";
 import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
@@ -48,6 +49,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...PLUGIN_ROUTES,
   ...CLUSTER_ROUTES,
   ...AUDIT_ROUTES,
+  ...SYSTEM_EVENT_ROUTES,
   ...PROJECT_ROUTES,
   ...RIGHTS_ROUTES,
   ...RETENTION_ROUTES,
