@@ -16,6 +16,7 @@ import { findPipeline, noPipeline } from "../lookups.ts";
 import { DiagnosticShape } from "./diagnostic-shape.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
+import { announceTriggers, needsTimetable } from "./timetable.ts";
 import type { Precondition, WithPrecondition } from "../preconditions.ts";
 import { reachPipeline } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -252,16 +253,31 @@ async function moveHead(context: CatalogueContext, revision: Omit<Revision, "tex
     const [before, after] = [{ revisionId: headRevisionId }, { revisionId }];
     const change = { kind: "definition", id: pipelineId, name: pipeline.name, before, after } as const;
     const stored = { ...revision, text: draft.text };
+    const isScheduled = await needsTimetable(context, pipelineId, definition.schedules);
+    if (isScheduled) await announceTriggers(context, pipelineId, revisionId, "before");
     let outcome: "saved" | "headMoved" | "missing" = "missing";
     await recorded(move.user, change, async () => {
       outcome = await context.stores.pipelines.saveRevision(stored, headRevisionId);
       return outcome === "saved";
     });
-    if ((outcome as string) === "saved")
-      return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
+    if ((outcome as string) === "saved") {
+      rememberDefinition(context.stores.pipelines, revisionId, definition);
+      if (isScheduled) await announceSaved(context, revision);
+      return;
+    }
     if (outcome === "missing") throw noPipeline(pipelineId);
   } while (context.clock.monotonic() < endsAt);
   throw new MillraceError("unavailable", "other users are saving this definition at the same time: try again");
+}
+
+/** The definition is saved already: a failure delays the schedules until the timetable looks again. */
+async function announceSaved(
+  context: CatalogueContext,
+  { pipelineId, revisionId }: Pick<Revision, "pipelineId" | "revisionId">,
+): Promise<void> {
+  await announceTriggers(context, pipelineId, revisionId, "after").catch((error: unknown) => {
+    context.log.warn({ pipelineId, error: String(error) }, "the schedules follow the saved definition within a minute");
+  });
 }
 
 function isExpected(expected: string, head: RevisionId | null): boolean {
