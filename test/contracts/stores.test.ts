@@ -242,6 +242,34 @@ describe("the store on MongoDB", function () {
     expect(found!.actor.index.status).to.equal("running");
   });
 
+  it("puts the event of an audit entry into its log that a crash has left owed", async () => {
+    const log = newId("tnt");
+    const auditId = newId("aud");
+    const draft = {
+      log,
+      eventId: auditId,
+      object: "agent",
+      lifecycle: "deleted",
+      timeMs: 5,
+      data: { id: "a" },
+    } as const;
+    // As a node leaves them that is killed behind its first or its second write.
+    for (const _id of [auditId, newId("aud")]) {
+      await documents("audit").insertOne({
+        _id,
+        at: 5,
+        body: {},
+        owed: { ...draft, eventId: _id },
+        owedAt: 5,
+      } as never);
+    }
+    await stores.systemEvents.append([draft]);
+    expect(await stores.audit.settleEvents(1)).to.equal(1);
+    expect(await stores.audit.settleEvents(10)).to.equal(1);
+    expect(await stores.audit.settleEvents(10)).to.equal(0);
+    expect((await stores.systemEvents.read(log, 0, 10)).map(({ number }) => number)).to.deep.equal([1, 2]);
+  });
+
   it("finishes the removal of a run that was cut off", async () => {
     const run = await storeWhole(stores);
     await documents("aggregates").deleteOne({ _id: run.runId });

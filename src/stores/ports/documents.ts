@@ -104,6 +104,12 @@ export interface NotifiedMark {
   readonly since: number;
 }
 
+/** How far the log of system events of a tenant is told to its webhooks. */
+export interface ToldEvents {
+  /** Number of the last event that is told. */
+  readonly told: number;
+}
+
 /** What was told of the presence of an agent last. */
 export interface ToldPresence {
   readonly presence: "online" | "offline" | "lost";
@@ -123,6 +129,8 @@ export interface DocumentBodies {
   webhooks: WebhookSet;
   /** Of a project. */
   notified: NotifiedMark;
+  /** Of a tenant. */
+  toldEvents: ToldEvents;
   /** Of an agent. */
   presence: ToldPresence;
 }
@@ -133,6 +141,7 @@ export const DOCUMENT_KINDS = [
   "tokenKeys",
   "webhooks",
   "notified",
+  "toldEvents",
   "presence",
 ] as const satisfies readonly DocumentKind[];
 
