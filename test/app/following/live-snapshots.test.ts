@@ -63,7 +63,7 @@ describe("snapshots of runs in the hands of readers", function () {
     expect(snapshots.chars).to.equal(0);
   });
 
-  it("are made anew for later readers, but never more than two for a run", async () => {
+  it("are made again for later readers, but never more than two for a run", async () => {
     const snapshots = open();
     const first = await take(snapshots, large);
     now = 2_000;
@@ -87,7 +87,7 @@ describe("snapshots of runs in the hands of readers", function () {
     expect(snapshots.chars).to.equal(readers[0]!.snapshot.chars + readers[1]!.snapshot.chars);
   });
 
-  it("wait for room, whoever has them, and are refused when there is none for long", async () => {
+  it("wait for room, and are refused when there is none for long", async () => {
     const snapshots = open({ chars: 1, waitMs: 0 });
     const first = await take(snapshots, small);
     expect(await take(snapshots, small, "bob").catch(({ reason }) => reason)).to.equal("too_many");
