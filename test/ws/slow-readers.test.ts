@@ -44,8 +44,16 @@ const FEEDS: Readonly<Record<"runs" | "approvals" | "agents", (edge: TestEdge) =
   },
   approvals: (edge) => {
     const one = {
-      ...{ runId: "run_1", pipelineId: "pl_1", projectId: "default", state: "pending", message: LONG },
-      ...{ requestedAt: 1, expiryTimer: null, endedAt: null, approvals: [], rejection: null },
+      runId: "run_1",
+      pipelineId: "pl_1",
+      projectId: "default",
+      state: "pending",
+      message: LONG,
+      requestedAt: 1,
+      expiryTimer: null,
+      endedAt: null,
+      approvals: [],
+      rejection: null,
     };
     const states = ids.map((approvalId) => ({ ...one, approvalId }));
     return { approvals: feedOf(edge, states, ({ approvalId }) => approvalId) as never };
