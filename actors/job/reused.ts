@@ -27,7 +27,7 @@ export function reuseJob(job: JobState, runId: RunId): JobState {
  * The step as it ended, as the first attempt within `job`. It keeps its grant, because the store finds its outputs by
  * the grant's token.
  */
-export function reuseStep(step: StepState, job: JobState): StepState {
+export function reuseStep({ eventsThrough: _, ...step }: StepState, job: JobState): StepState {
   return {
     ...step,
     runId: job.runId,

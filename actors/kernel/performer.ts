@@ -58,7 +58,9 @@ export async function performOwed(
 
 /** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */
 function publish(feed: Feed, head: AggregateHead<RootId>, events: readonly RunEvent[]): readonly Promise<void>[] {
-  const published = events.map((event) => feed.publish(runChannel(event.runId), event));
+  // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
+  const told = events.filter((event, at) => !isPushed(event) || !isPushed(events[at + 1]));
+  const published = told.map((event) => feed.publish(runChannel(event.runId), event));
   if (events.length > 0 && feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
   const approvals = events.flatMap(({ object, runId, data }): readonly ApprovalHint[] =>
     object === "approval" ? [{ runId, approvalId: data["approvalId"] as ApprovalId }] : [],
@@ -153,4 +155,8 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
  */
 function notify(ports: PerformerPorts, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return ports.feed.publish(agentChannel(agentId), notice);
+}
+
+function isPushed(event: RunEvent | undefined): boolean {
+  return event?.lifecycle === "pushed";
 }

@@ -13,6 +13,8 @@ import { STEP_TRANSITIONS, type StepInput } from "./transitions.ts";
 
 export type StepEffect = OwedEffect | LocalEffect<JobMessage, never>;
 type StepDecision = Decision<StepState, StepEffect>;
+/** Of an event that is about the state of the step. */
+type StepLifecycle = Exclude<LifecycleOf<"step">, "pushed">;
 
 /**
  * Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says
@@ -38,6 +40,8 @@ export function decideStep(step: StepState, message: StepMessage, now: number): 
     }
     case "describe":
       return moved({ ...step, metadata: message.metadata }, []);
+    case "logEvents":
+      return logEvents(step, message.through);
     case "agentLost": {
       const next: StepState = { ...step, state: entry, reason: "agent_lost", endedAt: now };
       return moved(next, [publish(next, LIFECYCLE_OF_END[next.state]!), tellJob(next, "lost")]);
@@ -72,6 +76,8 @@ function inputOf(step: StepState, message: StepMessage): StepInput {
       return "dispatched";
     case "describe":
       return "described";
+    case "logEvents":
+      return "eventsLogged";
     case "reported":
       if (!isOfGrant(step.grant, message)) return "staleReport";
       if (message.phase === "started" && step.startedAt !== null) return "startedAgain";
@@ -126,7 +132,7 @@ const OUTCOME_OF_END: Partial<Record<StepPhase, StepOutcome>> = {
   cancelled: "cancelled",
 };
 
-const LIFECYCLE_OF_END: Partial<Record<StepPhase, LifecycleOf<"step">>> = {
+const LIFECYCLE_OF_END: Partial<Record<StepPhase, StepLifecycle>> = {
   success: "completed",
   failed: "failed",
   timeout: "timeout",
@@ -162,11 +168,23 @@ function reasonOf({ phase, reason }: StepReported): string {
   return phase === "notStarted" ? `dispatch_failed: ${reason}` : reason;
 }
 
+/** The content of the events is in the store; the log of the run has their sequence. */
+function logEvents(step: StepState, through: number): StepDecision {
+  const { jobId, stepRunId, index, jobIndex, eventsThrough = 0 } = step;
+  const base = { index, jobIndex, attempt: shownAttempt(step), agentId: step.grant!.agentId };
+  const published = Array.from({ length: through - eventsThrough }, (_, at): OwedEffect => {
+    const data = { ...base, sequence: eventsThrough + 1 + at };
+    const status = stepStatus(step.state);
+    return { type: "publish", event: { object: "step", lifecycle: "pushed", jobId, stepRunId, status, data } };
+  });
+  return moved({ ...step, eventsThrough: through }, published);
+}
+
 function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {
   return { entry: "moved", next, effects };
 }
 
-function publish(step: StepState, lifecycle: LifecycleOf<"step">): OwedEffect {
+function publish(step: StepState, lifecycle: StepLifecycle): OwedEffect {
   return {
     type: "publish",
     event: {

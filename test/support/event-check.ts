@@ -17,7 +17,7 @@ export const EVENT_TYPES: readonly string[] = [...SCHEMAS.keys()];
 /** What of an event is not as the table says; undefined when nothing is. */
 export function eventProblem(event: RunEvent): string | undefined {
   const { type, data } = cloudEvent(event, "svc");
-  const schema = SCHEMAS.get(type.slice("svc.".length));
+  const schema = SCHEMAS.get(`${event.object}.${event.lifecycle}`);
   if (schema === undefined) return `${type} is not in the table of events`;
   const { error } = schema.safeParse(data);
   return error && `${type} ${JSON.stringify(data)}: ${error.message}`;

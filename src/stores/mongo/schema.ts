@@ -230,6 +230,10 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("deliveries")
       .createIndexes([{ key: { runId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, createdAt: 1, _id: 1 } }]);
   },
+  // Events of agents about themselves have no place.
+  async (connection) => {
+    await connection.collection("agent_events").createIndex({ place: 1 }, { unique: true, sparse: true });
+  },
 ];
 
 /**

@@ -304,6 +304,11 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX documents_of_webhooks;
   CREATE INDEX documents_by_kind ON documents (kind, owner);
   `,
+  `
+  ALTER TABLE agent_events ADD COLUMN step_run_id TEXT;
+  ALTER TABLE agent_events ADD COLUMN sequence INTEGER;
+  CREATE UNIQUE INDEX agent_events_of_steps ON agent_events (step_run_id, sequence) WHERE sequence IS NOT NULL;
+  `,
 ];
 
 /**
