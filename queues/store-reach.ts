@@ -2,8 +2,9 @@
  * Whether this node reaches the store. A worker that has lost the store alone gives its shards up; when the store is
  * gone for all workers, no shard changes its owner, because the next owner would need an epoch from the store.
  *
- * Each worker tells the others when its last answered call to the store began. A worker counts as cut off when one of
- * its own calls has no answer, and another worker began a call 1.5 s later and was answered.
+ * Each worker tells the others when its last answered call to the store began. A worker counts as cut off when its own
+ * calls have no answer while other workers are answered for a second or longer. The first answer that another worker gets
+ * is not enough: after an outage for all workers one of them is answered first, and the others a moment later.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../src/domain/logger.ts";
@@ -26,7 +27,9 @@ const TOLD_MS = 3_000;
  * The other worker's answered call must have begun this much later than the call without an answer. In an outage for
  * all workers, the last calls that were answered began earlier than the first one that was not.
  */
-const LATER_MS = 1_500;
+const LATER_MS = 1_000;
+/** For at least so long the other workers' calls must have been answered while this worker's had no answer. */
+const ANSWERED_FOR_MS = 1_000;
 /** A quick answer is told in the same round. */
 const PROBE_WAIT_MS = 200;
 /** Probes that have no answer, at most. A further one, on another connection, shows that only one connection hangs. */
@@ -38,6 +41,8 @@ export class StoreReach {
   #answeredAt: number | null = null;
   /** Since when calls have no answer, monotonic milliseconds; null while the last call was answered. */
   #silentSince: number | null = null;
+  /** When the first call began that was answered for another worker in that silence, by the clock of Redis. */
+  #othersAnsweredSince: number | null = null;
   readonly #probes = new Set<Promise<void>>();
   /** A reading of the clock of Redis, and the monotonic time at which it had certainly passed. */
   #redisClock: { readonly redisNow: number; readonly monotonic: number } | null = null;
@@ -61,6 +66,7 @@ export class StoreReach {
   noteAnswer(begunAt: number): void {
     this.#answeredAt = Math.max(this.#answeredAt ?? begunAt, begunAt);
     this.#silentSince = this.#probes.size === 0 ? null : performance.now();
+    this.#othersAnsweredSince = null;
     this.#isCutOff = false;
   }
 
@@ -77,7 +83,10 @@ export class StoreReach {
       if (this.#silentSince === null) return;
       // Later than the truth by the time that the request took, so that a slow Redis makes no worker look cut off.
       const silentSince = redisNow - (askedAt - this.#silentSince);
-      if ([...others.values()].some((answeredAt) => answeredAt >= silentSince + LATER_MS)) this.#isCutOff = true;
+      const answeredAt = Math.max(...others.values());
+      if (answeredAt < silentSince + LATER_MS) return;
+      this.#othersAnsweredSince ??= answeredAt;
+      if (answeredAt >= this.#othersAnsweredSince + ANSWERED_FOR_MS) this.#isCutOff = true;
     } catch (error) {
       log.debug({ error: String(error) }, "the other workers cannot be asked about the store");
     }

@@ -245,7 +245,8 @@ export const SETTINGS = {
   MILLRACE_KEEP_AUDIT: {
     group: "Retention",
     standard: "400d",
-    meaning: "How long entries of the [audit log](operations.md#the-audit-log) are kept. The same on all workers.",
+    meaning:
+      "How long entries of the [audit log](operations.md#the-audit-log) and [system events](events.md#system-events) are kept. The same on all workers.",
   },
   MILLRACE_STEP_LOG_LINES: {
     group: "Logs",

@@ -2,11 +2,11 @@
  * The state of an approval actor: one gate of one run. The actor is made when the run or a job begins to wait at the
  * gate.
  */
+import type { Timer } from "../../src/domain/effects.ts";
 import { type ApprovalId, approvalId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { PlannedApproval, RunPlan } from "../../src/domain/plan.ts";
 import { cellsBeside } from "../../src/planner/plan-index.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
-import type { Timer } from "../../src/domain/timer.ts";
 import type { Voter } from "./messages.ts";
 
 /** The stage or job behind the gate, by its position in the plan; for a matrix, the position of its first cell. */

@@ -16,6 +16,7 @@ import {
   occupy,
   offer,
   publishJob,
+  publishUpdate,
   publishWait,
   schedule,
   tellStep,
@@ -30,6 +31,7 @@ import { resumeRetry, retryStep } from "./retrying.ts";
 import { stepFacts } from "./facts.ts";
 import { hasRoom, nextPending } from "./matrix.ts";
 import { begin, pause, recordNeed, resume, setPriority } from "./queueing.ts";
+import { changedPart } from "./step-change.ts";
 import { evaluateCells, recordCell, spread, tellCells } from "./spreading.ts";
 import { hasNext, walk, walkAfterStep } from "./walk.ts";
 import { isAtWork, isBound, type JobState, jobStatus } from "./state.ts";
@@ -159,7 +161,7 @@ function decideInput(
       if (job.state === "spread") return moved({ ...job, paused: input === "pause" }, tellCells(job, message));
       return input === "pause" ? pause(job, now, plan) : resume(job, now, plan);
     case "updated":
-      return update(job, message as UpdateStep, plan);
+      return update(job, message as UpdateStep, plan, peers);
     case "staleGateAnswer":
     case "cancelAgain":
     case "cancelRefused":
@@ -204,15 +206,15 @@ function spreadOrEnd(job: JobState, now: number, plan: RunPlan, peers: Peers, fa
 }
 
 /** Takes a change of a user in; the step keeps its own part. */
-function update(job: JobState, { stepRunId, change }: UpdateStep, plan: RunPlan): JobDecision {
+function update(job: JobState, { stepRunId, change }: UpdateStep, plan: RunPlan, peers: Peers): JobDecision {
   const { priority, metadata } = change;
+  const step = peers.state(stepRunId) as StepState;
   const prioritised = priority === undefined ? moved(job, []) : setPriority(job, priority, plan);
-  if (metadata === undefined) return prioritised;
-  const to = { kind: "step", id: stepRunId };
-  return moved(prioritised.next, [
-    ...prioritised.effects,
-    { type: "send", to, message: { type: "describe", metadata } },
-  ]);
+  const told = changedPart(job, step, change, plan);
+  const effects = [...(told === null ? [] : [publishUpdate(job, step, told)]), ...prioritised.effects];
+  if (metadata === undefined) return moved(prioritised.next, effects);
+  const to = { kind: "step", id: stepRunId } as const;
+  return moved(prioritised.next, [...effects, { type: "send", to, message: { type: "describe", metadata } }]);
 }
 
 /** The dispatch of the step that runs; none between two steps, where no step is dispatched. */

@@ -1,10 +1,10 @@
 /** The effects of a job's decisions, each made by one function. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
-import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { StepChange } from "../../src/domain/commands.ts";
+import type { Decision, LocalEffect, OwedEffect, Timer } from "../../src/domain/effects.ts";
 import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Timer } from "../../src/domain/timer.ts";
 import type { ApprovalMessage } from "../approval/messages.ts";
 import type { ApprovalState } from "../approval/state.ts";
 import type { RunMessage } from "../run/messages.ts";
@@ -43,18 +43,22 @@ function eventOf(job: JobState) {
 
 /** The event that announces another attempt of a step. */
 export function publishRetry(job: JobState, step: StepState): OwedEffect {
-  const { index, jobIndex, retryOf, reason } = step;
-  return {
-    type: "publish",
-    event: {
-      object: "step",
-      lifecycle: "retried",
-      jobId: job.jobId,
-      stepRunId: step.stepRunId,
-      status: stepStatus(step.state),
-      data: { index, jobIndex, attempt: shownAttempt(step), retryOf, reason, exitCode: null, agentId: null },
-    },
-  };
+  return { type: "publish", event: { object: "step", lifecycle: "retried", ...waitingEventOf(job, step) } };
+}
+
+/** The event that says what of a step a user has changed. Values of metadata may be secrets of users: it has the names alone. */
+export function publishUpdate(job: JobState, step: StepState, { priority, metadata }: StepChange): OwedEffect {
+  const { data, ...event } = waitingEventOf(job, step);
+  const metadataKeys = metadata === undefined ? null : metadata.map(([name]) => name).join(",");
+  const facts = { ...data, priority: priority ?? null, metadataKeys };
+  return { type: "publish", event: { object: "step", lifecycle: "updated", ...event, data: facts } };
+}
+
+/** An event of a step that no agent has. */
+function waitingEventOf({ jobId }: JobState, step: StepState) {
+  const { stepRunId, index, jobIndex, retryOf, reason } = step;
+  const data = { index, jobIndex, attempt: shownAttempt(step), retryOf, reason, exitCode: null, agentId: null };
+  return { jobId, stepRunId, status: stepStatus(step.state), data };
 }
 
 export function offer(job: JobState, plan: RunPlan): OwedEffect {

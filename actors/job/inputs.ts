@@ -19,6 +19,7 @@ import { approvalOf, groupOf } from "./gates.ts";
 import { hasRoom } from "./matrix.ts";
 import { recordNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
+import { changedPart } from "./step-change.ts";
 import { evaluateCells, recordCell } from "./spreading.ts";
 import { isBound, type JobState } from "./state.ts";
 import type { JobInput } from "./transitions.ts";
@@ -94,10 +95,16 @@ function userCancelInput(job: JobState, message: UserCancel, plan: RunPlan, peer
  * A step is changed before its dispatch, and a priority before the job has an agent. The cells of a matrix that is not
  * spread have step runs of their own later.
  */
-function isUpdatable(job: JobState, { stepRunId: id, change }: UpdateStep, plan: RunPlan, peers: Peers): boolean {
+function isUpdatable(
+  job: JobState,
+  { stepRunId: id, change, expected }: UpdateStep,
+  plan: RunPlan,
+  peers: Peers,
+): boolean {
   const step = peers.state(id) as StepState | undefined;
   if (job.endedAt !== null || isUnspread(job, plan)) return false;
   if (step?.jobId !== job.jobId || step.state !== "pending") return false;
+  if (expected !== undefined && changedPart(job, step, expected, plan) !== null) return false;
   return change.priority === undefined || !isBound(job);
 }
 

@@ -1,6 +1,6 @@
 /** The messages of a job actor, and who sends each. */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
-import type { StepChange } from "../../src/domain/commands.ts";
+import type { StepChange, StepFacts } from "../../src/domain/commands.ts";
 import type { AgentId, CommandId, RunId, StepRunId } from "../../src/domain/ids.ts";
 import type { ApprovalResult } from "../approval/messages.ts";
 import type { JobResult } from "../run/messages.ts";
@@ -79,6 +79,7 @@ export interface UpdateStep {
   readonly operator: string;
   readonly stepRunId: StepRunId;
   readonly change: StepChange;
+  readonly expected?: StepFacts;
 }
 
 export type StepEnded = JobMessage & { readonly type: "stepEnded" };

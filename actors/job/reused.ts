@@ -27,9 +27,10 @@ export function reuseJob(job: JobState, runId: RunId): JobState {
  * The step as it ended, as the first attempt within `job`. It keeps its grant, because the store finds its outputs by
  * the grant's token.
  */
-export function reuseStep({ eventsThrough: _, ...step }: StepState, job: JobState): StepState {
+export function reuseStep(step: StepState, job: JobState): StepState {
+  const { eventsThrough: _, ...ended } = step;
   return {
-    ...step,
+    ...ended,
     runId: job.runId,
     jobId: job.jobId,
     stepRunId: stepRunId(job.runId, job.jobId, step.index, 1),

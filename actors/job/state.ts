@@ -1,10 +1,10 @@
 /** The state of a job actor: one attempt of one planned job. */
+import type { Timer } from "../../src/domain/effects.ts";
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
 import { cellName, type Pairs, type PlannedJob, type RunPlan, type Scalar } from "../../src/domain/plan.ts";
 import type { Place } from "../../src/domain/groups.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
-import type { Timer } from "../../src/domain/timer.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Grant } from "../step/messages.ts";
 

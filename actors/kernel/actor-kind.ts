@@ -3,12 +3,11 @@
  * read states and messages itself: it asks these functions.
  */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
-import type { ActorRef, Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { ActorRef, Decision, LocalEffect, OwedEffect, Timer } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
 import type { AgentId, RootId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Timer } from "../../src/domain/timer.ts";
 import type { ActorIndex, Aggregate, RunSummary, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { Command } from "../../src/stores/ports/inbox.ts";
 

@@ -59,8 +59,11 @@ export async function performOwed(
 /** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */
 function publish(feed: Feed, head: AggregateHead<RootId>, events: readonly RunEvent[]): readonly Promise<void>[] {
   // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
-  const told = events.filter((event, at) => !isPushed(event) || !isPushed(events[at + 1]));
-  const published = told.map((event) => feed.publish(runChannel(event.runId), event));
+  const published = events
+    .filter(
+      ({ runId }, at) => feed.isFollowed(runChannel(runId)) && !(isPushed(events[at]) && isPushed(events[at + 1])),
+    )
+    .map((event) => feed.publish(runChannel(event.runId), event));
   if (events.length > 0 && feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
   const approvals = events.flatMap(({ object, runId, data }): readonly ApprovalHint[] =>
     object === "approval" ? [{ runId, approvalId: data["approvalId"] as ApprovalId }] : [],

@@ -67,8 +67,8 @@ function messageOf(command: Command): RunMessage | JobMessage | ApprovalMessage 
       return { type: "eventsPushed", commandId, stepRunId, agentId, token, through };
     }
     case "updateStep": {
-      const { operator, stepRunId, change } = command;
-      return { type: command.kind, commandId, operator, stepRunId, change };
+      const { operator, stepRunId, change, expected } = command;
+      return { type: command.kind, commandId, operator, stepRunId, change, ...(expected && { expected }) };
     }
     case "approve":
     case "reject":

@@ -1,8 +1,8 @@
 /** The state of a run actor. */
+import type { Timer } from "../../src/domain/effects.ts";
 import type { ApprovalId, PipelineId, ProjectId, RunId } from "../../src/domain/ids.ts";
 import type { RunStatus } from "../../src/domain/status.ts";
 import type { Place } from "../../src/domain/groups.ts";
-import type { Timer } from "../../src/domain/timer.ts";
 
 /** `stopping`: a stop or the pipeline's timeout is cancelling the jobs. */
 export const RUN_STATES = [

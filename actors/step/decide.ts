@@ -13,8 +13,6 @@ import { STEP_TRANSITIONS, type StepInput } from "./transitions.ts";
 
 export type StepEffect = OwedEffect | LocalEffect<JobMessage, never>;
 type StepDecision = Decision<StepState, StepEffect>;
-/** Of an event that is about the state of the step. */
-type StepLifecycle = Exclude<LifecycleOf<"step">, "pushed">;
 
 /**
  * Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says
@@ -132,7 +130,10 @@ const OUTCOME_OF_END: Partial<Record<StepPhase, StepOutcome>> = {
   cancelled: "cancelled",
 };
 
-const LIFECYCLE_OF_END: Partial<Record<StepPhase, StepLifecycle>> = {
+/** The job publishes `updated`, and `pushed` is not about the state of the step. */
+type OwnLifecycle = Exclude<LifecycleOf<"step">, "updated" | "pushed">;
+
+const LIFECYCLE_OF_END: Partial<Record<StepPhase, OwnLifecycle>> = {
   success: "completed",
   failed: "failed",
   timeout: "timeout",
@@ -184,7 +185,7 @@ function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {
   return { entry: "moved", next, effects };
 }
 
-function publish(step: StepState, lifecycle: StepLifecycle): OwedEffect {
+function publish(step: StepState, lifecycle: OwnLifecycle): OwedEffect {
   return {
     type: "publish",
     event: {

@@ -1,10 +1,9 @@
 /**
- * A viewer of one log, as cheap for the benchmark as it can be: it keeps what comes and parses it after the measurement.
- * When its edge dies, it connects to another one and resumes behind its last line.
+ * A viewer of one log, as cheap for the benchmark as it can be: it reads its socket itself, keeps what comes, and parses it
+ * after the measurement. When its edge dies, it connects to another one and resumes behind its last line.
  */
-import { once } from "node:events";
-import { WebSocket } from "ws";
 import { TOKEN } from "../millrace/installation.ts";
+import { openRawSocket, type RawSocket } from "./raw-socket.ts";
 
 export interface FollowedStep {
   readonly pipelineId: string;
@@ -38,7 +37,7 @@ export class LogViewer {
   /** `host:port` of the edges, in the order in which they are tried. */
   readonly #edges: string[];
   readonly #received: { readonly text: Buffer; readonly at: bigint }[] = [];
-  #socket: WebSocket | undefined;
+  #socket: RawSocket | undefined;
   #isClosed = false;
   #reconnects = 0;
   readonly #seen: SeenLine[] = [];
@@ -54,18 +53,18 @@ export class LogViewer {
 
   /** Resolves when the subscription is made. */
   async open(): Promise<void> {
-    const socket = new WebSocket(`ws://${this.#edges[0]}/api/v1/ws`, {
-      headers: { authorization: `Bearer ${TOKEN}` },
-      perMessageDeflate: false,
+    let isSubscribed = (): void => {};
+    const subscribed = new Promise<void>((resolve) => (isSubscribed = resolve));
+    const socket = await openRawSocket(`http://${this.#edges[0]}/api/v1/ws`, TOKEN, {
+      message: (text) => {
+        this.#received.push({ text, at: process.hrtime.bigint() });
+        isSubscribed();
+      },
+      close: () => this.#reopen(),
     });
     this.#socket = socket;
-    await once(socket, "open");
-    socket.on("message", (text: Buffer) => this.#received.push({ text, at: process.hrtime.bigint() }));
-    socket.on("error", () => undefined);
-    socket.on("close", () => this.#reopen());
     const { pipelineId, jobId, stepRunId } = this.step;
     const fromLine = (this.lines().at(-1)?.number ?? 0) + 1;
-    const subscribed = once(socket, "message");
     socket.send(JSON.stringify({ channel: "channel_log", params: { pipelineId, jobId, stepRunId, fromLine } }));
     await subscribed;
   }
@@ -85,7 +84,7 @@ export class LogViewer {
 
   close(): void {
     this.#isClosed = true;
-    this.#socket?.terminate();
+    this.#socket?.destroy();
   }
 
   #reopen(): void {

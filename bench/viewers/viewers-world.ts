@@ -14,6 +14,8 @@ export class ViewersWorld {
   /** Calls the edge that stays. */
   readonly api: Api;
   readonly dataDir: string;
+  /** The processes of the installation, by their parts. */
+  readonly pids: Readonly<Record<string, readonly number[]>>;
   readonly #world: ProcessWorld;
   readonly #redis: TestRedis;
 
@@ -42,7 +44,8 @@ export class ViewersWorld {
         },
       });
       await agent.prints('"msg":"ready"');
-      return new ViewersWorld(world, redis, edges, dataDir);
+      const pids = { "worker and gateway": [node.pid], edges: edges.map(({ pid }) => pid), agent: [agent.pid] };
+      return new ViewersWorld(world, redis, edges, dataDir, pids);
     } catch (error) {
       await world.end();
       await redis.stop();
@@ -50,11 +53,18 @@ export class ViewersWorld {
     }
   }
 
-  private constructor(world: ProcessWorld, redis: TestRedis, edges: readonly ServeNode[], dataDir: string) {
+  private constructor(
+    world: ProcessWorld,
+    redis: TestRedis,
+    edges: readonly ServeNode[],
+    dataDir: string,
+    pids: ViewersWorld["pids"],
+  ) {
     this.#world = world;
     this.#redis = redis;
     this.edges = edges;
     this.dataDir = dataDir;
+    this.pids = pids;
     this.api = new Api(`http://${edges.at(-1)!.http}`, TOKEN);
   }
 

@@ -4,19 +4,22 @@
  *   one step    1,000 viewers of a step that writes 10 lines a second; in the middle, the edge of all viewers is killed
  *   many steps  200 steps with a viewer each, 10,000 lines a second in all
  */
-import { writeFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { until } from "../../test/support/until.ts";
+import { cpuTime } from "../measure/cpu.ts";
 import { percentile } from "../measure/percentiles.ts";
 import { residentMb } from "../millrace/idle.ts";
 import type { Figure } from "../system.ts";
 import { type FollowedStep, LogViewer, type SeenLine } from "./log-viewer.ts";
+import { LinePacer, type Pace } from "./line-pacer.ts";
 import { ViewersWorld } from "./viewers-world.ts";
 
 const VIEWERS = 1_000;
 const SLOW = { linesPerSecond: 10, seconds: 24 };
 const STEPS = 200;
-const FAST = { linesPerSecond: 50, seconds: 10 };
+const FAST = { linesPerSecond: 50, seconds: 20 };
+/** Node compiles what runs often; only the lines behind this time are measured. */
+const WARM_UP_MS = 10_000;
 /** Viewers that warm the edge up before its memory is measured. */
 const WARM_UP_VIEWERS = 50;
 const SETTLE_MS = 5_000;
@@ -24,27 +27,6 @@ const SETTLE_MS = 5_000;
 const KILL_AFTER_MS = 14_000;
 const OPENED_AT_ONCE = 50;
 const DEADLINE_MS = 120_000;
-
-/**
- * A Perl program: it waits for the file that its second argument names, and writes lines at a steady pace. Each line holds
- * its number and the time of its writing, by the monotonic clock, which all processes share.
- */
-const WRITER = `
-use strict; use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC sleep);
-my ($rate, $count, $go) = @ARGV;
-$| = 1;
-sleep(0.05) until -e $go;
-my $from = clock_gettime(CLOCK_MONOTONIC) + rand(1 / $rate);
-for my $line (1 .. $count) {
-  my $left = $from + $line / $rate - clock_gettime(CLOCK_MONOTONIC);
-  sleep($left) if $left > 0;
-  printf("%d %.0f src/packages/module-%d.ts and its tests are compiled\\n", $line, clock_gettime(CLOCK_MONOTONIC) * 1e9, $line);
-}`;
-
-interface Pace {
-  readonly linesPerSecond: number;
-  readonly seconds: number;
-}
 
 /** Measures one round. The agent must be on this machine. */
 export async function measureViewers(folder: string): Promise<readonly Figure[]> {
@@ -57,28 +39,46 @@ export async function measureViewers(folder: string): Promise<readonly Figure[]>
 }
 
 async function measureManySteps(world: ViewersWorld, folder: string): Promise<readonly Figure[]> {
-  const go = `${folder}/many`;
-  const steps = await startSteps(world, STEPS, go, FAST);
+  const pacer = await LinePacer.create(`${folder}/many`);
+  const steps = await startSteps(world, STEPS, pacer);
   const edges = world.edges.map(({ http }) => http!);
   // Every second viewer is on the other edge.
   const viewers = steps.map((step, at) => new LogViewer(step, at % 2 === 0 ? edges : edges.toReversed()));
   await openAll(viewers);
-  await writeFile(go, "");
+  pacer.start(FAST);
+  await pause(WARM_UP_MS);
+  const warmAt = process.hrtime.bigint();
+  const before = cpuOfParts(world, pacer);
+  await pause(FAST.seconds * 1_000 - WARM_UP_MS);
+  const after = cpuOfParts(world, pacer);
   const lines = await linesOf(world, viewers, FAST);
   for (const viewer of viewers) viewer.close();
-  const delays = lines.flatMap((seen) => seen.map(delayMs));
-  const took =
-    Number(maxOf(lines.map((seen) => seen.at(-1)!.at)) - minOf(lines.map((seen) => writtenAt(seen[0]!)))) / 1e9;
+  const measured = lines.flatMap((seen) => seen.filter((line) => writtenAt(line) >= warmAt));
+  const delays = measured.map(delayMs);
+  const took = Number(maxOf(measured.map(({ at }) => at)) - warmAt) / 1e9;
+  const written = (STEPS * FAST.linesPerSecond * (FAST.seconds * 1_000 - WARM_UP_MS)) / 1_000;
   return [
     { metric: `${STEPS} steps with a viewer each: lines received`, unit: "lines/s", value: delays.length / took },
     { metric: `${STEPS} steps: p50`, unit: "ms", value: percentile(delays, 0.5) },
     { metric: `${STEPS} steps: p99`, unit: "ms", value: percentile(delays, 0.99) },
+    ...Object.entries(after).map(([part, ms]) => ({
+      metric: `CPU for 1,000 lines: ${part}`,
+      unit: "ms",
+      value: ((ms - before[part]!) / written) * 1_000,
+    })),
   ];
 }
 
+/** Processor time of the parts of the installation, and of what measures it. */
+function cpuOfParts({ pids }: ViewersWorld, pacer: LinePacer): Readonly<Record<string, number>> {
+  const sum = (processes: readonly number[]) => processes.reduce((ms, pid) => ms + cpuTime(pid).ownMs, 0);
+  const parts = Object.entries(pids).map(([part, processes]) => [part, sum(processes)]);
+  return { ...Object.fromEntries(parts), "the benchmark": sum([process.pid, pacer.pid]) };
+}
+
 async function measureOneStep(world: ViewersWorld, folder: string): Promise<readonly Figure[]> {
-  const go = `${folder}/one`;
-  const [step] = await startSteps(world, 1, go, SLOW);
+  const pacer = await LinePacer.create(`${folder}/one`);
+  const [step] = await startSteps(world, 1, pacer);
   const edges = world.edges.map(({ http }) => http!);
   const viewers = Array.from({ length: VIEWERS }, () => new LogViewer(step!, edges));
   const [edge] = world.edges;
@@ -86,11 +86,13 @@ async function measureOneStep(world: ViewersWorld, folder: string): Promise<read
   await pause(SETTLE_MS);
   const before = residentMb(edge!.pid);
   await openAll(viewers.slice(WARM_UP_VIEWERS));
-  await writeFile(go, "");
+  pacer.start(SLOW);
+  const startedAt = performance.now();
   await pause(KILL_AFTER_MS);
   const memory = (residentMb(edge!.pid) - before) / (VIEWERS - WARM_UP_VIEWERS);
   edge!.kill("SIGKILL");
   const killedAt = process.hrtime.bigint();
+  await pause(SLOW.seconds * 1_000 - (performance.now() - startedAt));
   const lines = await linesOf(world, viewers, SLOW);
   const reconnects = viewers.map((viewer) => viewer.reconnects);
   for (const viewer of viewers) viewer.close();
@@ -105,19 +107,13 @@ async function measureOneStep(world: ViewersWorld, folder: string): Promise<read
   ];
 }
 
-/** Triggers a run with so many jobs of one step, and resolves when all steps run; they write once the file `go` exists. */
-async function startSteps(
-  { api }: ViewersWorld,
-  count: number,
-  go: string,
-  pace: Pace,
-): Promise<readonly FollowedStep[]> {
+/** Triggers a run with so many jobs of one step, and resolves when all steps run. The pacer writes their lines. */
+async function startSteps({ api }: ViewersWorld, count: number, pacer: LinePacer): Promise<readonly FollowedStep[]> {
   const { pipelineId } = await api.call<{ pipelineId: string }>("POST", "/pipelines", {
     name: `viewers-${process.hrtime.bigint()}`,
     createdBy: "bench",
   });
-  const args = ["-e", WRITER, String(pace.linesPerSecond), String(linesAt(pace)), go];
-  const steps = [{ name: "write", uses: "shell", args: { command: "perl", args } }];
+  const steps = [{ name: "write", uses: "shell", args: { command: "sh", args: ["-c", pacer.script] } }];
   const jobs = Array.from({ length: count }, (_, at) => ({ name: `job-${at}`, steps }));
   await api.call("POST", `/pipelines/${pipelineId}/spec/save`, { spec: { jobs } });
   const { runId } = await api.call<{ runId: string }>("POST", `/pipelines/${pipelineId}/trigger`, {});
@@ -156,7 +152,6 @@ async function linesOf(
   pace: Pace,
 ): Promise<readonly (readonly SeenLine[])[]> {
   const count = linesAt(pace);
-  await pause(pace.seconds * 1_000);
   await until(
     "every viewer has the last line",
     () => viewers.every((viewer) => viewer.lines().length >= count),
@@ -185,5 +180,3 @@ const writtenAt = ({ content }: SeenLine): bigint => BigInt(content.split(" ")[1
 const delayMs = (seen: SeenLine): number => Number(seen.at - writtenAt(seen)) / 1e6;
 
 const maxOf = (values: readonly bigint[]): bigint => values.reduce((most, value) => (value > most ? value : most));
-
-const minOf = (values: readonly bigint[]): bigint => values.reduce((least, value) => (value < least ? value : least));

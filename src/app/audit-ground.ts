@@ -4,13 +4,14 @@ import type { Actor, TrailGround } from "../audit/trail.ts";
 import type { AuditStore } from "../stores/ports/audit.ts";
 import type { AppContext, WithStores } from "./context.ts";
 import type { Caller } from "./identity/access.ts";
+import { announceSystemEvent } from "../feed/system-event-hints.ts";
 import { projectFactsOf } from "./project-facts.ts";
 
 /** By store, so that the doors of one node share the bounds on refusals. */
 const grounds = new WeakMap<AuditStore, TrailGround>();
 
 export function trailGround(
-  context: Pick<AppContext, "clock" | "log"> & WithStores<"audit" | "documents" | "pipelines" | "rights">,
+  context: Pick<AppContext, "clock" | "log" | "feed"> & WithStores<"audit" | "documents" | "pipelines" | "rights">,
 ): TrailGround {
   const { stores, clock, log } = context;
   const known = grounds.get(stores.audit);
@@ -20,6 +21,7 @@ export function trailGround(
     clock,
     log,
     refusals: new RefusalBounds(clock),
+    announce: (systemLog) => announceSystemEvent(context, systemLog),
     tenantOf: async (projectId) => (await projectFactsOf(context, projectId)).tenantId,
   };
   grounds.set(stores.audit, ground);

@@ -1,5 +1,6 @@
 /** Which value of a setting counts: settings of the installation, a tenant and a project over those of the environment. */
 import type { TenantId } from "../domain/ids.ts";
+import { type LabelQuota, NO_RATE_LIMITS, type RateLimits } from "../domain/quotas.ts";
 import type { LogLimit, RetentionRules } from "../domain/retention.ts";
 import { type DocumentOwner, ownerOf, type SettingValues } from "../stores/ports/documents.ts";
 import type { Project } from "../stores/ports/pipelines.ts";
@@ -22,6 +23,8 @@ export interface EnvironmentSettings {
   readonly logLimit?: LogLimit;
   /** How many jobs of the project may run at once; absent and null for any number. */
   readonly perProject?: number | null;
+  readonly labelQuotas?: readonly LabelQuota[];
+  readonly rateLimits?: RateLimits;
   /** The variables that are set; the others have their defaults. */
   readonly given: readonly string[];
 }
@@ -83,9 +86,15 @@ export function effectiveSetting<K extends SettingKey>(
 }
 
 /** The value of a setting that the environment gives, by a variable or by the default of the variable. */
-function environmentValue(key: SettingKey, { retention, logLimit, perProject = null }: EnvironmentSettings): unknown {
+function environmentValue(
+  key: SettingKey,
+  { retention, logLimit, perProject = null, labelQuotas = [], rateLimits = NO_RATE_LIMITS }: EnvironmentSettings,
+): unknown {
   if (key === "quota.perProject") return perProject;
   if (key === "quota.perTenant") return null;
+  if (key === "quota.labels") return labelQuotas;
+  if (key === "calls.perToken") return rateLimits.token ?? 0;
+  if (key === "calls.perAddress") return rateLimits.address ?? 0;
   const [group, name] = key.split(".") as [string, string];
   return (group === "retention" ? retention : logLimit)?.[name as never];
 }

@@ -134,7 +134,7 @@ export function placedListView<T, V>(
   placeOf: (item: T) => ListPlace,
   view: (item: T) => V,
 ): PlacedListView<V> {
-  if (!totalIsExact && isTooDeep(pageRequest(request))) throw tooDeep(request);
+  if (!totalIsExact && isTooDeep(pageRequest(request))) throw tooDeep();
   const last = list.length === request.pageSize ? list.at(-1) : undefined;
   return {
     ...listView({ list, total: Math.min(total, MAX_COUNTED) }, request, view),
@@ -209,8 +209,8 @@ export function wholeListView<T>(
   return { list, total, totalIsExact, next: isLast ? null : next };
 }
 
-function tooDeep({ page, pageSize }: ListRequest): MillraceError {
-  const message = `page ${page} of ${pageSize} items begins behind item ${MAX_PASSED} of the list: go on from page to page with \`after\`, the \`next\` of the page before`;
+function tooDeep(): MillraceError {
+  const message = `begins behind item ${MAX_PASSED} of the list: go on from page to page with \`after\`, the \`next\` of the page before`;
   const problems = [{ code: "too_big", pointer: "/page", message }];
-  return new MillraceError("malformed_request", message, { problems });
+  return new MillraceError("malformed_request", `/page ${message}`, { problems });
 }

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { type Bound, MAX_LOG_LINES } from "../domain/retention.ts";
 import { formatAge, MAX_KEPT_RUNS, parseAge } from "../domain/retention-text.ts";
-import { MAX_RUNNING } from "../domain/quotas.ts";
+import { MAX_CALLS, MAX_RUNNING, type Quotas } from "../domain/quotas.ts";
 import type { SettingValues } from "../stores/ports/documents.ts";
 
 export type SettingKey = keyof SettingValues;
@@ -23,6 +23,8 @@ interface SettingRule<K extends SettingKey> {
   readonly standard: SettingValues[K] | null;
   /** True for a setting that a project does not have. */
   readonly isOfTenants?: true;
+  /** True for a setting that neither a project nor a tenant has. */
+  readonly isOfInstallation?: true;
   /** Which of two values is stricter: then the strictest of all levels counts, else that of the nearest level. */
   readonly stricter: ((one: SettingValues[K], other: SettingValues[K]) => boolean) | null;
 }
@@ -47,6 +49,8 @@ export const logLinesBody = z.number().int().min(1).max(MAX_LOG_LINES);
 const LEAST_BYTES = 100_000;
 export const logBytesBody = z.number().int().min(LEAST_BYTES);
 
+const LABELS_VARIABLE = "MILLRACE_QUOTAS";
+
 const API_WORDS = ["none", "read", "trigger", "write"] as const;
 
 const kept = <K extends SettingKey & `retention.${string}`>(what: string, variable: string): SettingRule<K> => ({
@@ -63,6 +67,26 @@ const isFalse = (one: boolean, other: boolean): boolean => !one && other;
 const maxRunning = z.number().int().min(1).max(MAX_RUNNING);
 const MAX_RUNNING_TYPE = `whole number, 1 to ${MAX_RUNNING}; without one anywhere \`null\`, any number`;
 const isLower = (one: number | null, other: number | null): boolean => one !== null && (other === null || one < other);
+
+const MAX_LABEL_QUOTAS = 100;
+const labelText = z.string().min(1).max(200);
+const labelQuotas = z
+  .array(z.strictObject({ key: labelText, value: labelText, limit: maxRunning }))
+  .max(MAX_LABEL_QUOTAS)
+  .refine(
+    (all) => new Set(all.map(({ key, value }) => `${key}=${value}`)).size === all.length,
+    "must name each label once",
+  );
+
+const calls = <K extends "calls.perToken" | "calls.perAddress">(whose: string, variable: string): SettingRule<K> => ({
+  value: z.number().int().min(0).max(MAX_CALLS) as unknown as z.ZodType<SettingValues[K]>,
+  type: `whole number, 0 to ${MAX_CALLS}; \`0\` is no limit`,
+  about: `How many calls of ${whose} each edge takes in a minute ([rate limits](http-api.md#rate-limits)). Only the installation has it.`,
+  variable,
+  standard: null,
+  stricter: null,
+  isOfInstallation: true,
+});
 
 export const RUNTIME_SETTINGS: { readonly [K in SettingKey]: SettingRule<K> } = {
   "retention.runs": kept("runs", "MILLRACE_KEEP_RUNS"),
@@ -135,13 +159,33 @@ export const RUNTIME_SETTINGS: { readonly [K in SettingKey]: SettingRule<K> } = 
     stricter: isLower,
     isOfTenants: true,
   },
+  "quota.labels": {
+    value: labelQuotas,
+    type: `list of up to ${MAX_LABEL_QUOTAS} \`{ key, value, limit }\``,
+    about:
+      "How many jobs of all projects together may run at once on the agents with a label. Only the installation has it.",
+    variable: LABELS_VARIABLE,
+    standard: null,
+    stricter: null,
+    isOfInstallation: true,
+  },
+  "calls.perToken": calls("one token", "MILLRACE_CALLS_PER_TOKEN"),
+  "calls.perAddress": calls("one address without a token that counts", "MILLRACE_CALLS_PER_ADDRESS"),
 };
+
+/**
+ * Of the variables that are set, those that give a setting. `MILLRACE_QUOTAS` gives `quota.labels` only when it names a
+ * label; it may name projects alone.
+ */
+export function givingVariables(given: readonly string[], quotas: Pick<Quotas, "labels">): readonly string[] {
+  return quotas.labels.length > 0 ? given : given.filter((variable) => variable !== LABELS_VARIABLE);
+}
 
 export const SETTING_KEYS = Object.keys(RUNTIME_SETTINGS) as readonly SettingKey[];
 
 /** The value as the API shows it, and as a change may say it. */
 export function shownValue(value: SettingValues[SettingKey]): unknown {
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || !("ageMs" in value)) return value;
   const { ageMs, ...counts } = value;
   return { age: ageMs === null ? null : formatAge(ageMs), ...counts };
 }

@@ -49,11 +49,6 @@ export const timingFields = {
   /** Milliseconds. */ duration: wholeNumber,
 };
 
-/** A page of a list. */
-export function pageOf<T extends z.ZodType>(item: T) {
-  return fields({ list: listOf(item), total: wholeNumber, page: wholeNumber, pageSize: wholeNumber });
-}
-
 /** A page of a list with cursors. */
 export function cursorPageOf<T extends z.ZodType>(item: T) {
   return fields({

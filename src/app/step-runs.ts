@@ -74,7 +74,11 @@ export interface LoggedStep extends LocatedStepRun {
 export async function reachLog(
   context: RightsContext & WithStores<"aggregates" | "plans">,
   caller: Caller,
-  { pipelineId, runId, stepRunId }: Pick<StepRunName, "pipelineId" | "stepRunId"> & { readonly runId: RunId },
+  {
+    pipelineId,
+    runId,
+    stepRunId,
+  }: { readonly pipelineId?: PipelineId | undefined; readonly runId: RunId; readonly stepRunId: StepRunId },
 ): Promise<LoggedStep> {
   const { stores } = context;
   await reachRun(context, caller, "readLogs", runId, pipelineId);

@@ -1,5 +1,5 @@
 /**
- * What one call leaves in the audit log: at most one entry. The edge of a call makes a trail, and gives it to the caller; the
+ * What one call leaves in the audit log: at most one entry, with the system event that follows from it. The edge of a call makes a trail, and gives it to the caller; the
  * checks of rights note on it where the call acts; the use case records the change on it, in the transaction of the change.
  * The edge closes it: a change that no use case recorded is recorded then, so that none can be forgotten.
  */
@@ -9,6 +9,8 @@ import { newId, type ProjectId, type TenantId } from "../domain/ids.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Area } from "../domain/roles.ts";
 import type { AuditEntry, AuditStore } from "../stores/ports/audit.ts";
+import { systemEventOf } from "./system-event.ts";
+import type { SystemLog } from "../domain/system-events.ts";
 import { differenceOf, lineOf, type ObjectKind, type Recordable } from "./entry.ts";
 import type { RefusalBounds } from "./refusal-bounds.ts";
 
@@ -20,6 +22,8 @@ export interface TrailGround {
   readonly refusals: RefusalBounds;
   /** The tenant that owns a project; null for an unknown project. */
   readonly tenantOf: (projectId: ProjectId) => Promise<TenantId | null>;
+  /** Tells those who follow the log that it has a further event. */
+  readonly announce?: (log: SystemLog) => void;
 }
 
 export type Actor = AuditEntry["actor"];
@@ -107,10 +111,12 @@ export class Trail {
   async record<T>(change: RecordedChange, write: () => Promise<T>): Promise<T> {
     if (this.#isSettled) return write();
     const entry = await this.#entryOf(change, { outcome: "done", reason: null, leftOut: 0 });
-    const { result, stored } = await this.#ground.store.appendWith(entry, write);
+    const event = systemEventOf(entry);
+    const { result, stored } = await this.#ground.store.appendWith(entry, write, event);
     if (result === false || this.#isSettled) return result;
     this.#isSettled = true;
     if (!stored) await this.#append(entry);
+    else if (event !== null) this.#ground.announce?.(event.log);
     return result;
   }
 
@@ -164,8 +170,10 @@ export class Trail {
 
   /** What the log of the node then holds is all that is left of the entry. */
   async #append(entry: AuditEntry): Promise<void> {
+    const event = systemEventOf(entry);
     try {
-      await this.#ground.store.append(entry);
+      await this.#ground.store.append(entry, event);
+      if (event !== null) this.#ground.announce?.(event.log);
     } catch (error) {
       this.#ground.log.error({ entry, error: String(error) }, "the audit log has no entry of a change that was made");
       throw new MillraceError(

@@ -28,6 +28,9 @@ export interface ApiClientOptions {
   readonly token: () => Promise<string>;
 }
 
+/** A project or a tenant that has plugins of its own. */
+type PluginOwner = { readonly projectId: string } | { readonly tenantId: string };
+
 /** The body of a dry run. */
 type PlanRequest = NonNullable<CallOf<Operation<"post", "/pipelines/{pipelineId}/plan">>["body"]>;
 
@@ -93,11 +96,24 @@ export class ApiClient {
     return list.filter(({ online }) => online === true);
   }
 
-  /** Pushes a package to the registry. `sha256` is that of the package, in hexadecimal digits. */
-  pushPlugin(packed: Uint8Array, sha256: string): Promise<Schemas["PluginRelease"]> {
+  /**
+   * Pushes a package to the registry, for the owner that `findOwner` answers; undefined for the installation. `sha256` is that
+   * of the package, in hexadecimal digits.
+   */
+  async pushPlugin(
+    packed: Uint8Array,
+    sha256: string,
+    findOwner: (client: MillraceClient) => Promise<PluginOwner | undefined>,
+  ): Promise<Schemas["PluginRelease"]> {
+    const owner = await translated(findOwner(this.#client));
     const body = new Blob([new Uint8Array(packed)]);
     const call = { type: "application/gzip", body, query: { sha256 }, timeoutMs: UPLOAD_TIMEOUT_MS };
-    return translated(this.#client.upload("/plugins", call));
+    if (owner === undefined) return translated(this.#client.upload("/plugins", call));
+    return translated(
+      "projectId" in owner
+        ? this.#client.upload("/projects/{projectId}/plugins", { ...call, path: owner })
+        : this.#client.upload("/tenants/{tenantId}/plugins", { ...call, path: owner }),
+    );
   }
 
   /** Logs of this server. The caller closes the stream. */

@@ -39,12 +39,17 @@ export interface StepChange {
   readonly metadata?: Pairs<string>;
 }
 
+/** What the change of a step run was decided on. */
+export type StepFacts = Required<StepChange>;
+
 /** From a user to the job of a step run. */
 export interface UpdateCommand {
   readonly kind: "updateStep";
   readonly jobId: JobRunId;
   readonly stepRunId: StepRunId;
   readonly change: StepChange;
+  /** The change is refused unless the step run is still so. Absent: it is made on any state. */
+  readonly expected?: StepFacts;
   readonly operator: string;
   readonly actor: string;
 }

@@ -54,6 +54,13 @@ export interface Verdict {
   readonly through?: number;
 }
 
+/** A timer that an actor has set; only a fired timer of the same generation counts. */
+export interface Timer {
+  readonly generation: number;
+  /** Unix milliseconds. */
+  readonly dueAt: number;
+}
+
 export type OwedEffect =
   | { readonly type: "publish"; readonly event: PublishedEvent }
   | {

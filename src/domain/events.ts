@@ -19,9 +19,10 @@ export const LIFECYCLES = [
   "approved",
   "rejected",
   "expired",
+  "updated",
   "pushed",
 ] as const;
-/** `waiting`, `stopping` and `pushed` do not change the status of the object. */
+/** `waiting`, `stopping`, `updated` and `pushed` do not change the status of the object. */
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
 export const EVENT_OBJECTS = ["pipeline", "job", "step", "approval"] as const;

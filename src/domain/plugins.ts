@@ -1,5 +1,7 @@
 /** Plugins: their manifests, the references in definitions, and what the registry knows about them. */
 
+import type { Owner } from "./roles.ts";
+
 /** Bounds of a plugin and its package. */
 export const PLUGIN_BOUNDS = {
   manifestBytes: 65_536,
@@ -12,6 +14,8 @@ export const PLUGIN_BOUNDS = {
   nameChars: 200,
   /** Versions of one plugin in the registry. */
   versions: 1_000,
+  /** All packages of one tenant or one project together. The plugins of the installation are bounded by its disk. */
+  ownedBytes: 1024 * 1024 * 1024,
 } as const;
 
 /** Name of the manifest at the root of a plugin's folder. */
@@ -47,12 +51,16 @@ export interface PluginRelease {
   /** Digest of the package, hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
+  /** Whose plugin it is. */
+  readonly owner: Owner;
 }
 
 /** Which package a step runs: found when its run was planned, and the same for all of its attempts. */
 export interface PluginPin {
   readonly sha256: string;
   readonly sizeBytes: number;
+  /** Whose plugin it is; absent for a plugin of the installation. */
+  readonly owner?: Exclude<Owner, "installation">;
 }
 
 /** What the registry knows about a plugin that a definition names. */
@@ -102,6 +110,11 @@ export function reservedPart(path: string): string | undefined {
 export function isPluginReference(uses: string): boolean {
   const { name, version } = splitReference(uses);
   return name !== "" && version !== "" && !(version === "v1" && BUILTINS.includes(name));
+}
+
+/** True for a step that fetches an upload of the trigger. */
+export function isUploadStep({ uses }: { readonly uses: string }): boolean {
+  return uses === "upload" || uses === "upload@v1";
 }
 
 /** The two parts of `<plugin_path>@<version>`; a missing part is empty. */

@@ -1,6 +1,6 @@
 /**
- * Quotas: how many jobs of a project and of a tenant may run at once, and how many jobs may run at once on the agents with a
- * given label. Pure.
+ * What operators bound: quotas, which are how many jobs of a project and of a tenant may run at once and how many on the
+ * agents with a given label; and how many calls an edge takes. Pure.
  */
 import type { ProjectId, TenantId } from "./ids.ts";
 import type { Labels } from "./labels.ts";
@@ -48,6 +48,18 @@ export interface QuotaUse extends Quota {
 
 /** The largest limit. */
 export const MAX_RUNNING = 1_000_000;
+
+/** How many calls an edge takes in a minute; null for no limit. */
+export interface RateLimits {
+  /** Of one token. */
+  readonly token: number | null;
+  /** Of one address without a token, or with one that proves nothing. */
+  readonly address: number | null;
+}
+
+export const NO_RATE_LIMITS: RateLimits = { token: null, address: null };
+/** The largest limit on calls. */
+export const MAX_CALLS = 1_000_000_000;
 
 export const NO_QUOTAS: Quotas = { everyProject: null, projects: new Map(), labels: [] };
 

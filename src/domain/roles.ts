@@ -18,6 +18,9 @@ export function highestRole(...roles: readonly (Role | null | undefined)[]): Rol
 /** Where a role counts: in all projects of a tenant, or in one project. */
 export type Area = { readonly tenantId: TenantId } | { readonly projectId: ProjectId };
 
+/** What has things of its own: the installation, a tenant or a project. */
+export type Owner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
+
 /** The highest role that a user has in each tenant and in each project, directly and through teams. */
 export interface Rights {
   readonly tenants: ReadonlyMap<TenantId, Role>;

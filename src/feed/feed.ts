@@ -3,10 +3,14 @@
  * of the feed reads the store when it finds a gap.
  */
 import type { AgentId, ApprovalId, CommandId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
+import type { SystemLog } from "../domain/system-events.ts";
 import type { RunStatus } from "../domain/status.ts";
 
 /** Stops a subscription; idempotent. */
 export type Unsubscribe = () => Promise<void>;
+
+/** So long after {@link Feed.follow}, the other nodes publish what is followed, unless the broker cannot be reached. */
+export const KNOWN_MS = 200;
 
 export interface Feed {
   /** Sends the payload as JSON to all subscribers of the channel. Rejects when the broker cannot be reached. */
@@ -17,8 +21,8 @@ export interface Feed {
    */
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
   /**
-   * As {@link subscribe}, for a channel to which nodes publish only while a client follows it: tells the other nodes
-   * now and then that one does.
+   * As {@link subscribe}, for a channel to which nodes publish only while a client follows it: tells the other nodes now
+   * and then that one does. They know it within {@link KNOWN_MS}: what they store until then may come unpublished.
    */
   follow(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
   /** False while no node is known to {@link follow} the channel: then nothing need be published. */
@@ -50,9 +54,11 @@ export interface ApprovalHint {
 export const RUNS_CHANNEL = "runs";
 /** Each message is one {@link ApprovalHint}. Only published while it is followed. */
 export const APPROVALS_CHANNEL = "approvals";
-/** Each message is one `RunEvent`. */
+/** A message says that the log has a further event. Only published while it is followed. */
+export const systemChannel = (log: SystemLog): string => `system:${log}`;
+/** Each message is one `RunEvent`. Only published while it is followed. */
 export const runChannel = (runId: RunId): string => `run:${runId}`;
-/** Each message is an array of `LogLine`. */
+/** Each message is an array of `LogLine`. Only published while it is followed. */
 export const logChannel = (stepRunId: StepRunId): string => `log:${stepRunId}`;
 /** Each message is one `AgentNotice`. */
 export const agentChannel = (agentId: AgentId): string => `agent:${agentId}`;

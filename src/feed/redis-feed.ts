@@ -9,6 +9,7 @@
  */
 import type { Cluster, Redis } from "ioredis";
 import type { Logger } from "../domain/logger.ts";
+import { ChannelInterest } from "./channel-interest.ts";
 import type { Feed, Unsubscribe } from "./feed.ts";
 
 type Listener = (payload: unknown) => void;
@@ -41,10 +42,7 @@ const HELLO_MS = 5_000;
 /** Messages wait at most this long for the feed's own hello to come back. */
 const HELD_MS = 1_000;
 
-/** Between two announcements that a node follows a channel, and how long each of them counts. */
-const ANNOUNCE_MS = 5_000;
-const ANNOUNCED_MS = 16_000;
-/** The second word of an announcement; the third is the channel. */
+/** The second word of an announcement; the channels that the node follows are behind it. */
 const FOLLOWS = "follows";
 
 /** The node of a feed, among the others. */
@@ -79,11 +77,7 @@ export class RedisFeed implements Feed {
   /** Until then other feeds listen, monotonic milliseconds. */
   #publishesUntil = Number.NEGATIVE_INFINITY;
   readonly #channels = new Map<string, Channel>();
-  /** The channels that this process follows, by the number of followers. */
-  readonly #followed = new Map<string, number>();
-  /** Until when the followers of other nodes count, by channel, monotonic milliseconds. */
-  readonly #followedUntil = new Map<string, number>();
-  #announcing: NodeJS.Timeout | undefined;
+  readonly #interest: ChannelInterest;
   /** Messages by channel that are sent when the code that publishes now awaits something. */
   readonly #messages = new Map<string, Message>();
 
@@ -92,6 +86,9 @@ export class RedisFeed implements Feed {
     this.#subscriber = subscriber;
     this.#node = node;
     this.#log = log;
+    this.#interest = new ChannelInterest(async (channels) => {
+      if (node !== undefined) await publisher.publish(HELLO, [node.nodeId, FOLLOWS, ...channels].join(" "));
+    });
     subscriber.on("message", (channel: string, text: string) => {
       if (channel === HELLO) this.#hear(text);
       else this.#deliver(channel, text);
@@ -150,17 +147,9 @@ export class RedisFeed implements Feed {
 
   async follow(channel: string, listener: Listener): Promise<Unsubscribe> {
     const leave = await this.subscribe(channel, listener);
-    this.#followed.set(channel, (this.#followed.get(channel) ?? 0) + 1);
-    this.#announce();
-    this.#announcing ??= setInterval(() => this.#announce(), ANNOUNCE_MS).unref();
-    let isFollowing = true;
+    const leaveInterest = await this.#interest.enter(channel);
     return async () => {
-      if (!isFollowing) return;
-      isFollowing = false;
-      const left = this.#followed.get(channel)! - 1;
-      if (left > 0) this.#followed.set(channel, left);
-      else this.#followed.delete(channel);
-      if (this.#followed.size === 0) this.#endAnnouncing();
+      leaveInterest();
       await leave();
     };
   }
@@ -168,24 +157,11 @@ export class RedisFeed implements Feed {
   isFollowed(channel: string): boolean {
     // A feed of no node hears no announcements.
     if (this.#node === undefined || this.#channels.has(PREFIX + channel)) return true;
-    return (this.#followedUntil.get(channel) ?? Number.NEGATIVE_INFINITY) > performance.now();
-  }
-
-  /** Tells the other nodes what this one follows. */
-  #announce(): void {
-    if (this.#node === undefined) return;
-    for (const channel of this.#followed.keys()) {
-      this.#publisher.publish(HELLO, `${this.#node.nodeId} ${FOLLOWS} ${channel}`).catch(() => undefined);
-    }
-  }
-
-  #endAnnouncing(): void {
-    clearInterval(this.#announcing);
-    this.#announcing = undefined;
+    return this.#interest.isFollowedElsewhere(channel);
   }
 
   async close(): Promise<void> {
-    this.#endAnnouncing();
+    this.#interest.close();
     this.#channels.clear();
     this.#subscriber.disconnect();
   }
@@ -241,11 +217,11 @@ export class RedisFeed implements Feed {
   }
 
   #hear(text: string): void {
-    const [id, asked, followed] = text.split(" ");
+    const [id, asked, ...channels] = text.split(" ");
     if (id !== this.#node!.nodeId) {
-      if (asked === FOLLOWS) this.#followedUntil.set(followed!, performance.now() + ANNOUNCED_MS);
+      if (asked === FOLLOWS) this.#interest.hear(channels);
       // A node that has just come does not know yet what is followed.
-      else if (asked === "-") this.#announce();
+      else if (asked === "-") this.#interest.tellAll();
       this.#publishesUntil = performance.now() + HELLO_MS;
       this.#release(false);
     } else if (asked === String(this.#asked)) {

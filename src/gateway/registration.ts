@@ -12,7 +12,7 @@ import type { GatewayPorts } from "./context.ts";
 import { issueToken } from "../app/identity/tokens.ts";
 import { problemsOf } from "../app/problems.ts";
 import { agentLabels as labels } from "../app/agent-labels.ts";
-import { type AgentBoot, endStreams, agentNotRegistered, removeAgent } from "../app/agents/agent-removal.ts";
+import { type AgentBoot, endStreams, agentNotRegistered, removeAgent, whereIs } from "../app/agents/agent-removal.ts";
 
 export const MAX_SLOTS = 1_000;
 
@@ -65,7 +65,8 @@ export async function registerAgent(
   // A known agent gets its reach before it says anything new, and a new one with what it says: no agent is ever wider.
   if (known !== undefined) await identity.changeAgent(agentId, { reach });
   const { name } = registration;
-  await recorded(caller, { kind: "agent", id: agentId, name, after: { name, labels: registration.labels } }, () =>
+  const after = { name, labels: registration.labels };
+  await recorded(caller, { kind: "agent", id: agentId, name, ...whereIs({ reach }), after }, () =>
     identity.putAgent({ ...registration, agentId, reach, createdAt: known?.createdAt ?? context.clock.now() }),
   );
   if (Object.keys(given).length > 0) {
@@ -169,7 +170,7 @@ export async function updateLabels(
   }
   const relabelled = { ...agent, labels: changed.data.labels };
   const sides = { before: { labels: agent.labels }, after: { labels: relabelled.labels } };
-  await recorded(caller, { kind: "agent", id: agentId, name: agent.name, ...sides }, () =>
+  await recorded(caller, { kind: "agent", id: agentId, name: agent.name, ...whereIs(agent), ...sides }, () =>
     identity.putAgent(relabelled),
   );
   warnOfOverruled(context, relabelled);

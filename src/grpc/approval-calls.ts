@@ -6,7 +6,7 @@ import { approve, reject, voteBody, type VoteRequest } from "../app/approvals/vo
 import { asId } from "../domain/ids.ts";
 import { approvalForCallerMessage } from "./messages/approval-messages.ts";
 import { unary } from "./calls.ts";
-import { nonEmpty, paging } from "./messages/fields.ts";
+import { nonEmpty, pageMessage, placedPaging } from "./messages/fields.ts";
 import { pipelineFilter } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { APPROVAL_STATUSES, wordOf } from "./messages/words.ts";
@@ -17,14 +17,14 @@ export function approvalCalls(
   return {
     listApprovals: unary(context, async (request, { caller }) => {
       const query = parseMessage(listApprovalsQuery, {
-        ...paging(request),
+        ...placedPaging(request),
         sort: nonEmpty(request.sort),
         status: wordOf(APPROVAL_STATUSES, request.status),
         projectId: nonEmpty(request.projectId),
         pipelineId: nonEmpty(request.pipelineId),
       });
-      const { list, total } = await listApprovals(context, caller, query);
-      return { approvals: list.map(approvalForCallerMessage), total: BigInt(total) };
+      const found = await listApprovals(context, caller, query);
+      return { approvals: found.list.map(approvalForCallerMessage), ...pageMessage(found) };
     }),
 
     listRunApprovals: unary(context, async ({ runId }, { caller }) => {

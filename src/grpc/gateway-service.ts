@@ -24,6 +24,7 @@ import { asId, type StepRunId } from "../domain/ids.ts";
 import { artifactCalls } from "./artifact-calls.ts";
 import { cacheCalls } from "./cache-calls.ts";
 import { type Duplex, duplex, type StreamContext } from "./calls.ts";
+import { answerInOrder } from "./ordered-answers.ts";
 import { pluginCalls } from "./plugin-calls.ts";
 import { testCaseCalls } from "./test-case-calls.ts";
 import { uploadCalls } from "./upload-calls.ts";
@@ -55,9 +56,13 @@ export function gatewayService(context: StreamContext): GatewayServer {
 }
 
 /**
- * Takes one batch after the other, so that a slow store holds the agent back. Ends the stream with `unavailable` when the
- * store cannot be reached.
+ * Batches of one stream that are stored at once, and bytes of their lines: those of many steps are stored together. A slow
+ * store holds the agent back all the same.
  */
+const LOG_BATCHES = 64;
+const LOG_BYTES = 1 << 20;
+
+/** Ends the stream with `unavailable` when the store cannot be reached. */
 async function pushLogs(
   context: AppContext,
   limits: LogLimits,
@@ -65,42 +70,39 @@ async function pushLogs(
 ): Promise<void> {
   const agent = agentCaller(call.caller);
   const ingest = new LogIngest(context, agent.agentId, limits);
-  await answerEach(context, agent, call, (request) => answer(context, ingest, request));
+  await whileTrusted(context, agent, () =>
+    answerInOrder(call, (request) => answer(context, ingest, request), {
+      requests: LOG_BATCHES,
+      bytes: LOG_BYTES,
+      bytesOf: ({ lines }) => lines.reduce((sum, { content }) => sum + content.length, 0),
+    }),
+  );
 }
 
-/** Takes one batch after the other, as {@link pushLogs} does. */
+/** Takes one batch after the other, so that a slow store holds the agent back. */
 function pushEvents(context: AppContext, call: Duplex<PushEventsRequest, PushEventsResponse>): Promise<void> {
   const agent = agentCaller(call.caller);
-  return answerEach(context, agent, call, async ({ events }) => {
+  const answerTo = async ({ events }: PushEventsRequest): Promise<PushEventsResponse> => {
     const pushed = events.map(readEvent);
     const verdicts = await takeAgentEvents(context, agent.agentId, pushed).catch((error: unknown) => {
       context.log.warn({ agentId: agent.agentId, error: String(error) }, "events could not be stored");
       throw new MillraceError("unavailable", "events cannot be stored now: connect again and send them again");
     });
     return { results: verdicts.map(({ id, verdict, reason }) => ({ id, verdict: VERDICTS[verdict], reason })) };
-  });
+  };
+  return whileTrusted(context, agent, () =>
+    answerInOrder(call, answerTo, { requests: 1, bytes: Number.POSITIVE_INFINITY, bytesOf: () => 0 }),
+  );
 }
 
-/** Answers each request in order. Ends with the agent's stream, or with an error at once when the agent's token is revoked. */
-async function answerEach<Request, Response>(
-  context: AppContext,
-  agent: AgentCaller,
-  { requests, write, hungUp }: Duplex<Request, Response>,
-  answerTo: (request: Request) => Promise<Response>,
-): Promise<void> {
+/** Serves a stream. Rejects at once when the agent's token is revoked. */
+async function whileTrusted(context: AppContext, agent: AgentCaller, serve: () => Promise<void>): Promise<void> {
   let revoke: (reason: MillraceError) => void = () => {};
   const revoked = new Promise<never>((_, reject) => (revoke = reject));
   // This promise is not awaited: log lines and events are accepted also while Redis cannot be reached.
   const listening = listenToRevocation(context, agent.agentId, () => revoke(tokenRevoked()));
-  const answerAll = async (): Promise<void> => {
-    for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
-      const response = await answerTo(next.value);
-      if (hungUp.aborted) return;
-      await write(response);
-    }
-  };
   try {
-    await Promise.race([revoked, answerAll()]);
+    await Promise.race([revoked, serve()]);
   } finally {
     listening
       .then((unsubscribe) => unsubscribe())

@@ -28,7 +28,7 @@ import {
 import { asId, type PipelineId } from "../domain/ids.ts";
 import { approvalCalls } from "./approval-calls.ts";
 import { unary } from "./calls.ts";
-import { nonEmpty, paging, unixMs } from "./messages/fields.ts";
+import { nonEmpty, pageMessage, placedPaging, unixMs } from "./messages/fields.ts";
 import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
 import { projectCalls } from "./project-calls.ts";
@@ -72,14 +72,14 @@ function recordCalls(context: AppContext): RecordCalls {
 
     listPipelines: unary(context, async (request, { caller }) => {
       const query = parseMessage(listPipelinesQuery, {
-        ...paging(request),
+        ...placedPaging(request),
         sort: nonEmpty(request.sort),
         projectId: nonEmpty(request.projectId),
         name: nonEmpty(request.name),
         status: wordOf(RUN_STATUSES, request.status),
       });
-      const { list, total } = await listPipelines(context, caller, query);
-      return { pipelines: list.map(pipelineRecord), total: BigInt(total) };
+      const found = await listPipelines(context, caller, query);
+      return { pipelines: found.list.map(pipelineRecord), ...pageMessage(found) };
     }),
 
     deletePipeline: unary(context, async ({ pipelineId, force }, { caller }) => {
@@ -136,12 +136,13 @@ function readSaveRequest(request: SaveSpecRequest): unknown {
 }
 
 function readPlanRequest(request: PlanPipelineRequest): unknown {
-  const { spec, format, triggerKind, triggerRef: ref, triggerPayload: payload, variables } = request;
+  const { spec, format, triggerKind, triggerRef: ref, triggerPayload: payload, variables, uploads } = request;
   return {
     spec,
     format: formatWord(format),
     trigger: { kind: wordOf(TRIGGER_KINDS, triggerKind), ref, payload },
     variables,
+    uploads,
   };
 }
 

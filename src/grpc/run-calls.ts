@@ -17,7 +17,7 @@ import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
 import { encoded, unary } from "./calls.ts";
-import { nonEmpty, paging } from "./messages/fields.ts";
+import { nonEmpty, pageMessage, placedPaging } from "./messages/fields.ts";
 import { RUN_MESSAGE, runSummary, timelineMessage } from "./messages/run-messages.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { JOB_STATUSES, RERUN_SCOPES, RUN_STATUSES, wordOf } from "./messages/words.ts";
@@ -84,10 +84,10 @@ export function runCalls(context: AppContext): RunCalls {
 
     listPipelineRuns: unary(context, async (request, { caller }) => {
       const { sort, status } = request;
-      const fields = { ...paging(request), sort: nonEmpty(sort), status: wordOf(RUN_STATUSES, status) };
+      const fields = { ...placedPaging(request), sort: nonEmpty(sort), status: wordOf(RUN_STATUSES, status) };
       const query = parseMessage(listRunsQuery, fields);
-      const { list, total } = await listRuns(context, caller, { ...query, pipelineId: asId(request.pipelineId) });
-      return { runs: list.map(runSummary), total: BigInt(total) };
+      const found = await listRuns(context, caller, { ...query, pipelineId: asId(request.pipelineId) });
+      return { runs: found.list.map(runSummary), ...pageMessage(found) };
     }),
 
     findRuns: unary(context, async (request, { caller }) => {

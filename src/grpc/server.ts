@@ -18,6 +18,7 @@ import type { AppContext } from "../app/context.ts";
 import { RunEventFeed } from "../app/following/run-event-feed.ts";
 import { runStates } from "../app/following/run-states.ts";
 import { StateFeed } from "../app/following/state-feed.ts";
+import { SystemEventFeed } from "../app/system-events/system-event-feed.ts";
 import type { Readiness } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -83,6 +84,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     runEvents: new RunEventFeed(gateway),
     presenceFeed: new AgentPresenceFeed(gateway),
     runs: new StateFeed(gateway, runStates(gateway)),
+    systemEvents: new SystemEventFeed(gateway),
   };
   const { log } = context;
   const server = new Server({

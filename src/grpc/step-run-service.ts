@@ -3,14 +3,16 @@ import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts"
 import { adHocBody, createStepRun, deleteStepRun } from "../app/triggering/ad-hoc-runs.ts";
 import { listFilesQuery, listStepRunArtifacts } from "../app/content/artifacts.ts";
 import { cancelStep } from "../app/commands/cancel.ts";
-import { stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
+import { demandVersion, stepUpdateBody, updateStepRun } from "../app/commands/update-step.ts";
 import type { AppContext } from "../app/context.ts";
+import { searchLogs } from "../app/logs/search-logs.ts";
 import { getStepRun, listStepRuns, listStepRunsQuery } from "../app/runs/read-step-runs.ts";
 import { retryStepRun } from "../app/triggering/retry-step-run.ts";
-import { asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
+import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
 import { nonEmpty, paging } from "./messages/fields.ts";
 import { readCommandBody } from "./run-calls.ts";
+import { readSearch, searchMessage } from "./messages/log-messages.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { fileMessage, readSelector, readStep, stepRunRecord } from "./messages/step-run-messages.ts";
 import { STEP_STATUSES, wordOf } from "./messages/words.ts";
@@ -44,14 +46,16 @@ export function stepRunService(context: AppContext): StepRunServer {
       return { stepRuns: list.map(stepRunRecord), total: BigInt(total) };
     }),
 
-    updateStepRun: unary(context, async ({ stepRunId, spec, priority, metadata, operator, requestId }, { caller }) => {
+    updateStepRun: unary(context, async (request, { caller }) => {
+      const { stepRunId, spec, priority, metadata, operator, requestId, expectedVersion } = request;
       const body = parseMessage(stepUpdateBody, {
         // A step that is given is refused as a whole.
         ...(spec === undefined && { priority, metadata: metadata?.entries }),
         operator: nonEmpty(operator),
         requestId: nonEmpty(requestId),
       });
-      const input = { ...body, stepRunId: asId<StepRunId>(stepRunId) };
+      const match = expectedVersion === "" ? undefined : demandVersion(expectedVersion);
+      const input = { ...body, match, stepRunId: asId<StepRunId>(stepRunId) };
       return { stepRun: stepRunRecord(await updateStepRun(context, caller, input)) };
     }),
 
@@ -74,6 +78,15 @@ export function stepRunService(context: AppContext): StepRunServer {
       const input = { ...query, stepRunId: asId<StepRunId>(request.stepRunId) };
       const { list, total } = await listStepRunArtifacts(context, caller, input);
       return { artifacts: list.map(fileMessage), total: BigInt(total) };
+    }),
+
+    searchLogs: unary(context, async (request, { caller }) => {
+      const searched = {
+        stepRunId: nonEmpty(asId<StepRunId>(request.stepRunId)),
+        runId: nonEmpty(asId<RunId>(request.runId)),
+        pipelineId: nonEmpty(asId<PipelineId>(request.pipelineId)),
+      };
+      return searchMessage(await searchLogs(context, caller, { ...searched, query: readSearch(request) }));
     }),
   };
 }

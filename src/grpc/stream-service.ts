@@ -4,15 +4,18 @@ import type { ConnectRequest, ConnectResponse } from "../../proto/generated/agen
 import type {
   AgentChannelRequest,
   AgentChannelResponse,
+  StreamEventsRequest,
   StreamEventsResponse,
   StreamServer,
 } from "../../proto/generated/stream/v1/stream.ts";
 import type { AgentPresenceFeed } from "../app/following/agent-presence-feed.ts";
-import { cloudEvent } from "../app/following/cloud-event.ts";
+import { type CloudEvent, cloudEvent, systemCloudEvent } from "../app/following/cloud-event.ts";
 import { followAgents } from "../app/following/agent-updates.ts";
 import { followEvents } from "../app/following/run-events.ts";
 import type { RunEventFeed } from "../app/following/run-event-feed.ts";
 import type { RunStateOfSave } from "../app/following/run-states.ts";
+import type { SystemEventFeed } from "../app/system-events/system-event-feed.ts";
+import { followSystemLog, newestOf, sightOf } from "../app/system-events/system-log.ts";
 import { followRuns } from "../app/following/runs-channel.ts";
 import type { StateFeed } from "../app/following/state-feed.ts";
 import {
@@ -27,6 +30,7 @@ import { EVENT_OBJECTS, type RunEvent } from "../domain/events.ts";
 import {
   type AgentId,
   asId,
+  DEFAULT_TENANT,
   type JobRunId,
   type PipelineId,
   type ProjectId,
@@ -34,6 +38,7 @@ import {
   type StepRunId,
   type TenantId,
 } from "../domain/ids.ts";
+import { SYSTEM_OBJECTS, type SystemEvent } from "../domain/system-events.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../domain/status.ts";
 import type { AgentChannels } from "./agent-channel.ts";
 import { agentUpdateMessage } from "./messages/agent-status-messages.ts";
@@ -62,6 +67,12 @@ const eventsRequest = z.object({
   runId: idOf("run", "run"),
   after: number,
   objects: z.array(z.enum(EVENT_OBJECTS, `must be one of ${EVENT_OBJECTS.join(", ")}`)),
+  log: z.literal("", "must be empty for the events of a run"),
+});
+const systemEventsRequest = z.object({
+  after: number,
+  objects: z.array(z.enum(SYSTEM_OBJECTS, `must be one of ${SYSTEM_OBJECTS.join(", ")}`)),
+  log: z.string().max(64),
 });
 /** Empty: any. */
 const idText = z.string().max(64);
@@ -90,11 +101,12 @@ export interface StreamServiceParts {
   readonly runEvents: RunEventFeed;
   readonly presenceFeed: AgentPresenceFeed;
   readonly runs: StateFeed<RunStateOfSave>;
+  readonly systemEvents: SystemEventFeed;
 }
 
 export function streamService(
   context: GatewayContext,
-  { channels, streams, runEvents, presenceFeed, runs }: StreamServiceParts,
+  { channels, streams, runEvents, presenceFeed, runs, systemEvents }: StreamServiceParts,
 ): StreamServer {
   return {
     streamStepRunStatus: streams.handler(async (stream) => {
@@ -122,11 +134,16 @@ export function streamService(
       });
     }),
 
-    streamEvents: streams.handler(async ({ request, caller, hungUp, write }) => {
-      const { runId, ...rest } = parseMessage(eventsRequest, request);
+    streamEvents: streams.handler(async (stream) => {
+      const { request, caller, hungUp, write } = stream;
+      if (request.runId === "") return sendSystemEvents(stream);
+      const { runId, log: _, ...rest } = parseMessage(eventsRequest, request);
       const following = { runId: asId<RunId>(runId), ...rest, abort: hungUp };
       for await (const event of followEvents(context, runEvents, caller, following)) {
-        await write(eventMessage(event, context.eventNamespace), `resume with after ${event.number}`);
+        await write(
+          eventMessage(event, cloudEvent(event, context.eventNamespace)),
+          `resume with after ${event.number}`,
+        );
       }
     }),
 
@@ -154,6 +171,24 @@ export function streamService(
     agentChannel: duplex(context, (call) => channels.serve(unwrapChannel(call))),
   };
 
+  async function sendSystemEvents({
+    request,
+    caller,
+    hungUp,
+    write,
+  }: ServerStream<StreamEventsRequest, StreamEventsResponse>): Promise<void> {
+    const { after, objects, log } = parseMessage(systemEventsRequest, request);
+    const wanted = { log: log === "" ? DEFAULT_TENANT : log, ...(objects.length > 0 && { objects: new Set(objects) }) };
+    const sight = await sightOf(context, caller, wanted);
+    const newest = await newestOf(context, sight, after);
+    for await (const update of followSystemLog(systemEvents, sight, { after, newest, abort: hungUp })) {
+      if (update.type !== "event") continue;
+      const { event } = update;
+      const message = eventMessage(event, systemCloudEvent(event, context.eventNamespace));
+      await write(message, `resume with after ${event.number}`);
+    }
+  }
+
   async function sendReports<Request, Response>(
     { write, hungUp }: ServerStream<Request, Response>,
     object: ReportedObject,
@@ -174,9 +209,10 @@ function idIn<I extends string>(text: string): I | undefined {
   return text === "" ? undefined : (text as I);
 }
 
-function eventMessage(event: RunEvent, eventNamespace: string): StreamEventsResponse {
-  const { number: position, timeMs } = event;
-  const { id, source, type, subject, data } = cloudEvent(event, eventNamespace);
+function eventMessage(
+  { number: position, timeMs }: RunEvent | SystemEvent,
+  { id, source, type, subject, data }: CloudEvent,
+): StreamEventsResponse {
   return {
     id,
     source,

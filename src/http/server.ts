@@ -13,6 +13,7 @@ import type { OidcProviderSettings } from "../app/oidc/provider-settings.ts";
 import { OidcProvider } from "../app/oidc/providers.ts";
 import type { ReadinessChecks } from "../app/readiness.ts";
 import type { TlsSource } from "../domain/tls.ts";
+import { NO_RATE_LIMITS, type RateLimits } from "../domain/quotas.ts";
 import { trailGround } from "../app/audit-ground.ts";
 import { recorderOf } from "./audit.ts";
 import { requireCaller } from "./authentication.ts";
@@ -29,7 +30,7 @@ import { OPEN_LOGIN_ROUTES, SESSION_ROUTES } from "./login/login-routes.ts";
 import { addOidcRoutes } from "./login/oidc-routes.ts";
 import { compressJson } from "./manners/compression.ts";
 import { allowOrigins, type AllowedOrigins } from "./manners/cors.ts";
-import { limitRates, NO_RATE_LIMITS, type RateLimits } from "./manners/rate-limits.ts";
+import { limitRates } from "./manners/rate-limits.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { boundArrival } from "./request/long-body.ts";
 import { boundQuery } from "./request/query-bounds.ts";
@@ -50,7 +51,8 @@ export interface HttpServerOptions {
   /** Networks of proxies that are believed when they name a caller; none is believed by default. */
   readonly trustedProxies?: readonly Network[] | undefined;
   /** Bounds on the calls of one caller; none by default. */
-  readonly rateLimits?: RateLimits | undefined;
+  /** A function answers the limits that count now. */
+  readonly rateLimits?: RateLimits | (() => RateLimits) | undefined;
   /** Origins whose pages may call the API; none by default. */
   readonly origins?: AllowedOrigins | undefined;
   /** The address that users call, without a path; by default the address of the listener. */
@@ -151,7 +153,9 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     return next();
   });
   app.use(health.routes());
-  app.use(limitRates(context.clock, options.rateLimits ?? NO_RATE_LIMITS, addressOf, proofOf));
+  const { rateLimits = NO_RATE_LIMITS } = options;
+  const limits = typeof rateLimits === "function" ? rateLimits : () => rateLimits;
+  app.use(limitRates(context.clock, limits, addressOf, proofOf));
   app.use(wellKnown.routes());
   app.use(open.routes());
   app.use(forms.routes());

@@ -10,7 +10,9 @@ import { NodeRegistry } from "../../queues/node-registry.ts";
 import { DefinitionWork } from "../definition-work/definition-work.ts";
 import { Threads } from "../definition-work/threads.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
-import { CurrentQuotas } from "../app/current-quotas.ts";
+import { currentQuotas } from "../app/current-quotas.ts";
+import { currentRateLimits } from "../app/current-rate-limits.ts";
+import { PolledSettings } from "../app/polled-settings.ts";
 import { projectFactsOf } from "../app/project-facts.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import { BegunRuns } from "../app/begun-runs.ts";
@@ -154,14 +156,16 @@ async function startParts(
   teardown.add("the mailbox sender", () => mailboxes.close());
   const inspection = new MailboxInspection({ redis, shards: shardCount });
   teardown.add("the mailbox inspection", () => inspection.close());
-  const quotas = new CurrentQuotas({ environment: config.quotas, documents: stores.documents, log });
-  const reading = await quotas.start();
-  teardown.add("the quotas", () => reading.stop());
+  const settings = new PolledSettings({ documents: stores.documents, log });
+  const quotas = currentQuotas(settings, config.quotas);
+  const rateLimits = currentRateLimits(settings, config);
+  const reading = await settings.start();
+  teardown.add("the settings", () => reading.stop());
   const board = new RedisBoard({
     redis,
     feed,
     clock,
-    quotas: () => quotas.now(),
+    quotas,
     tenantOf: async (projectId) => (await projectFactsOf({ clock, stores }, projectId)).tenantId,
   });
   const presence = new RedisPresence(redis);
@@ -202,6 +206,7 @@ async function startParts(
     artifactRules: config.artifacts,
     retention: config.retention,
     quotas: config.quotas,
+    rateLimits: config.rateLimits,
     cacheRules: config.caches,
     uploadRules: config.uploads,
     logLimit: config.logLimit,
@@ -247,7 +252,9 @@ async function startParts(
   if (has("edge")) registerEdgeMeters(registry, meters);
   const grpc = has("gateway") ? await startGateway(config, context, { readiness, tls: tls.grpc }, teardown) : null;
   if (grpc !== null) ready("gateway", `listens on ${grpc}`);
-  const http = has("edge") ? await startEdge(config, context, { registry, readiness, tls: tls.http }, teardown) : null;
+  const http = has("edge")
+    ? await startEdge(config, context, { registry, readiness, rateLimits, tls: tls.http }, teardown)
+    : null;
   if (http !== null) ready("edge", `listens on ${http}`);
 
   return { context, http, grpc, metrics, adminToken, stop: () => teardown.end() };

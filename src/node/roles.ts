@@ -19,9 +19,11 @@ import { addressRule } from "../outgoing/addresses.ts";
 import { mailSender } from "../outgoing/mail.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { requestSender } from "../outgoing/requests.ts";
+import { PresenceEvents } from "../app/system-events/presence-events.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
+import type { RateLimits } from "../domain/quotas.ts";
 import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
@@ -90,6 +92,7 @@ export async function startWorker(
     ["the cache pruner", cachePruner(context, ages)],
     ["the upload pruner", uploadPruner(context, ages)],
     ["the retention pruner", retention],
+    ["the presence of agents", new PresenceEvents(context, () => owner.owned())],
     ["the dispatcher", new Dispatcher(context, () => owner.owned(), outgoingOf(config))],
   ] as const) {
     teardown.add(name, () => part.stop());
@@ -131,16 +134,20 @@ export async function startGateway(
 export async function startEdge(
   config: NodeConfig,
   context: ClusterContext,
-  options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
+  options: {
+    readonly registry: Registry;
+    readonly readiness: ReadinessChecks;
+    readonly rateLimits: () => RateLimits;
+    readonly tls: TlsSource | null;
+  },
   teardown: Teardown,
 ): Promise<string> {
   const oidc = await readOidcFile(config.oidcFile);
-  const { trustedProxies, rateLimits, origins, publicUrl: configured } = config;
+  const { trustedProxies, origins, publicUrl: configured } = config;
   const { server, app, publicUrl, followers, streams } = createHttpServer(context, {
     ...options,
     oidc,
     trustedProxies,
-    rateLimits,
     origins,
     publicUrl: configured ?? undefined,
   });

@@ -31,9 +31,10 @@ export function pinPlugins(
       else report.warn(code, at, words);
     }
     if (found.found !== "release") return step;
-    const { manifest, sha256, sizeBytes } = found.release;
+    const { manifest, sha256, sizeBytes, owner } = found.release;
     const chosen = actionOf(manifest, action)?.[0] ?? action;
-    return { ...step, uses: `${manifest.name}@${manifest.version}`, action: chosen, plugin: { sha256, sizeBytes } };
+    const plugin = { sha256, sizeBytes, ...(owner !== "installation" && { owner }) };
+    return { ...step, uses: `${manifest.name}@${manifest.version}`, action: chosen, plugin };
   });
   return { ...spec, steps };
 }

@@ -2,9 +2,9 @@
  * The WebSocket frames of log lines. The viewers of one step get the same bytes, so the bytes of a part of a log are made
  * once and kept as long as the part is in memory.
  */
-import { logEntry, type LogSource } from "../app/following/log-entry.ts";
+import { logEntryWriter, type LogSource } from "../app/following/log-entry.ts";
 import type { LogPart } from "../app/following/log-pages.ts";
-import { type Echo, messageWriter } from "./messages.ts";
+import type { Echo } from "./messages.ts";
 
 /** First byte of the frame of a whole text message. Source: RFC 6455, section 5.2. */
 const TEXT_FRAME = 0x81;
@@ -12,28 +12,35 @@ const TWO_BYTE_LENGTH = 126;
 const EIGHT_BYTE_LENGTH = 127;
 const MAX_TWO_BYTES = 0xffff;
 
-export interface FramedPart {
-  readonly type: "log_chunk" | "log";
-  readonly part: LogPart;
-  readonly source: LogSource;
-  readonly echo: Echo;
+/** How the lines of one log are written for subscriptions with the same parameters. */
+export interface FrameStyle {
+  /** Equal for styles that give the same bytes. */
+  readonly key: string;
+  /** The texts of the messages with these lines. */
+  readonly texts: (part: LogPart) => readonly string[];
+}
+
+/** One message with all lines for `log_chunk`; a message for each line for `log`. */
+export function frameStyle(type: "log_chunk" | "log", source: LogSource, echo: Echo): FrameStyle {
+  const head = `${JSON.stringify({ ...echo, type }).slice(0, -1)},"data":`;
+  const entry = logEntryWriter(source);
+  return {
+    key: JSON.stringify([type, source, echo]),
+    texts:
+      type === "log_chunk"
+        ? (part) => [`${head}[${part.map(entry).join(",")}]}`]
+        : (part) => part.map((line) => `${head}${entry(line)}}`),
+  };
 }
 
 export class LogFrames {
   readonly #frames = new WeakMap<LogPart, Map<string, Buffer>>();
 
-  /** One message with all lines for `log_chunk`; a message for each line for `log`. */
-  of({ type, part, source, echo }: FramedPart): Buffer {
+  of(part: LogPart, { key, texts }: FrameStyle): Buffer {
     let known = this.#frames.get(part);
     if (known === undefined) this.#frames.set(part, (known = new Map<string, Buffer>()));
-    const key = JSON.stringify([type, source, echo]);
     let frames = known.get(key);
-    if (frames === undefined) {
-      const write = messageWriter({ ...echo, type });
-      const entries = part.map((line) => logEntry(line, source));
-      frames = framesOf(type === "log_chunk" ? [write(entries)] : entries.map(write));
-      known.set(key, frames);
-    }
+    if (frames === undefined) known.set(key, (frames = framesOf(texts(part))));
     return frames;
   }
 }

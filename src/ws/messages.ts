@@ -43,12 +43,6 @@ export interface ServerMessage extends Echo {
   readonly error?: string;
 }
 
-/** Makes a function that writes messages which differ only in `data`. The shared fields are turned into JSON once. */
-export function messageWriter(shared: Echo & Pick<ServerMessage, "type">): (data: unknown) => string {
-  const head = JSON.stringify(shared).slice(0, -1);
-  return (data) => `${head},"data":${JSON.stringify(data)}}`;
-}
-
 const id = z.string().min(1).max(200);
 const action = z
   .enum(["subscribe", "unsubscribe"], { error: "action must be subscribe or unsubscribe" })

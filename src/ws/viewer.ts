@@ -12,7 +12,7 @@ import type { LocatedStepRun, StepRunFinder } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { OutgoingBudget } from "../app/outgoing-budget.ts";
 import { loopShare } from "../app/loop-share.ts";
-import type { LogFrames } from "./log-frames.ts";
+import { type FrameStyle, frameStyle, type LogFrames } from "./log-frames.ts";
 import {
   type ClientMessage,
   type Echo,
@@ -147,6 +147,8 @@ export class Viewer {
     this.#sender.send({ ...echo, type: "subscribed", data: null });
     const { followers, frames } = this.#shared;
     const request = { stepRunId: logOf, fromLine: message.fromLine, pages: followers.logPages, abort };
+    let style: FrameStyle | undefined;
+    let styled: string | undefined;
     for await (const update of followLog(this.#context, request)) {
       if (abort.aborted) return;
       if (update.type === "historyDone") {
@@ -154,9 +156,12 @@ export class Viewer {
       } else {
         await loopShare.enter();
         if (abort.aborted) return;
-        const source = { stepRunId, agentId: update.agentId, uses };
-        const type = update.type === "history" ? "log_chunk" : "log";
-        this.#sender.sendFrames(frames.of({ type, part: update.lines, source, echo }));
+        const { type, agentId } = update;
+        if (style === undefined || styled !== `${type} ${agentId}`) {
+          styled = `${type} ${agentId}`;
+          style = frameStyle(type === "history" ? "log_chunk" : "log", { stepRunId, agentId, uses }, echo);
+        }
+        this.#sender.sendFrames(frames.of(update.lines, style));
       }
       if (!(await this.#sender.waitForRoom(abort))) return;
     }

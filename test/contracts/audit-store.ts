@@ -1,6 +1,7 @@
 /** The contract of the audit log. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
+import type { SystemEventDraft } from "../../src/domain/system-events.ts";
 import type { AuditEntry, AuditFilter, AuditStore } from "../../src/stores/ports/audit.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import type { Tenant } from "../../src/stores/ports/rights.ts";
@@ -94,6 +95,27 @@ export function auditStoreContract(open: () => Stores): void {
       // A write that no entry belongs to takes none along.
       await rights.createTenant(taken);
       expect(await isStored(second)).to.equal(false);
+    });
+
+    it("puts the event of an entry into its log once, with the change where the engine can", async () => {
+      const { audit, rights, systemEvents } = open();
+      const log = newId("tnt");
+      const eventOf = ({ auditId, at }: AuditEntry): SystemEventDraft => {
+        return { log, eventId: auditId, object: "tenant", lifecycle: "created", timeMs: at, data: { id: "one" } };
+      };
+      const [one, other, failing] = [entryOf(), entryOf(), entryOf()];
+      for (let n = 0; n < 2; n++) await audit.append(one, eventOf(one));
+      const tenant = tenantOf();
+      const { stored } = await audit.appendWith(other, () => rights.createTenant(tenant), eventOf(other));
+      if (!stored) await audit.append(other, eventOf(other));
+      await audit.appendWith(
+        failing,
+        () => rights.createTenant({ ...tenantOf(), name: tenant.name }),
+        eventOf(failing),
+      );
+      const told = await systemEvents.read(log, 0, 10);
+      expect(told).to.deep.equal([one, other].map((entry, at) => ({ ...eventOf(entry), number: at + 1 })));
+      expect(await audit.settleEvents(10), "nothing is owed").to.equal(0);
     });
 
     it("forgets by age, a bounded number at once", async () => {

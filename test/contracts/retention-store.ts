@@ -109,7 +109,9 @@ export function retentionStoreContract(open: () => Stores): void {
             events: part === "events",
           });
           expect(await listed()).not.to.include(runId);
-          expect(whole.filter((name) => !(LEFT_BY[part] as readonly string[]).includes(name))).to.deep.equal(await leftOf(open(), run));
+          expect(whole.filter((name) => !(LEFT_BY[part] as readonly string[]).includes(name))).to.deep.equal(
+            await leftOf(open(), run),
+          );
         }
         expect(await open().logs.storedThrough(stepRunIds[0]!), "the number of the last line stays known").to.equal(
           250,

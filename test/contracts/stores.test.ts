@@ -45,6 +45,7 @@ import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
+import { systemEventStoreContract } from "./system-event-store.ts";
 import { uploadStoreContract } from "./upload-store.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
@@ -73,6 +74,7 @@ describe("the store on SQLite", () => {
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
   auditStoreContract(() => opened.stores);
+  systemEventStoreContract(() => opened.stores);
   secretStoreContract(() => opened.stores);
   artifactStoreContract(() => opened.stores);
   blobStoreContract(() => opened.stores);
@@ -172,6 +174,7 @@ describe("the store on MongoDB", function () {
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);
   auditStoreContract(() => stores);
+  systemEventStoreContract(() => stores);
   secretStoreContract(() => stores);
   artifactStoreContract(() => stores);
   blobStoreContract(() => stores);
@@ -237,6 +240,34 @@ describe("the store on MongoDB", function () {
     await connection.close();
     const found = await stores.aggregates.findStep(asId<StepRunId>(step.id));
     expect(found!.actor.index.status).to.equal("running");
+  });
+
+  it("puts the event of an audit entry into its log that a crash has left owed", async () => {
+    const log = newId("tnt");
+    const auditId = newId("aud");
+    const draft = {
+      log,
+      eventId: auditId,
+      object: "agent",
+      lifecycle: "deleted",
+      timeMs: 5,
+      data: { id: "a" },
+    } as const;
+    // As a node leaves them that is killed behind its first or its second write.
+    for (const _id of [auditId, newId("aud")]) {
+      await documents("audit").insertOne({
+        _id,
+        at: 5,
+        body: {},
+        owed: { ...draft, eventId: _id },
+        owedAt: 5,
+      } as never);
+    }
+    await stores.systemEvents.append([draft]);
+    expect(await stores.audit.settleEvents(1)).to.equal(1);
+    expect(await stores.audit.settleEvents(10)).to.equal(1);
+    expect(await stores.audit.settleEvents(10)).to.equal(0);
+    expect((await stores.systemEvents.read(log, 0, 10)).map(({ number }) => number)).to.deep.equal([1, 2]);
   });
 
   it("finishes the removal of a run that was cut off", async () => {

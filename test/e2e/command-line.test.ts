@@ -8,7 +8,6 @@ import { join } from "node:path";
 import type { LoginTokens } from "../../clients/typescript/src/index.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
-import { ScriptedServer, refuse, succeed } from "../support/scripted-server.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 
@@ -190,6 +189,7 @@ describe("the command line for a server", function () {
     expect(entries.map(({ object, before, after }) => [object, before, after])).to.deep.equal([
       [{ kind: "variable", id: "project/default/REGION", name: "REGION" }, null, { bytes: 10 }],
     ]);
+    expect((await json(["system-events", "--objects", "variable"]))[0].type).to.equal("svc.variable.created");
     const stats = await run(["stats", "hello"]);
     expect(stats, stats.stderr).to.include({ code: 0 });
     expect(stats.stdout).to.match(/^NAME +ENDED +SUCCESS +FLAKY +P50 +P95 +AGENT P95\nhello +\d/);
@@ -265,6 +265,19 @@ describe("the command line for a server", function () {
     await json(["pipelines", "save", "gated", "-", "--format", "json"], spec);
     const watching = start(["trigger", "gated", "--watch"]);
     await watching.prints("job deploy waits for an approval: millrace approve run_");
+    const changed = await run(["runs", "update", "gated", "deploy", "--priority", "5", "--note", "ticket=7"]);
+    expect(changed.stdout, changed.stderr).to.equal("deploy has the priority 5\nnote     ticket=7\n");
+    const { runId, metadata } = await json(["runs", "update", "gated", "deploy/deploy", "--note", "seen=yes"]);
+    expect(metadata).to.deep.equal({ ticket: "7", seen: "yes" });
+    const { list } = (await installation.call("GET", `/pipelines/runs/${runId}/timeline`)).body.detail;
+    const updates = list.filter(({ lifecycle }: { lifecycle: string }) => lifecycle === "updated");
+    expect(
+      updates.map((event: Record<string, unknown>) => [event["priority"], event["metadataKeys"], event["by"]]),
+    ).to.deep.equal([
+      [5, "ticket", "admin"],
+      [null, "ticket,seen", "admin"],
+    ]);
+    expect(await run(["runs", "update", "gated", "none", "--priority", "5"])).to.include({ code: 5 });
     const vote = await run(["approve", "gated", "--comment", "seen"]);
     expect(vote.stdout, vote.stderr).to.equal("approved deploy\n");
     expect((await watching.exited).code).to.equal(0);
@@ -352,6 +365,11 @@ describe("the command line for a server", function () {
       .to.contain("name=one")
       .and.not.to.contain("drained");
     expect(await run(["agents", "show", "two"])).to.include({ code: 5 });
+    expect((await run(["agents", "reach", "one", "--project", "default"])).stdout).to.equal(
+      "one gets jobs of default\n",
+    );
+    expect(await json(["agents", "reach", "one", "--all"])).to.include({ reach: null });
+    expect(await run(["agents", "reach", "one"])).to.include({ code: 2 });
   });
 
   it("calls the API as it is", async () => {
@@ -377,66 +395,5 @@ describe("the command line for a server", function () {
     expect(loggedOut).to.include({ code: 3 });
     expect(loggedOut.stderr).to.contain("next: millrace login URL");
     expect(await run(["runs", "nothing"])).to.include({ code: 5 });
-  });
-
-  describe("at a server that is none, or that refuses", () => {
-    let server: ScriptedServer;
-    before(async () => (server = await ScriptedServer.start()));
-    after(() => server.close());
-    const at = (args: readonly string[]) => run(args, "", { MILLRACE_URL: server.url, MILLRACE_TOKEN: "t" });
-
-    it("says that the server is no millrace when it answers with a page", async () => {
-      server.answer = (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<html>");
-      const { code, stderr } = await at(["pipelines"]);
-      expect(code).to.equal(1);
-      expect(stderr)
-        .to.contain("did not answer as millrace does: HTTP 200, text/html")
-        .and.to.contain("next: check the address");
-    });
-
-    it("waits as 429 asks and says so, and gives up when the wait is too long", async () => {
-      let calls = 0;
-      server.answer = (_, response) => {
-        if (++calls === 1) refuse(response, 429, "too_many", { "retry-after": "1" });
-        else succeed(response, { list: [], total: 0 });
-      };
-      const waited = await at(["agents"]);
-      expect(waited).to.include({ code: 0 });
-      expect(waited.stderr).to.contain("trying again in 1 s");
-      server.answer = (_, response) => refuse(response, 429, "too_many", { "retry-after": "7200" });
-      const refused = await at(["agents"]);
-      expect(refused).to.include({ code: 6 });
-      expect(refused.stderr).to.contain("next: wait 7200 s, and repeat the command");
-    });
-
-    it("shows control characters in names and errors as escapes", async () => {
-      const name = "evil\u001b]0;owned\u0007\u202eeman\u009b2J\nline";
-      const agent = {
-        agentId: "agt",
-        name,
-        labels: {},
-        trusted: [],
-        overruled: {},
-        slots: 1,
-        version: "1",
-        online: true,
-        busy: 0,
-      };
-      server.answer = (_, response) => succeed(response, { list: [agent], total: 1 });
-      const escaped = String.raw`evil\u001b]0;owned\u0007\u202eeman\u009b2J\nline`;
-      expect((await at(["agents"])).stdout).to.contain(escaped);
-      const machine = (await at(["agents", "--json"])).stdout;
-      expect(machine).to.contain(escaped);
-      expect(JSON.parse(machine)[0].name, "JSON keeps the value").to.equal(name);
-      server.answer = (_, response) => refuse(response, 409, "\u001b[2J" as string);
-      // oxlint-disable-next-line no-control-regex
-      expect((await at(["agents"])).stderr).not.to.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
-    });
-
-    it("ends with a next step when nothing listens", async () => {
-      const { code, stderr } = await run(["agents"], "", { MILLRACE_URL: "http://127.0.0.1:1", MILLRACE_TOKEN: "t" });
-      expect(code).to.equal(6);
-      expect(stderr).to.contain("127.0.0.1:1 does not answer").and.to.contain("next: check that the server runs");
-    });
   });
 });

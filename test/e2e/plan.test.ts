@@ -107,6 +107,7 @@ describe("a plan with agents", function () {
       triggerKind: "TRIGGER_KIND_UNSPECIFIED",
       triggerPayload: undefined,
       variables: {},
+      uploads: {},
     } as const;
     return new Promise<PlanPipelineResponse>((resolve, reject) => {
       client.planPipeline(request, metadata, (error, response) => (error === null ? resolve(response) : reject(error)));

@@ -3,7 +3,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { writePackage } from "../../src/plugins/package.ts";
@@ -167,6 +167,30 @@ describe("a plugin", function () {
     const runId = await run("mended", [{ name: "work", ...on("one"), steps: [document, patch()] }]);
     expect((await ended(runId)).status).to.equal("success");
     expect(await readFile(file, "utf8")).to.equal(await readFile(join(EXAMPLE, "json_patch.py"), "utf8"));
+  });
+
+  it("of a project comes before that of the installation, and is fetched by the agent that runs its steps", async () => {
+    const folder = join(world.folder, "of-project");
+    const script = `echo "of the project" >> "${world.folder}/owned"`;
+    for (const { path, content } of greeter("1.0.0", { name: "team/owned", script })) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), content);
+    }
+    await push(
+      await writePackage(greeter("1.0.0", { name: "team/owned", script: script.replace("project", "installation") })),
+    );
+    const { projectId } = (await installation.call("POST", "/projects", { name: "Owner" })).body.detail;
+    const server = ["--server", `http://${installation.node.http}`];
+    const pushed = await millrace("plugin", "push", folder, "--project", "Owner", ...server);
+    expect(pushed).to.include(`team/owned@1.0.0 is registered for project ${projectId}, SHA-256 `);
+    expect(await millrace("plugin", "push", folder, "--project", "None", ...server)).to.include('project "None"');
+    const body = { name: "owned", projectId };
+    const { pipelineId } = (await installation.call("POST", "/pipelines", body)).body.detail;
+    const steps = [{ uses: "team/owned@1", args: { to: "all" } }];
+    await installation.api.saveSpec(pipelineId, { jobs: [{ name: "work", ...on("one"), steps }] });
+    const detail = await ended((await installation.api.trigger(pipelineId, {})).runId);
+    expect(detail.status, JSON.stringify(detail.jobs)).to.equal("success");
+    expect(await readFile(join(world.folder, "owned"), "utf8")).to.equal("of the project\n");
   });
 
   it("is not used when the registry's package has another checksum than the plan", async () => {

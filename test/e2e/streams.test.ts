@@ -67,7 +67,7 @@ describe("the streams of a run", function () {
   async function readWithBreaks(runId: string): Promise<readonly number[]> {
     const numbers: number[] = [];
     for (;;) {
-      const reader = caller.read("streamEvents", { runId, after: BigInt(numbers.at(-1) ?? 0), objects: [] });
+      const reader = caller.read("streamEvents", { runId, after: BigInt(numbers.at(-1) ?? 0), objects: [], log: "" });
       const endAt = performance.now() + random.between(20, 1_500);
       while (reader.status === undefined && performance.now() < endAt) await sleep(5);
       reader.cancel();
@@ -120,7 +120,7 @@ describe("the streams of a run", function () {
     await redis.restart();
     await until("the run ends", async () => (await api.run(runId)).endTime !== null, 60_000);
 
-    const afterEnd = caller.all("streamEvents", { runId, after: 0n, objects: [] });
+    const afterEnd = caller.all("streamEvents", { runId, after: 0n, objects: [], log: "" });
     const expected = (await afterEnd).map(({ number }) => Number(number));
     // Each job: queued, started, completed; each step likewise; the run: created, started, completed.
     const least = 3 + JOBS * 9 + 6;

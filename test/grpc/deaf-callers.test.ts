@@ -105,7 +105,7 @@ describe("a caller who reads nothing of a gRPC response", () => {
       await saveTurn(gateway.context, run, { events, published: false });
     }
     const { ask } = await start({ stallMs: 200, deaf: { answerMs: 300 } });
-    const request = StreamEventsRequest.encode({ runId: run.runId, after: 0n, objects: [] }).finish();
+    const request = StreamEventsRequest.encode({ runId: run.runId, after: 0n, objects: [], log: "" }).finish();
     const deaf = ask(StreamService.streamEvents.path, request);
     const from = performance.now();
     await closed(deaf);

@@ -6,6 +6,8 @@ import { readinessReader } from "../../src/app/readiness.ts";
 import { createGrpcServer, type GrpcServer } from "../../src/grpc/server.ts";
 import { planOf } from "../support/plans.ts";
 import { saveTurn, stepEvent, type StoredRun, storeRun } from "../support/stored-runs.ts";
+import { DEFAULT_TENANT } from "../../src/domain/ids.ts";
+import type { SystemEventDraft, SystemObject } from "../../src/domain/system-events.ts";
 import { until } from "../support/until.ts";
 import { Gateway, reasonOf } from "./gateway.ts";
 import { StreamCaller } from "./streaming.ts";
@@ -38,7 +40,7 @@ describe("streams of events", () => {
     run = await storeRun(gateway.context, planOf([[{ steps: 2 }]]));
   });
 
-  const request = (after = 0n, objects: string[] = []) => ({ runId: run.runId, after, objects });
+  const request = (after = 0n, objects: string[] = []) => ({ runId: run.runId, after, objects, log: "" });
   const event = (object: EventDraft["object"], status: string, data: EventDraft["data"] = {}): EventDraft => ({
     object,
     lifecycle: "started",
@@ -99,6 +101,45 @@ describe("streams of events", () => {
     ]);
   });
 
+  it("send system events without a run, from any number on, until the caller has enough", async () => {
+    const { rights, systemEvents } = gateway.stores;
+    await rights.createTenant({ tenantId: DEFAULT_TENANT, name: "default", createdAt: 1, archivedAt: null });
+    const draft = (eventId: string, object: SystemObject): SystemEventDraft => {
+      const data = { id: "one", name: "One" };
+      return { log: DEFAULT_TENANT, eventId, object, lifecycle: "updated", timeMs: 1_000, data };
+    };
+    const [first] = await systemEvents.append([draft("a", "project"), draft("b", "token"), draft("c", "agent")]);
+    const asked = { runId: "", after: BigInt(first!.number - 1), objects: [], log: "" };
+    const reader = caller.read("streamEvents", asked);
+    const [told] = await reader.count(2);
+    expect(told).to.deep.include({
+      id: `default:${first!.number}`,
+      source: "/api/v1/system-events?log=default",
+      type: "svc.project.updated",
+      subject: "project:one",
+      number: BigInt(first!.number),
+      timeMs: 1_000n,
+    });
+    expect(JSON.parse(told!.dataJson)).to.include({ id: "one", number: first!.number, log: "default" });
+    expect(reader.received[1]!.subject, "a viewer does not see tokens").to.equal("agent:one");
+    const chosen = caller.read("streamEvents", { ...asked, objects: ["agent"], log: "default" });
+    await systemEvents.append([draft("d", "agent")]);
+    await chosen.count(2, 8_000);
+    for (const stream of [reader, chosen]) stream.cancel();
+    const refusalOf = async (fields: object) => {
+      const status = await caller.read("streamEvents", { ...asked, ...fields }).ended();
+      return [status.code, reasonOf(status)];
+    };
+    expect(await refusalOf({ log: "tnt_none" })).to.deep.equal([codes.NOT_FOUND, "not_found"]);
+    expect(await refusalOf({ log: "installation" })).to.deep.equal([codes.PERMISSION_DENIED, "forbidden"]);
+    expect(await refusalOf({ after: 10_000n })).to.deep.equal([codes.INVALID_ARGUMENT, "malformed_request"]);
+    expect(await refusalOf({ objects: ["job"] })).to.deep.equal([codes.INVALID_ARGUMENT, "malformed_request"]);
+    expect(await refusalOf({ runId: run.runId, log: "default" })).to.deep.equal([
+      codes.INVALID_ARGUMENT,
+      "malformed_request",
+    ]);
+  });
+
   it("wait for owed events of the run before they end", async () => {
     await end();
     const { aggregates } = gateway.stores;
@@ -124,7 +165,7 @@ describe("streams of events", () => {
 
   it("are refused for unknown runs, other ids and numbers of other runs", async () => {
     const statusOf = async (runId: string, after = 0n) => {
-      const status = await caller.read("streamEvents", { runId, after, objects: [] }).ended();
+      const status = await caller.read("streamEvents", { runId, after, objects: [], log: "" }).ended();
       return [status.code, reasonOf(status)];
     };
     expect(await statusOf("run_NONE")).to.deep.equal([codes.NOT_FOUND, "not_found"]);

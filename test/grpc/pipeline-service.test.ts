@@ -166,6 +166,7 @@ describe("definitions over gRPC", () => {
         planPipeline({ spec: bad }),
         planPipeline({ spec: SPEC, pipelineId: "pl_none" }),
         planPipeline({}),
+        planPipeline({ spec: SPEC, uploads: { A: "upl_none" } }),
         planPipeline({ spec: SPEC }, ""),
         planPipeline({ spec: SPEC }, agent),
       ]) {
@@ -176,6 +177,7 @@ describe("definitions over gRPC", () => {
         [status.INVALID_ARGUMENT, "invalid_definition"],
         [status.NOT_FOUND, "not_found"],
         [status.FAILED_PRECONDITION, "conflict"],
+        [status.INVALID_ARGUMENT, "malformed_request"],
         [status.UNAUTHENTICATED, "unauthenticated"],
         [status.PERMISSION_DENIED, "forbidden"],
       ]);
@@ -212,6 +214,7 @@ describe("definitions over gRPC", () => {
       triggerKind: "TRIGGER_KIND_UNSPECIFIED",
       triggerPayload: undefined,
       variables: {},
+      uploads: {},
       ...request,
     } as const;
     const metadata = typeof caller === "string" ? bearer(caller) : caller;

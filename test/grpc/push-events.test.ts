@@ -3,7 +3,9 @@ import type { Kernel } from "../../actors/kernel/kernel.ts";
 import { expect } from "chai";
 import type { AgentEvent, PushEventsRequest, PushEventsResponse } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
-import { asId, type RunId, type UserId } from "../../src/domain/ids.ts";
+import { asId, newId, type RunId, type UserId } from "../../src/domain/ids.ts";
+import { systemCloudEvent } from "../../src/app/following/cloud-event.ts";
+import { AGENT_REPORT, systemPayloadOf } from "../../src/domain/event-table/system-events.ts";
 import { until } from "../support/until.ts";
 import { Gateway, refusal, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
@@ -247,6 +249,30 @@ describe("events of agents", () => {
     });
     const unknown = { ...query, runId: asId<RunId>("run_unknown") };
     expect(await refusal(listAgentEvents(gateway.context, VIEWER, unknown))).to.include({ reason: "not_found" });
+  });
+
+  it("are in the log of system events of the agent's tenant when they are about the agent, once for each id", async () => {
+    const { identity, systemEvents } = gateway.stores;
+    const log = newId("tnt");
+    await identity.changeAgent(agent.agentId, { reach: { tenantId: log, projectIds: null } });
+    const dataJson = '{"free":{"$gt":3}}';
+    const words = ["updated", "online", "registered"].map((word) => ofAgent(word, { type: `svc.agent.${word}` }));
+    expect(await push(ofAgent("a", { dataJson }), event("s"), ...words, ofAgent("b"))).to.deep.equal([
+      "accepted",
+      "accepted",
+      ...words.map(() => "invalid"),
+      "accepted",
+    ]);
+    await push(ofAgent("a", { dataJson: '{"free":2}' }));
+    const events = await systemEvents.read(log, 0, 10);
+    expect(events.map(({ number, eventId }) => [number, eventId])).to.deep.equal([
+      [1, `report/${agent.agentId}/a`],
+      [2, `report/${agent.agentId}/b`],
+    ]);
+    const { type, subject, data } = systemCloudEvent(events[0]!, "svc");
+    expect([type, subject]).to.deep.equal(["svc.agent.disk", `agent:${agent.agentId}`]);
+    expect(data).to.deep.include({ eventId: "a", subject: "test:login", report: { free: { $gt: 3 } } });
+    expect(systemPayloadOf(AGENT_REPORT).strict().safeParse(data).error).to.equal(undefined);
   });
 
   it("end when the agent ends the stream", async () => {

@@ -55,7 +55,7 @@ describe("runs over gRPC", () => {
     };
     expect(await calls.pipeline("findRuns", { ...none })).to.deep.equal({ runs: [], next: "" });
     const filtered = await calls.pipeline("listPipelineRuns", { pipelineId, status: "RUN_STATUS_PAUSED" });
-    expect(filtered).to.deep.equal({ runs: [], total: 0n });
+    expect(filtered).to.deep.equal({ runs: [], total: 0n, totalIsExact: true, next: "" });
   });
 
   it("have the uploads that their trigger gives, all of which must be in the project", async () => {
@@ -97,10 +97,23 @@ describe("runs over gRPC", () => {
     const { pipelineId, runId } = run;
     await saveTurn(gateway.context, run, {
       run: { state: "running" },
-      jobs: [{ jobId: run.jobIds[0]!, state: "running", startedAt: 2_000, grant: GRANT, stepActive: true }],
-      steps: [{ stepRunId: run.stepIds[0]![0]!, state: "running", queuedAt: 2_000, startedAt: 2_500, grant: GRANT }],
+      jobs: [
+        { jobId: run.jobIds[0]!, state: "running", startedAt: 2_000, grant: GRANT, stepActive: true, priority: 7 },
+      ],
+      steps: [
+        {
+          stepRunId: run.stepIds[0]![0]!,
+          state: "running",
+          queuedAt: 2_000,
+          startedAt: 2_500,
+          grant: GRANT,
+          metadata: [["ticket", "7"]],
+        },
+      ],
     });
     const detail = (await calls.pipeline("getPipelineRun", { pipelineId, runId })).run!;
+    expect(detail.jobs.map(({ priority }) => priority)).to.deep.equal([7, 0, 0]);
+    expect(detail.jobs[0]!.steps.map(({ metadata }) => metadata)).to.deep.equal([{ ticket: "7" }, {}]);
     expect(detail.summary).to.include({ runId, status: "RUN_STATUS_RUNNING" });
     expect(detail).to.deep.include({ variables: {}, reason: "", retriedBy: "", approvals: [] });
     expect(detail.jobs.map(({ name, stage, status: shown }) => [name, stage, shown])).to.deep.equal([
@@ -244,6 +257,22 @@ describe("runs over gRPC", () => {
     expect(refused).to.include({ code: FAILED_PRECONDITION });
     expect(refused.text).to.include("which is cancelled, and has ended");
     expect(await refusalOf(calls.pipeline("cancelJob", { jobId: "job_none" }))).to.include({ code: NOT_FOUND });
+  });
+
+  it("take a change of a step only on the version that the caller has read", async () => {
+    const { runId, stepIds } = await newRun(gateway, calls);
+    const stepRunId = stepIds[0]![0]!;
+    const { version } = (await calls.stepRun("getStepRun", { stepRunId })).stepRun!;
+    const change = { stepRunId, priority: 5 };
+    const refused = await refusalOf(calls.stepRun("updateStepRun", { ...change, expectedVersion: "another" }));
+    expect(refused).to.include({ code: FAILED_PRECONDITION, reason: "precondition_failed" });
+    expect(refused.text).to.include(`its version is ${version} now`);
+    const [{ stepRun }, command] = await Promise.all([
+      calls.stepRun("updateStepRun", { ...change, expectedVersion: version }),
+      decideNext(gateway, runId, { outcome: "accepted", status: "pending" }),
+    ]);
+    expect(command).to.deep.include({ expected: { priority: 0, metadata: [] } });
+    expect(stepRun!.version).to.equal(version);
   });
 
   describe("approvals", () => {

@@ -110,7 +110,7 @@ describe("step runs over gRPC", () => {
   it("answers the next attempt of a step, in a run that begins with it", async () => {
     const run = await endedRun();
     const { stepRun } = await retry(run.steps[1]!);
-    const { spec, stepRunId, runId, jobId, ...rest } = stepRun!;
+    const { spec, stepRunId, runId, jobId, version, ...rest } = stepRun!;
     expect(rest).to.deep.equal({
       pipelineId,
       stepIndex: 1,
@@ -131,6 +131,7 @@ describe("step runs over gRPC", () => {
       priority: 0,
       metadata: {},
     });
+    expect(version).to.match(/^[\w-]{27}$/);
     expect(spec).to.deep.include({
       name: "make",
       uses: "shell",

@@ -146,6 +146,7 @@ describe("step runs one by one over gRPC", () => {
     it("plans it with the plugin of the registry, against which its arguments are checked", async () => {
       const { plugins } = gateway.stores;
       const record = {
+        owner: "installation",
         name: "team/greet",
         version: "1.2.0",
         packageId: newId("pkg"),
@@ -157,7 +158,7 @@ describe("step runs one by one over gRPC", () => {
         manifest: JSON.stringify(parseManifest(String(greeter("1.2.0")[0]!.content))),
       } as const;
       await plugins.begin(record);
-      await plugins.store(record.packageId);
+      await plugins.store(record);
       const spec = { ...BARE, uses: "team/greet@1", action: "greet", argsJson: '{"to":"x"}' };
       const { runId } = await create(spec);
       const job = await gateway.stores.plans.loadJob(asId<RunId>(runId), 0);

@@ -190,7 +190,25 @@ describe("the forms", () => {
     const taken = await ask({ ...bound({ projectId }, "admin") });
     expect(taken.body.reason).to.equal("already_exists");
     const browser = new TestBrowser(edge.origin);
-    const secret = link.split("=")[1];
+    const renew = (name: string, by = token) =>
+      edge.call("POST", `/api/v1/invitations/${name}/link`, { token: by, body: { days: 2 } });
+    const renewed = await renew(user.name);
+    expect(renewed.body, JSON.stringify(renewed.body)).to.include({ code: 0 });
+    expect((await browser.get(`/invitation?token=${link.split("=")[1]}`)).status, "the lost link is void").to.equal(
+      404,
+    );
+    const secret = renewed.body.detail.link.split("=")[1];
+    const outsider = await create("/users", { name: `outsider-${made}`, role: null });
+    const { token: ofOutsider } = await create(`/users/${outsider.userId}/tokens`, { name: "t" });
+    expect((await renew(user.name, ofOutsider)).body).to.include({
+      code: 404,
+      errMsg: `there is no user "${user.name}"`,
+    });
+    const both = [bound({ tenantId }).bound[0], bound({ tenantId: elsewhere.tenantId }).bound[0]];
+    const wide = await create("/invitations", { name: `wide-${made}`, bound: both });
+    expect((await renew(wide.user.name)).body).to.include({ code: 403, reason: "forbidden" });
+    expect((await renew(wide.user.name, edge.adminToken)).status).to.equal(200);
+    expect((await renew("none-such")).body).to.include({ code: 404 });
     expect((await browser.post("/invitation", { token: secret, password: PASSWORD })).status).to.equal(303);
     const whoIs = (await whoami(browser)).body.detail;
     expect(whoIs.operations).to.not.include("readProjects");
@@ -198,6 +216,7 @@ describe("the forms", () => {
       { area: { tenantId }, role: "viewer" },
       { area: { projectId }, role: "operator" },
     ]);
+    expect((await renew(user.name)).body.errMsg).to.include("has accepted the invitation");
     const members = (await edge.call("GET", `/api/v1/projects/${projectId}/members`)).body.detail.list;
     expect(
       members.map(({ memberId }: { memberId: string }) => memberId),

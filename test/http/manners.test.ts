@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { readNodeConfig } from "../../src/config.ts";
+import { currentRateLimits } from "../../src/app/current-rate-limits.ts";
+import { PolledSettings } from "../../src/app/polled-settings.ts";
 import { CallCounter } from "../../src/http/manners/rate-limits.ts";
 import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
 import { API_ROUTES } from "../../src/http/routes/all.ts";
@@ -226,9 +228,12 @@ describe("calls over HTTP", () => {
         "/pipelines/:pipelineId/spec/validate": "changes nothing",
         "/pipelines/:pipelineId/plan": "changes nothing",
         "/plugins": "a repeat of the same package changes nothing",
+        "/invitations/:user/link": "a further link makes the earlier ones void",
+        "/pipelines/runs/:runId/notifications/:notificationId/resend": "sends what is stored",
         "/cluster/dead-letters/:id/redrive": "creates nothing",
         ...Object.fromEntries(
           ["/tenants/:tenantId", "/projects/:projectId"].flatMap((owner) => [
+            [`${owner}/plugins`, "a repeat of the same package changes nothing"],
             [`${owner}/webhooks/:webhookId/rotate-secret`, "a further secret takes the place of the earlier one"],
             [`${owner}/webhooks/:webhookId/deliveries/:deliveryId/redeliver`, "sends what is stored"],
           ]),
@@ -363,6 +368,37 @@ describe("limits on the rate of calls", () => {
     expect(await statusOf("/api/v1/pipelines", "mrt_guess")).to.equal(429);
     expect(await statusOf("/api/v1/projects", other.token)).to.equal(200);
     for (let n = 0; n < 10; n++) expect(await statusOf("/healthz", null)).to.equal(200);
+  });
+
+  it("are changed by the settings of the installation while the edge runs", async () => {
+    const { documents } = edge.context.stores;
+    const environment = { rateLimits: { token: 20, address: 5 }, given: [] };
+    const settings = new PolledSettings({ documents, log: edge.context.log });
+    const changing = await openTestEdge({ rateLimits: currentRateLimits(settings, environment) });
+    try {
+      const policyOf = async (token?: string | null) => {
+        const { status, headers } = await changing.call("GET", "/api/v1/pipelines", token === null ? { token } : {});
+        return `${status} ${headers.get("ratelimit-policy")}`;
+      };
+      expect(await policyOf()).to.equal('200 "token";q=20;w=60');
+      const set = (version: number, values: object) =>
+        documents.save({ kind: "settings", owner: "installation", version, body: { values } });
+      await set(1, { "calls.perToken": 0, "calls.perAddress": 1 });
+      await settings.refresh();
+      expect([await policyOf(), await policyOf(null), await policyOf(null)]).to.deep.equal([
+        "200 null",
+        '401 "address";q=1;w=60',
+        '429 "address";q=1;w=60',
+      ]);
+      await set(2, { "calls.perAddress": 3 });
+      await settings.refresh();
+      expect([await policyOf(), await policyOf(null)]).to.deep.equal([
+        '200 "token";q=20;w=60',
+        '401 "address";q=3;w=60',
+      ]);
+    } finally {
+      await changing.close();
+    }
   });
 
   it("come back evenly, and keep a bounded number of callers", () => {

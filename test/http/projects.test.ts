@@ -1,5 +1,8 @@
 import { expect } from "chai";
+import { emptyProject } from "../../src/app/deletion/project-deletion.ts";
+import type { ProjectId } from "../../src/domain/ids.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
+import { packageOf } from "../support/plugin-packages.ts";
 
 const SPEC = { jobs: [{ name: "one", steps: [{ uses: "shell", args: { script: "true" } }] }] };
 
@@ -119,6 +122,9 @@ describe("projects over HTTP", () => {
       .detail;
     await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, { body: { spec: SPEC } });
     const { runId } = (await edge.call("POST", `/api/v1/pipelines/${pipelineId}/trigger`, { body: {} })).body.detail;
+    const raw = await packageOf("1.0.0", { name: "gone/greet" });
+    const pushed = { raw, headers: { "content-type": "application/gzip" } };
+    expect((await edge.call("POST", `/api/v1/projects/${projectId}/plugins`, pushed)).status).to.equal(200);
     const remove = (query = "", headers = {}) =>
       edge.call("DELETE", `/api/v1/projects/${projectId}${query}`, { headers });
     const { body } = await remove();
@@ -134,6 +140,12 @@ describe("projects over HTTP", () => {
       expect((await edge.call("GET", `/api/v1/${path}`)).body, path).to.include({ code: 404, reason: "not_found" });
     }
     expect((await remove("?force=true")).body).to.include({ code: 404 });
+    const { plugins, blobs } = edge.context.stores;
+    const owner = `project/${projectId as ProjectId}` as const;
+    const [plugin] = await plugins.listOf(owner, 10);
+    expect(await emptyProject(edge.context, projectId as ProjectId, "admin")).to.equal("waits");
+    expect(await plugins.listOf(owner, 10)).to.deep.equal([]);
+    expect(await blobs.read(plugin!.packageId, 0, 10)).to.have.length(0);
     expect(await project("gone"), "the name is free").to.be.a("string");
     const { list } = (await edge.call("GET", `/api/v1/audit?object=${projectId}&operation=deleteProject`)).body.detail;
     expect(list.map(({ outcome }: { outcome: string }) => outcome).toSorted()).to.deep.equal(["done", "refused"]);

@@ -1,11 +1,12 @@
 import { expect } from "chai";
-import { CurrentQuotas } from "../../src/app/current-quotas.ts";
+import { currentQuotas } from "../../src/app/current-quotas.ts";
+import { PolledSettings } from "../../src/app/polled-settings.ts";
 import { projectFactsOf } from "../../src/app/project-facts.ts";
 import { SETTING_KEYS } from "../../src/app/setting-table.ts";
 import { pruneRuns } from "../../src/app/upkeep/prune-runs.ts";
 import { PruneSchedule } from "../../src/app/upkeep/prune-schedule.ts";
 import { asId, newId, type PipelineId, type ProjectId, type TenantId } from "../../src/domain/ids.ts";
-import { NO_QUOTAS, projectQuotas } from "../../src/domain/quotas.ts";
+import { agentQuotas, NO_QUOTAS, projectQuotas } from "../../src/domain/quotas.ts";
 import { LogLimits } from "../../src/gateway/log-limits.ts";
 import { SecretHandout } from "../../src/gateway/secret-handout.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
@@ -110,10 +111,11 @@ describe("settings over HTTP", () => {
     const { stores, log } = edge.context;
     const ofProject = asId<ProjectId>("prj_given");
     const environment = { ...NO_QUOTAS, projects: new Map([[projectId, 7]]) };
-    const current = new CurrentQuotas({ environment, documents: stores.documents, log });
+    const settings = new PolledSettings({ documents: stores.documents, log });
+    const current = currentQuotas(settings, environment);
     const limits = async () => {
-      await current.refresh();
-      const quotas = projectQuotas(current.now(), projectId, tenantId as TenantId);
+      await settings.refresh();
+      const quotas = projectQuotas(current(), projectId, tenantId as TenantId);
       return quotas.map(({ name, limit }) => `${name.split(":")[0]} ${limit}`);
     };
     expect(await get("project", "quota.perProject")).to.deep.equal([null, "default", false]);
@@ -123,7 +125,7 @@ describe("settings over HTTP", () => {
     Object.assign(edge.context, { quotas: environment });
     expect(await get("project", "quota.perProject")).to.deep.equal([7, "environment", true]);
     expect(await limits()).to.deep.equal(["project 7", "tenant 9"]);
-    expect(projectQuotas(current.now(), ofProject).map(({ limit }) => limit)).to.deep.equal([5]);
+    expect(projectQuotas(current(), ofProject).map(({ limit }) => limit)).to.deep.equal([5]);
     await set("tenant", { "quota.perProject": 3, "quota.perTenant": 12 });
     expect(await get("project", "quota.perProject")).to.deep.equal([3, "tenant", true]);
     expect(await get("tenant", "quota.perTenant")).to.deep.equal([9, "installation", true]);
@@ -136,6 +138,49 @@ describe("settings over HTTP", () => {
     Object.assign(edge.context, { quotas: undefined });
     const { list } = (await edge.call("GET", `/api/v1/audit?object=${projectId}`)).body.detail;
     expect(list[0]).to.deep.include({ before: { "quota.perProject": 8 }, after: { "quota.perProject": 2 } });
+  });
+
+  it("of labels and of calls are those of the installation, where its environment gives none", async () => {
+    const { stores, log } = edge.context;
+    const gpu = { key: "pool", value: "gpu", limit: 2 };
+    expect(await get("project", "quota.labels")).to.deep.equal([[], "default", false]);
+    expect(await get("installation", "calls.perToken")).to.deep.equal([0, "default", false]);
+    await set("installation", { "quota.labels": [gpu], "calls.perToken": 500 });
+    expect(await get("project", "calls.perToken")).to.deep.equal([500, "installation", false]);
+    expect(await get("installation", "quota.labels")).to.deep.equal([[gpu], "installation", true]);
+    const polled = new PolledSettings({ documents: stores.documents, log });
+    const current = currentQuotas(polled, NO_QUOTAS);
+    const labels = [{ ...gpu, limit: 9 }];
+    const fixed = currentQuotas(polled, { ...NO_QUOTAS, labels });
+    await polled.refresh();
+    expect(agentQuotas(current(), { pool: "gpu" }).map(({ limit }) => limit)).to.deep.equal([2]);
+    for (const level of ["tenant", "project"] as const) {
+      const refused = await put(level, { "calls.perToken": 1, "quota.labels": [] });
+      expect(
+        refused.body.errors.map(({ pointer, message }: Record<string, string>) => `${pointer} ${message}`),
+      ).to.have.members([
+        "/values/calls.perToken is of the installation: set it there",
+        "/values/quota.labels is of the installation: set it there",
+      ]);
+    }
+    for (const wrong of [[gpu, gpu], [{ ...gpu, limit: 0 }], [{ key: "pool" }], "pool=gpu"]) {
+      expect((await put("installation", { "quota.labels": wrong })).status, JSON.stringify(wrong)).to.equal(400);
+    }
+
+    // MILLRACE_QUOTAS may name projects alone: then it gives no quota of a label.
+    const given = ["MILLRACE_QUOTAS", "MILLRACE_CALLS_PER_TOKEN"];
+    Object.assign(edge.context, { givenVariables: given, rateLimits: { token: 7, address: null } });
+    expect(await get("installation", "quota.labels")).to.deep.equal([[gpu], "installation", true]);
+    expect(await get("installation", "calls.perToken")).to.deep.equal([7, "environment", true]);
+    Object.assign(edge.context, { quotas: { ...NO_QUOTAS, labels } });
+    expect(await get("installation", "quota.labels")).to.deep.equal([labels, "environment", true]);
+    expect(agentQuotas(fixed(), { pool: "gpu" }).map(({ limit }) => limit)).to.deep.equal([9]);
+    const refused = await put("installation", { "quota.labels": [gpu], "calls.perToken": 1, "calls.perAddress": 1 });
+    expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).to.have.members([
+      "/values/quota.labels",
+      "/values/calls.perToken",
+    ]);
+    Object.assign(edge.context, { quotas: undefined, rateLimits: undefined });
   });
 
   it("are those of the routes of single rules, too", async () => {

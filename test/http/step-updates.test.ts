@@ -67,6 +67,30 @@ describe("the change of a step run over HTTP", () => {
     expect((await edge.call("PATCH", elsewhere, { body: { priority: 1 } })).status).to.equal(404);
   });
 
+  it("is made only on the state that the caller has read", async () => {
+    const read = (token?: string) => edge.call("GET", pathOf(), token === undefined ? {} : { token });
+    const { body, headers } = await read((await edge.userWithRole("viewer")).token);
+    const ids = { stepRunId: stepRunId(), jobId: run.jobIds[0]!, runId: run.runId };
+    expect(body.detail).to.deep.equal({ ...ids, status: "pending", statusCode: 1, priority: 0, metadata: {} });
+    const tagged = { headers: { "if-match": headers.get("etag")! } };
+    const [answer, command] = await Promise.all([patch({ priority: 7 }, tagged), decideNext("accepted", "pending")]);
+    expect(command).to.deep.include({ change: { priority: 7 }, expected: { priority: 0, metadata: [] } });
+    expect((await read()).headers.get("etag")).to.equal(answer.headers.get("etag"));
+    const stale = await patch({ priority: 8 }, tagged);
+    expect([stale.status, stale.body.reason]).to.deep.equal([412, "precondition_failed"]);
+
+    // Another change is made between the look of this call and the decision of the job.
+    const late = { headers: { "if-match": answer.headers.get("etag")! } };
+    const overtake = async () => {
+      await until("a stored command", async () => (await edge.context.stores.inbox.pending(run.runId))[0]);
+      await saveTurn(edge.context, run, { jobs: [{ jobId: ids.jobId, state: "pending", priority: 50 }] });
+      return decideNext("refused", "pending");
+    };
+    const [refused] = await Promise.all([patch({ priority: 9 }, late), overtake()]);
+    expect([refused.status, refused.body.reason]).to.deep.equal([412, "precondition_failed"]);
+    expect((await edge.call("GET", pathOf("step_none"))).status).to.equal(404);
+  });
+
   it("names every problem of a bad body", async () => {
     const many = Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`k${at}`, ""]));
     const problems = async (body: object) => {

@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
+import type { TenantId } from "../../src/domain/ids.ts";
 import { addressRule, type Network } from "../../src/outgoing/addresses.ts";
 import { requestSender } from "../../src/outgoing/requests.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
@@ -108,6 +109,36 @@ describe("webhooks over HTTP", () => {
     }
   });
 
+  it("of a tenant tell its system events by the objects that they name, in order, once each", async () => {
+    const owner = await call("POST", "/tenants", { name: "told" });
+    const path = `/tenants/${owner.tenantId}/webhooks`;
+    await call("POST", "/projects", { name: "before", tenantId: owner.tenantId });
+    edge.skewMs += 5_000;
+    const types = ["svc.project.*", "svc.*.deleted"];
+    const { webhookId } = await call("POST", path, { url: `${receiver.url}/told`, types, ordered: true });
+    await call("POST", path, { url: `${receiver.url}/all` });
+    const project = await call("POST", "/projects", { name: "one", tenantId: owner.tenantId });
+    await call("PATCH", `/projects/${project.projectId}`, { description: "d" });
+    const told = (await deliver()).map((one) => [one.path, parsed(one).type, parsed(one).data.id]);
+    expect(told).to.deep.equal([
+      ["/told", "svc.project.created", project.projectId],
+      ["/told", "svc.project.updated", project.projectId],
+    ]);
+    expect(parsed(receiver.received[0]!).data).to.include({ tenantId: owner.tenantId, name: "one", by: "admin" });
+    const { list } = await call("GET", `${path}/${webhookId}/deliveries`);
+    expect(list.map(({ runId, number }: Record<string, unknown>) => [runId, number])).to.have.deep.members([
+      ["", 4],
+      ["", 5],
+    ]);
+    // As a worker leaves it that is killed before it stores how far it has told.
+    const { documents } = edge.context.stores;
+    const [cursor] = await documents.find("toldEvents", [`tenant/${owner.tenantId as TenantId}`]);
+    expect(cursor!.body.told).to.equal(5);
+    await documents.save({ ...cursor!, version: cursor!.version + 1, body: { told: 0 } });
+    receiver.received.length = 0;
+    expect(await deliver()).to.have.length(0);
+  });
+
   it("are made once for one key, and are refused with a wrong address or type, and beyond twenty", async () => {
     const { projectId } = await newProject();
     const path = `/projects/${projectId}/webhooks`;
@@ -130,9 +161,9 @@ describe("webhooks over HTTP", () => {
     const { secret } = await newWebhook(projectId, { types: ["svc.pipeline.*"] });
     await call("POST", `/tenants/${tenantId}/webhooks`, { url: `${receiver.url}/tenant`, types: ["svc.job.*"] });
     const runId = await trigger();
-    const before = meters.deliveries.all.get("delivered") ?? 0;
+    const before = meters.deliveries.all.get("delivered webhook") ?? 0;
     const received = await deliver();
-    expect(meters.deliveries.all.get("delivered"), "in the metrics").to.equal(before + 3);
+    expect(meters.deliveries.all.get("delivered webhook"), "in the metrics").to.equal(before + 3);
     expect(received.map((one) => [one.path, parsed(one).type])).to.have.deep.members([
       ["/hook", "svc.pipeline.created"],
       ["/hook", "svc.pipeline.started"],

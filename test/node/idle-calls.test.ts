@@ -20,8 +20,11 @@ const SECONDS = COUNTED_MS / 1_000;
 const LIMITS = {
   /** Of the round of an owner: the witness, the server, its leases, its membership, and when its store answered. */
   "Redis calls of a round": 5,
-  /** The registry of nodes and the comparison of clocks; and the look at the board and for fetched envelopes. */
-  "other Redis calls": 2.7,
+  /**
+   * The registry of nodes and the comparison of clocks; the look at the board and for fetched envelopes; and one worker's look
+   * at the presence of agents each 5 s.
+   */
+  "other Redis calls": 2.8,
   /** Five for each canary, of which a worker with eight shards sends one in 2.5 s; and the waits that time out. */
   "mailbox calls": 2.4,
   /** The probe, the question for shards with work (two), the upkeep of the application, and every 2 s a look for webhooks. */

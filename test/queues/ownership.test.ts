@@ -127,6 +127,28 @@ describe("a worker that may own no shard", function () {
     expect(await stores.shards.epochs()).to.deep.equal(before);
   });
 
+  it("keeps its shards when another worker is answered first after an outage for all", async () => {
+    const [late, first] = [await start(), await start()];
+    await share(late, first);
+    const before = await stores.shards.epochs();
+    const keepsFor = async (ms: number): Promise<void> => {
+      const since = performance.now();
+      await until(`${ms} ms pass`, () => {
+        expect(late.owner.owned()).to.have.length(SHARDS / 2);
+        expect(late.guard.bar).to.equal(null);
+        return performance.now() - since > ms;
+      });
+    };
+    for (const worker of [late, first]) worker.store = "hangs";
+    await keepsFor(3_000);
+    first.store = "answers";
+    await until("the first worker is answered", () => !first.guard.isUncertain);
+    await keepsFor(600);
+    late.store = "answers";
+    await until("the other worker is answered", () => !late.guard.isUncertain);
+    expect(await stores.shards.epochs()).to.deep.equal(before);
+  });
+
   it("keeps its shards when it is alone, or beside a worker of a release that tells nothing about the store", async () => {
     const worker = await start();
     await until("it owns all", owns(worker, SHARDS));

@@ -9,7 +9,10 @@ import { expect } from "chai";
 import { GRPC_METHODS, GRPC_ROWS, GrpcCaller } from "./grpc-rows.ts";
 import { HTTP_ROWS, type HttpRow } from "./http-rows.ts";
 import { callersOf } from "./callers.ts";
-import { ROUTES_OF_KIND, UNCHANGING } from "./audit-objects.ts";
+import { EVENTS_OF_ROUTES, ROUTES_OF_KIND, UNCHANGING } from "./audit-objects.ts";
+import { systemEventOf } from "../../src/audit/system-event.ts";
+import type { SystemEvent } from "../../src/domain/system-events.ts";
+import { systemEventProblem } from "../support/event-check.ts";
 import { requireDescribed, World } from "./world.ts";
 import { RECORDED_METHODS } from "../../src/grpc/audit.ts";
 import { SESSION_ROUTES } from "../../src/http/login/login-routes.ts";
@@ -70,8 +73,23 @@ describe("the audit log", function () {
     return send(method, path, token, path.endsWith("/spec/save") ? specs(`job-${calls}`) : row.body?.(world));
   };
 
+  /** The system event of an entry, which is in its log and as the table of events says; null for none. */
+  const toldOf = async (entry: AuditEntry): Promise<SystemEvent | null> => {
+    const draft = systemEventOf(entry);
+    if (draft === null) return null;
+    const { systemEvents } = world.context.stores;
+    const newestOfLog = await systemEvents.read(draft.log, (await systemEvents.newest(draft.log)) - 1, 1);
+    expect(newestOfLog, JSON.stringify(entry)).to.have.length(1);
+    const [event] = newestOfLog as [SystemEvent];
+    expect(event.eventId).to.equal(entry.auditId);
+    expect(systemEventProblem(event)).to.equal(undefined);
+    expect(JSON.stringify(event)).to.not.match(SECRETS);
+    return event;
+  };
+
   it("has exactly one entry for each call over HTTP that changes something, and none for any other", async () => {
     const unchanged: string[] = [];
+    const toldBy: Record<string, string> = {};
     const kindOf = new Map(
       Object.entries(ROUTES_OF_KIND).flatMap(([kind, routes]) => routes.map((one) => [one, kind])),
     );
@@ -111,7 +129,10 @@ describe("the audit log", function () {
       // The ids of objects begin with their kind, but for what an id of its owner names.
       const prefix = ID_PREFIX[object!.kind];
       if (prefix !== undefined) expect(object?.id, told).to.match(prefix);
+      const event = await toldOf(entries[0]!);
+      if (event !== null) toldBy[row.route] = `${event.object}.${event.lifecycle}`;
     }
+    expect(toldBy).to.deep.equal(EVENTS_OF_ROUTES);
     expect(unchanged, "the rows that change nothing").to.have.members(Object.keys(UNCHANGING));
   });
 
@@ -170,7 +191,7 @@ describe("the audit log", function () {
 
   it("knows every method of gRPC: those that read have names that say so", () => {
     const reading =
-      /^(?:Get|List|Find|Diff|Stream|Validate|Plan|Pull|Heartbeat|FetchStepRun|Connect|AgentChannel|ReportStepRunStatus|Push)/;
+      /^(?:Get|List|Find|Search|Diff|Stream|Validate|Plan|Pull|Heartbeat|FetchStepRun|Connect|AgentChannel|ReportStepRunStatus|Push)/;
     const others = [...GRPC_METHODS.values()].map(({ path }) => path).filter((path) => !RECORDED_METHODS.has(path));
     // An agent's word on a step that it holds is part of the run's history.
     const ofSteps = "/agent.v1.Agent/CancelStepRun";

@@ -129,6 +129,7 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["cancelStepRun", "controlRun", onStep],
     ["retryStepRun", "triggerRun", onStep],
     ["listStepRunArtifacts", "readArtifacts", onStep],
+    ["searchLogs", "readLogs", (world) => ({ ...onStep(world), text: "x" })],
   ]),
   ...rowsOf("AuditService", [["listAuditEntries", "readAudit", undefined, "filtered"]]),
   ...rowsOf("StreamService", [

@@ -2,6 +2,7 @@
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import { OWNED_ROWS } from "./owned-rows.ts";
 import { AGENT_ROWS } from "./agent-rows.ts";
+import { INVITATION_ROWS } from "./invitation-rows.ts";
 import { LOG_ROWS } from "./log-rows.ts";
 import { LIVE_ROWS } from "./live-rows.ts";
 import { UPLOAD_ROWS } from "./upload-rows.ts";
@@ -149,25 +150,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     kind: "absent",
   },
   { route: "POST /users/:userId/reset-link", operation: "manageUsers", at: onUser, body: nothing },
-  { route: "POST /invitations", operation: "manageUsers", body: () => ({ name: unique(), role: "viewer" }) },
-  {
-    route: "POST /invitations",
-    operation: "manageTenantMembers",
-    body: ({ tenantId }) => ({ name: unique(), bound: [{ area: { tenantId }, role: "viewer" }] }),
-    kind: "inBody",
-  },
-  {
-    route: "POST /invitations",
-    operation: "manageProjectMembers",
-    body: ({ projectId }) => ({ name: unique(), bound: [{ area: { projectId }, role: "viewer" }] }),
-    kind: "inBody",
-  },
-  {
-    route: "POST /invitations",
-    operation: "manageTeams",
-    body: ({ teamId }) => ({ name: unique(), teams: [teamId] }),
-    kind: "inBody",
-  },
+  ...INVITATION_ROWS,
   { route: "GET /openapi.json", operation: "open" },
   { route: "GET /definitions/schema", operation: "open" },
   { route: "GET /docs", operation: "open" },
@@ -379,6 +362,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: ({ pipelineId, runId, jobId }) => ({ pipelineId, runId, jobId }),
     body: nothing,
   },
+  { route: "GET /pipelines/:pipelineId/runs/:runId/steps/:stepRunId", operation: "readRuns", at: onStep },
   ...(
     [
       ["PATCH /pipelines/:pipelineId/runs/:runId/steps/:stepRunId", "updateStepRuns"],

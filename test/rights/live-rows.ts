@@ -1,4 +1,4 @@
-/** Rows of the live channels as event streams. */
+/** Rows of the live channels as event streams, and of the logs of system events. */
 import type { HttpRow } from "./http-rows.ts";
 
 export const LIVE_ROWS: readonly HttpRow[] = [
@@ -6,4 +6,18 @@ export const LIVE_ROWS: readonly HttpRow[] = [
   { route: "GET /live/runs", operation: "readRuns", kind: "list" },
   { route: "GET /live/approvals", operation: "readApprovals", kind: "list" },
   { route: "GET /live/agents", operation: "readAgents", kind: "filtered" },
+  {
+    route: "GET /live/system",
+    operation: "readSystemEvents",
+    at: ({ tenantId }) => ({ tenantId }),
+    query: "?log=:tenantId",
+  },
+  { route: "GET /live/system", operation: "readInstallationEvents", query: "?log=installation" },
+  {
+    route: "GET /system-events",
+    operation: "readSystemEvents",
+    at: ({ tenantId }) => ({ tenantId }),
+    query: "?log=:tenantId",
+  },
+  { route: "GET /system-events", operation: "readInstallationEvents", query: "?log=installation" },
 ];

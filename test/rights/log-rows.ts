@@ -1,4 +1,4 @@
-/** Rows of the logs of steps. */
+/** Rows of the logs of steps, and of what else is told of a run. */
 import type { HttpRow } from "./http-rows.ts";
 import type { World } from "./world.ts";
 
@@ -19,4 +19,11 @@ export const LOG_ROWS: readonly HttpRow[] = [
   { route: "GET /pipelines/runs/:runId/summaries", operation: "readLogs", at: onlyRun },
   { route: "GET /pipelines/runs/:runId/test-reports", operation: "readLogs", at: onlyRun },
   { route: "GET /pipelines/runs/:runId/test-cases", operation: "readLogs", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/notifications", operation: "readRuns", at: onlyRun },
+  {
+    route: "POST /pipelines/runs/:runId/notifications/:notificationId/resend",
+    operation: "controlRun",
+    at: ({ runId }) => ({ runId, notificationId: "msg_told" }),
+    prepare: (world) => world.keepNotification(),
+  },
 ];

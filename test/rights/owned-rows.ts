@@ -1,4 +1,4 @@
-/** The rows of what tenants and projects own: variables, settings and cache entries. */
+/** The rows of what tenants and projects own: variables, settings, plugins and cache entries. */
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import type { HttpRow } from "./http-rows.ts";
 import type { World } from "./world.ts";
@@ -41,14 +41,29 @@ const webhooks = (path: string, at: At, operation: UserOperation, webhookId: str
   ];
 };
 
+const plugins = (path: string, at: At, read: UserOperation, manage: UserOperation): readonly HttpRow[] => {
+  const one = (world: World) => ({ ...at(world), name: "team/owned", version: "1.0.0" });
+  const prepare = (world: World) => world.keepPlugins();
+  return [
+    { route: `POST ${path}`, operation: manage, at, body: () => ({}) },
+    { route: `GET ${path}`, operation: read, at },
+    { route: `GET ${path}/*name`, operation: read, at: one, prepare },
+    { route: `GET ${path}/*name/versions/:version`, operation: read, at: one, prepare },
+    { route: `DELETE ${path}/*name/versions/:version`, operation: manage, at: one, prepare },
+  ];
+};
+
 export const OWNED_ROWS: readonly HttpRow[] = [
   ...variables("/tenants/:tenantId/variables", onTenant, "readTenantVariables", "writeTenantVariables"),
   ...variables("/projects/:projectId/variables", onProject, "readVariables", "writeVariables"),
   ...webhooks("/tenants/:tenantId/webhooks", onTenant, "manageTenantWebhooks", "whk_tenant"),
   ...webhooks("/projects/:projectId/webhooks", onProject, "manageWebhooks", "whk_project"),
+  ...plugins("/tenants/:tenantId/plugins", onTenant, "readTenantPlugins", "manageTenantPlugins"),
+  ...plugins("/projects/:projectId/plugins", onProject, "readProjectPlugins", "manageProjectPlugins"),
   ...settings("/settings", () => ({}), "readInstallationSettings", "writeInstallationSettings"),
   ...settings("/tenants/:tenantId/settings", onTenant, "readTenantSettings", "writeTenantSettings"),
   ...settings("/projects/:projectId/settings", onProject, "readSettings", "writeSettings"),
+  { route: "GET /projects/:projectId/notifications", operation: "readRuns", at: onProject },
   { route: "GET /projects/:projectId/caches", operation: "readCaches", at: onProject },
   { route: "DELETE /projects/:projectId/caches", operation: "deleteCaches", at: onProject, query: "?prefix=none" },
   {

@@ -1,4 +1,5 @@
 /** An installation with everything that the operations work on, in a project of one tenant. `callers.ts` has its callers. */
+import { type NotificationRecord, notificationLane } from "../../src/app/notifications/notification-record.ts";
 import { createHash } from "node:crypto";
 import { issueToken, type TokenRequest, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import type { AppContext } from "../../src/app/context.ts";
@@ -37,6 +38,8 @@ export class World {
   readonly node: StartedNode;
   readonly context: AppContext;
   readonly tenantId: TenantId = newId("tnt");
+  readonly invited = newId("usr");
+  readonly projectInvited = newId("usr");
   readonly otherTenantId: TenantId = newId("tnt");
   readonly projectId: ProjectId = newId("prj");
   readonly pipelineId: PipelineId = newId("pl");
@@ -201,6 +204,23 @@ export class World {
     }
   }
 
+  /** Users who have not accepted their invitations, one into the tenant and one into the project. */
+  async keepInvited(): Promise<void> {
+    for (const [userId, area] of [
+      [this.invited, { tenantId: this.tenantId }],
+      [this.projectInvited, { projectId: this.projectId }],
+    ] as const) {
+      await this.user(userId, null);
+      await this.context.stores.rights.bind({
+        subjectId: userId,
+        area,
+        role: "viewer",
+        createdAt: 1,
+        createdBy: "test",
+      });
+    }
+  }
+
   async keepBots(): Promise<void> {
     const { tenantId, projectId, bot, tenantBot } = this;
     for (const [userId, ownedBy] of [[bot, { projectId }] as const, [tenantBot, { tenantId }] as const]) {
@@ -270,6 +290,34 @@ export class World {
     }
   }
 
+  async keepNotification(): Promise<void> {
+    const { deliveries } = this.context.stores;
+    const { tenantId, projectId, runId, pipelineId } = this;
+    const lane = notificationLane(projectId, "email ann@mail.example");
+    const record: NotificationRecord = {
+      on: "failure",
+      channel: "email",
+      job: null,
+      pipelineId,
+      message: { to: ["ann@mail.example"] },
+      late: [],
+      secrets: [],
+      problem: "",
+      subject: "failed",
+      text: "failed",
+      event: {},
+      wait: null,
+    };
+    const ended = {
+      deliveryId: asId<DeliveryId>("msg_told"),
+      body: JSON.stringify(record),
+      state: "failed",
+      dueAt: Number.MAX_SAFE_INTEGER,
+    } as const;
+    await deliveries.drop({ lane }, 100);
+    await deliveries.tell([deliveryOf(lane, { tenantId, projectId, runId, ...ended })], []);
+  }
+
   async keepArtifact(): Promise<void> {
     const { artifacts, blobs } = this.context.stores;
     const { artifactId, runId, stepRunId } = this;
@@ -293,6 +341,32 @@ export class World {
     await blobs.put(artifactId, 0, CONTENT);
     await blobs.complete(artifactId, 1);
     await artifacts.store(artifactId, now, now + 3_600_000);
+  }
+
+  async keepPlugins(): Promise<void> {
+    const { plugins } = this.context.stores;
+    for (const owner of [ownerOf({ tenantId: this.tenantId }), ownerOf({ projectId: this.projectId })]) {
+      const record = {
+        owner,
+        name: "team/owned",
+        version: "1.0.0",
+        packageId: newId("pkg"),
+        sha256: "a".repeat(64),
+        sizeBytes: 1,
+        state: "storing",
+        createdAt: 1,
+        createdBy: "test",
+        manifest: JSON.stringify({
+          name: "team/owned",
+          version: "1.0.0",
+          description: "",
+          actions: {},
+          defaultAction: null,
+          platforms: [],
+        }),
+      } as const;
+      await plugins.store(await plugins.begin(record));
+    }
   }
 
   async keepCache(): Promise<void> {

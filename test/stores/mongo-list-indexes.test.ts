@@ -193,6 +193,12 @@ const LISTS: readonly Row[] = [
     },
   ],
   [
+    "plugins of a project",
+    ({ plugins }) => plugins.listOf(`project/${projectId}`, 9),
+    "owned_plugins",
+    { owner: 1, name: 1, createdAt: 1 },
+  ],
+  [
     "uploads",
     ({ uploads }) => uploads.list(projectId, 9, { at: 5, id: "x" }),
     "uploads",

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { asId, type JobRunId, newId } from "../../src/domain/ids.ts";
+import { asId, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
 import {
   formatOf,
   fromStored,
@@ -278,6 +278,19 @@ describe("the stored format", () => {
       expect(() => STORED_FORMAT.write("spec", fetching, before)).to.throw("steps that fetch uploads");
       expect(STORED_FORMAT.write("spec", fetching, STORED_FORMAT.schema)).to.deep.equal(fetching);
     }
+  });
+
+  it("refuses to write a step with a plugin of a project as schema 6, whose nodes would hand out another one", () => {
+    const [spec] = jobSpecsOf(PLAN);
+    const using = (owner: { readonly owner?: `project/${ProjectId}` }) => {
+      const plugin = { sha256: "a".repeat(64), sizeBytes: 1, ...owner };
+      return { ...spec!, steps: spec!.steps.map((step) => ({ ...step, plugin })) };
+    };
+    const before = STORED_FORMAT.schema - 1;
+    const owned = using({ owner: `project/${newId("prj")}` });
+    expect(() => STORED_FORMAT.write("spec", owned, before)).to.throw("plugins of projects and tenants");
+    expect(STORED_FORMAT.write("spec", owned, STORED_FORMAT.schema)).to.deep.equal(owned);
+    expect(STORED_FORMAT.write("spec", using({}), before)).to.deep.equal(using({}));
   });
 
   it("refuses to write a step with test reports as schema 6, whose nodes would not ask an agent for them", () => {

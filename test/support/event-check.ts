@@ -1,7 +1,10 @@
 /** Compares published events with the table of events. */
+import type { z } from "zod";
 import { type EventKind, payloadOf, RUN_EVENTS } from "../../src/domain/event-table/run-events.ts";
 import type { EventObject, RunEvent } from "../../src/domain/events.ts";
-import { cloudEvent } from "../../src/app/following/cloud-event.ts";
+import { SYSTEM_EVENTS, systemPayloadOf } from "../../src/domain/event-table/system-events.ts";
+import type { SystemEvent } from "../../src/domain/system-events.ts";
+import { type CloudEvent, cloudEvent, systemCloudEvent } from "../../src/app/following/cloud-event.ts";
 
 /** Every type of the table, with the schema of its data. */
 const SCHEMAS: ReadonlyMap<string, ReturnType<typeof payloadOf>> = new Map(
@@ -12,12 +15,29 @@ const SCHEMAS: ReadonlyMap<string, ReturnType<typeof payloadOf>> = new Map(
   ),
 );
 
-export const EVENT_TYPES: readonly string[] = [...SCHEMAS.keys()];
+/** The same of system events. */
+const SYSTEM_SCHEMAS: ReadonlyMap<string, ReturnType<typeof payloadOf>> = new Map(
+  Object.entries(SYSTEM_EVENTS).flatMap(([object, kinds]) =>
+    Object.entries<EventKind>(kinds).map(
+      ([lifecycle, kind]) => [`${object}.${lifecycle}`, systemPayloadOf(kind).strict()] as const,
+    ),
+  ),
+);
+
+export const EVENT_TYPES: readonly string[] = [...SCHEMAS.keys(), ...SYSTEM_SCHEMAS.keys(), "agent.*"];
 
 /** What of an event is not as the table says; undefined when nothing is. */
 export function eventProblem(event: RunEvent): string | undefined {
-  const { type, data } = cloudEvent(event, "svc");
-  const schema = SCHEMAS.get(`${event.object}.${event.lifecycle}`);
+  return problemOf(cloudEvent(event, "svc"), SCHEMAS.get(`${event.object}.${event.lifecycle}`));
+}
+
+/** {@link eventProblem} of a system event that the control plane has written. */
+export function systemEventProblem(event: SystemEvent): string | undefined {
+  return problemOf(systemCloudEvent(event, "svc"), SYSTEM_SCHEMAS.get(`${event.object}.${event.lifecycle}`));
+}
+
+/** `schema`: that of the event; the type of a pushed event does not name it. */
+function problemOf({ type, data }: CloudEvent, schema: z.ZodObject | undefined): string | undefined {
   if (schema === undefined) return `${type} is not in the table of events`;
   const { error } = schema.safeParse(data);
   return error && `${type} ${JSON.stringify(data)}: ${error.message}`;

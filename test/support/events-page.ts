@@ -1,6 +1,7 @@
 /** The tables and schemas of docs/events.md, and docs/events.json; `npm run generate` writes them from the table of events. */
 import { z } from "zod";
 import { type EventKind, payloadOf, RUN_EVENTS } from "../../src/domain/event-table/run-events.ts";
+import { AGENT_REPORT, SYSTEM_EVENTS, systemPayloadOf } from "../../src/domain/event-table/system-events.ts";
 import type { EventObject } from "../../src/domain/events.ts";
 import { renderTable } from "./markdown-table.ts";
 
@@ -11,18 +12,29 @@ interface EventType {
   readonly schema: object;
 }
 
-const EVENT_TYPES: Readonly<Record<string, readonly EventType[]>> = Object.fromEntries(
-  Object.entries(RUN_EVENTS).map(([object, kinds]) => [
-    object,
-    Object.entries<EventKind>(kinds).map(([lifecycle, kind]) => ({
-      type: `${object}.${lifecycle}`,
-      when: kind.when,
-      schema: schemaOf(payloadOf(object as EventObject, kind)),
-    })),
-  ]),
-);
+/** The types of each section of the page. */
+const EVENT_TYPES: Readonly<Record<string, readonly EventType[]>> = {
+  ...Object.fromEntries(
+    Object.entries(RUN_EVENTS).map(([object, kinds]) => [
+      object,
+      typesOf(object, kinds, (kind) => payloadOf(object as EventObject, kind)),
+    ]),
+  ),
+  system: Object.entries(SYSTEM_EVENTS).flatMap(([object, kinds]) => typesOf(object, kinds, systemPayloadOf)),
+  report: typesOf("agent", { "*": AGENT_REPORT }, systemPayloadOf),
+};
 
-/** The page, with the types of each object between `<!-- events: OBJECT -->` and `<!-- end -->`. */
+function typesOf(
+  object: string,
+  kinds: Readonly<Record<string, EventKind>>,
+  payload: (kind: EventKind) => z.ZodType,
+): readonly EventType[] {
+  return Object.entries(kinds).map(([lifecycle, kind]) => {
+    return { type: `${object}.${lifecycle}`, when: kind.when, schema: schemaOf(payload(kind)) };
+  });
+}
+
+/** The page, with the types of each section between `<!-- events: SECTION -->` and `<!-- end -->`. */
 export function deriveEventsPage(page: string): string {
   return page.replace(
     /(<!-- events: (\w+) -->\n).*?(<!-- end -->)/gs,

@@ -86,14 +86,20 @@ export class GitHttpServer {
   /** Called for each request. When it answers true, it has sent the response itself. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
 
+  /** Who may call; null for everyone, who may read only. */
+  expected: { readonly user: string; readonly password: string } | null;
+
   constructor(folder: string, expected: { readonly user: string; readonly password: string } | null) {
-    const expectedHeader =
-      expected && `Basic ${Buffer.from(`${expected.user}:${expected.password}`).toString("base64")}`;
+    this.expected = expected;
     this.#server = createServer((request, response) => {
+      const { expected: given } = this;
+      const expectedHeader = given && `Basic ${Buffer.from(`${given.user}:${given.password}`).toString("base64")}`;
       const { authorization } = request.headers;
       this.authorizations.push(authorization);
       if (this.intercept(request, response)) return;
-      if (expectedHeader === null || authorization === expectedHeader) return serve(folder, request, response);
+      // Who is authenticated may push.
+      const user = authorization === undefined ? undefined : given?.user;
+      if (expectedHeader === null || authorization === expectedHeader) return serve(folder, request, response, user);
       response.writeHead(401, { "www-authenticate": 'Basic realm="tests"' }).end("no");
     });
   }
@@ -116,7 +122,7 @@ export class GitHttpServer {
 }
 
 /** Runs the backend as a CGI server does. Source: git-http-backend(1). */
-function serve(folder: string, request: IncomingMessage, response: ServerResponse): void {
+function serve(folder: string, request: IncomingMessage, response: ServerResponse, user?: string): void {
   const { pathname, searchParams } = new URL(request.url!, "http://localhost");
   const backend = spawn("git", ["http-backend"], {
     stdio: ["pipe", "pipe", "ignore"],
@@ -131,6 +137,7 @@ function serve(folder: string, request: IncomingMessage, response: ServerRespons
       PATH_INFO: pathname,
       QUERY_STRING: searchParams.toString(),
       REQUEST_METHOD: request.method,
+      ...(user !== undefined && { REMOTE_USER: user }),
       CONTENT_TYPE: request.headers["content-type"] ?? "",
       ...(request.headers["content-encoding"] && { HTTP_CONTENT_ENCODING: request.headers["content-encoding"] }),
     },

@@ -17,7 +17,7 @@ export function knownPlugins(): PluginLookup {
     }
     return {
       found: "release",
-      release: { manifest, sha256: "0".repeat(64), sizeBytes: 1 },
+      release: { manifest, sha256: "0".repeat(64), sizeBytes: 1, owner: "installation" },
       checkArgs: ({ args: schema }, args, isDeferred) => checkArgs(schema, args, isDeferred),
     };
   };

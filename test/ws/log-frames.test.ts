@@ -3,7 +3,9 @@ import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import { WebSocket, WebSocketServer } from "ws";
-import { framesOf, LogFrames } from "../../src/ws/log-frames.ts";
+import { logEntry } from "../../src/app/following/log-entry.ts";
+import type { LogLine } from "../../src/stores/ports/logs.ts";
+import { frameStyle, framesOf, LogFrames } from "../../src/ws/log-frames.ts";
 
 describe("frames of log lines", () => {
   it("are read by a client as the messages that they were made of, whatever their length", async () => {
@@ -40,9 +42,24 @@ describe("frames of log lines", () => {
     const part = [line];
     const source = { stepRunId: "step_1" as never, agentId: "agt_1", uses: "shell" };
     const echo = { channel: "channel_log", params: { stepRunId: "step_1" } };
-    const live = frames.of({ type: "log", part, source, echo });
-    expect(frames.of({ type: "log", part, source: { ...source }, echo: { ...echo } })).to.equal(live);
-    expect(frames.of({ type: "log_chunk", part, source, echo })).to.not.equal(live);
-    expect(frames.of({ type: "log", part: [line], source, echo }).equals(live)).to.equal(true);
+    const style = (type: "log" | "log_chunk") => frameStyle(type, { ...source }, { ...echo });
+    const live = frames.of(part, style("log"));
+    expect(frames.of(part, style("log"))).to.equal(live);
+    expect(frames.of(part, style("log_chunk"))).to.not.equal(live);
+    expect(frames.of([line], style("log")).equals(live)).to.equal(true);
+  });
+
+  it("hold the entries as JSON writes them, whatever is in the lines", () => {
+    const source = { stepRunId: 'step_"1' as never, agentId: "", uses: "acme/x@1" };
+    const echo = { channel: "channel_log", params: { stepRunId: "step_1" } };
+    const lines: LogLine[] = [
+      { line: 1, timeMs: 1_999, stream: "stdout", level: "info", content: "plain", lost: 0 },
+      { line: 2, timeMs: 2_000, stream: "stderr", level: 'e"', content: '\u001b[31m"\\\r\u2028\ud800ä', lost: 0 },
+      { line: 3, timeMs: 2_000, stream: "stderr", level: "x", content: "", lost: 7 },
+    ];
+    const entries = lines.map((line) => logEntry(line, source));
+    const message = (type: string, data: unknown) => JSON.stringify({ ...echo, type, data });
+    expect(frameStyle("log_chunk", source, echo).texts(lines)).to.deep.equal([message("log_chunk", entries)]);
+    expect(frameStyle("log", source, echo).texts(lines)).to.deep.equal(entries.map((entry) => message("log", entry)));
   });
 });

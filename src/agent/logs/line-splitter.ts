@@ -42,8 +42,13 @@ export class LineSplitter {
         from = end;
         break;
       }
-      this.#take(chunk.subarray(from, at));
-      this.#endLine();
+      if (this.#isBetweenLines && at - from <= LINE_BYTES) {
+        // Most lines are in one chunk, and need no copy.
+        this.#emit(chunk.toString("utf8", from, chunk[at - 1] === CR && at > from ? at - 1 : at));
+      } else {
+        this.#take(chunk.subarray(from, at));
+        this.#endLine();
+      }
       from = at + 1;
     }
     if (from < chunk.length) this.#take(chunk.subarray(from));

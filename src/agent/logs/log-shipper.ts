@@ -15,7 +15,7 @@ import type { Logger } from "../../domain/logger.ts";
 import { Backoff } from "../connection/backoff.ts";
 import type { LogSpill } from "./log-spill.ts";
 import { UNCOMPRESSED } from "../connection/gateway-clients.ts";
-import { type LogOwner, SEGMENT_BYTES, StepLog, type StepLogLimit } from "./step-log.ts";
+import { keyOf, type LogOwner, SEGMENT_BYTES, StepLog, type StepLogLimit } from "./step-log.ts";
 
 /** Approximate memory for the lines of all logs. Lines beyond it move to the disk. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
@@ -46,6 +46,12 @@ const FULL_BYTES = 64 * 1024;
  * in a row make few batches.
  */
 const FLUSH_MS = 5;
+/**
+ * While many steps write at once, a flush makes a batch for each of them, and what a batch costs is much more than what a
+ * line costs. So the time to the next flush grows by this much for each batch, up to a bound that people do not notice.
+ */
+const FLUSH_MS_OF_BATCH = 0.4;
+const MAX_FLUSH_MS = 100;
 /** Shortest delay of a flush, so that lines that are written together are sent together. */
 const MIN_FLUSH_DELAY_MS = 1;
 /** Delay before the shipper sends lines again that the control plane could not store. */
@@ -72,6 +78,8 @@ export class LogShipper {
   /** Set while lines wait for the next flush. */
   #flushTimer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
+  /** From {@link #sentAt} to the next flush of smaller amounts. */
+  #flushMs = FLUSH_MS;
   #retryTimer: NodeJS.Timeout | undefined;
   #bytes = 0;
   #spilled = 0;
@@ -90,7 +98,7 @@ export class LogShipper {
    */
   open(owner: LogOwner, limit?: StepLogLimit): StepLog {
     const log = new StepLog(owner, this.#options.spill, limit);
-    this.#logs.set(keyOf(owner), log);
+    this.#logs.set(log.key, log);
     return log;
   }
 
@@ -98,7 +106,7 @@ export class LogShipper {
    * Adds a line to an open log. No effect when the control plane has refused the log. `timeMs` is in Unix milliseconds.
    */
   add(log: StepLog, stream: LogStream, content: string, timeMs: number, level?: string): void {
-    if (this.#logs.get(keyOf(log.owner)) !== log) return;
+    if (this.#logs.get(log.key) !== log) return;
     this.#change(log, () => log.add(stream, content, timeMs, this.#tailRoom(log), level));
     if (this.#bytes > MEMORY_BYTES) this.#makeRoom();
     if (log.unsentBytes >= FULL_BYTES) this.#sendDue();
@@ -107,13 +115,13 @@ export class LogShipper {
 
   /** Adds whole lines, each with its line feed, to a log that is beyond its limit. */
   addBlock(log: StepLog, stream: LogStream, bytes: Buffer, timeMs: number): void {
-    if (this.#logs.get(keyOf(log.owner)) !== log) return;
+    if (this.#logs.get(log.key) !== log) return;
     this.#change(log, () => log.addBlock(stream, bytes, timeMs, this.#tailRoom(log)));
   }
 
   /** The step writes no further output. The newest lines of a log beyond its limit are added now. */
   endTail(log: StepLog): void {
-    if (!log.isBeyondLimit || this.#logs.get(keyOf(log.owner)) !== log) return;
+    if (!log.isBeyondLimit || this.#logs.get(log.key) !== log) return;
     this.#change(log, () => log.endTail());
     if (this.#bytes > MEMORY_BYTES) this.#makeRoom();
     this.#sendDue();
@@ -132,7 +140,7 @@ export class LogShipper {
    * have no effect if the control plane refused the log before all its lines were stored.
    */
   addToFinished(log: StepLog, addLines: () => void): void {
-    if (log.isStored) this.#logs.set(keyOf(log.owner), log);
+    if (log.isStored) this.#logs.set(log.key, log);
     addLines();
     this.finish(log);
   }
@@ -158,7 +166,7 @@ export class LogShipper {
   }
 
   #remove(log: StepLog): void {
-    if (!this.#logs.delete(keyOf(log.owner))) return;
+    if (!this.#logs.delete(log.key)) return;
     this.#bytes -= log.bytes;
     this.#spilled -= log.spilledBytes + log.tailBytes;
     this.#inFlight -= log.inFlightBytes;
@@ -184,32 +192,36 @@ export class LogShipper {
   }
 
   #untilFlushMs(): number {
-    return Math.max(MIN_FLUSH_DELAY_MS, Math.ceil(this.#sentAt + FLUSH_MS - performance.now()));
+    return Math.max(MIN_FLUSH_DELAY_MS, Math.ceil(this.#sentAt + this.#flushMs - performance.now()));
   }
 
   #flush(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
-    this.#sendDue();
+    const batches = this.#sendDue();
+    this.#flushMs = Math.min(MAX_FLUSH_MS, Math.max(FLUSH_MS, batches * FLUSH_MS_OF_BATCH));
   }
 
   /**
-   * Sends as many lines as the window allows. While a flush is scheduled, it sends only lines of logs that have ended
-   * or have many unsent lines.
+   * Sends as many lines of these logs as the window allows. While a flush is scheduled, it sends only lines of logs that
+   * have ended or have many unsent lines. Answers how many batches it has sent.
    */
-  #sendDue(): void {
-    if (this.#closed || this.#retryTimer !== undefined) return;
-    for (const log of this.#logs.values()) {
+  #sendDue(logs: Iterable<StepLog> = this.#logs.values()): number {
+    if (this.#closed || this.#retryTimer !== undefined) return 0;
+    let batches = 0;
+    for (const log of logs) {
       while (this.#isDue(log) && log.batchesInFlight < BATCHES_IN_FLIGHT && this.#inFlight < WINDOW_BYTES) {
         const stream = (this.#stream ??= this.#connect());
-        if (stream === undefined) return;
+        if (stream === undefined) return batches;
         const before = this.#inFlight;
         const lines = this.#change(log, () => log.take(BATCH_LINES, BATCH_BYTES));
         const isSmall = this.#inFlight - before < COMPRESSED_BYTES;
         stream.write({ ...log.owner, lines }, ...(isSmall ? [UNCOMPRESSED] : []));
         this.#sentAt = performance.now();
+        batches++;
       }
     }
+    return batches;
   }
 
   #isDue(log: StepLog): boolean {
@@ -244,21 +256,24 @@ export class LogShipper {
     const log = this.#logs.get(keyOf({ stepRunId, token }));
     if (log === undefined) return;
     this.#backoff.reset();
+    const wasFull = this.#inFlight >= WINDOW_BYTES;
     switch (verdict) {
       case PushLogsVerdict.PUSH_LOGS_VERDICT_STORED:
         if (this.#change(log, () => log.acknowledge(storedThrough)) === "missed") this.#sendLater(RETRY_MS);
         break;
       case PushLogsVerdict.PUSH_LOGS_VERDICT_INVALID:
         this.#options.log.warn({ stepRunId }, "the control plane cannot take a batch of log lines; they are lost");
-        if (!this.#change(log, () => log.discard())) return this.#remove(log);
+        if (!this.#change(log, () => log.discard())) this.#remove(log);
         break;
       default:
         this.#options.log.info({ stepRunId, verdict }, "the control plane refuses the log of a step run");
-        return this.#remove(log);
+        this.#remove(log);
     }
     if (log.isStored && log.ended) this.#remove(log);
     this.#checkEmpty();
-    this.#sendDue();
+    // Only a window that was full has kept other logs back.
+    if (wasFull) this.#sendDue();
+    else if (this.#logs.has(log.key)) this.#sendDue([log]);
   }
 
   #sendLater(ms: number): void {
@@ -316,8 +331,4 @@ export class LogShipper {
     this.#hasDropped = false;
     for (const resolve of this.#emptyListeners.splice(0)) resolve();
   }
-}
-
-function keyOf({ stepRunId, token }: Pick<LogOwner, "stepRunId" | "token">): string {
-  return `${stepRunId}/${token}`;
 }

@@ -43,6 +43,8 @@ interface SentBatch {
 
 export class StepLog {
   readonly owner: LogOwner;
+  /** Names the log among those of the agent. */
+  readonly key: string;
   /** True once the step has ended and no line follows. */
   ended = false;
   readonly #spill: LogSpill;
@@ -74,6 +76,7 @@ export class StepLog {
 
   constructor(owner: LogOwner, spill: LogSpill, limit?: StepLogLimit) {
     this.owner = owner;
+    this.key = keyOf(owner);
     this.#spill = spill;
     this.#limit = limit;
   }
@@ -383,13 +386,13 @@ export class StepLog {
 
   #dropThrough(through: bigint): void {
     let count = 0;
-    while (count < this.#entries.length && lastLineOf(this.#entries[count]!) <= through) count++;
-    if (count === 0) return;
-    for (const [index, entry] of this.#entries.splice(0, count).entries()) {
-      const cost = costOf(entry);
+    for (; count < this.#entries.length && lastLineOf(this.#entries[count]!) <= through; count++) {
+      const cost = costOf(this.#entries[count]!);
       this.#bytes -= cost;
-      if (index >= this.#sent) this.#unsentBytes -= cost;
+      if (count >= this.#sent) this.#unsentBytes -= cost;
     }
+    if (count === 0) return;
+    this.#entries.splice(0, count);
     this.#sent = Math.max(0, this.#sent - count);
     this.#everSent = Math.max(0, this.#everSent - count);
   }
@@ -399,6 +402,11 @@ export class StepLog {
     this.#unsentBytes = this.#bytes;
     for (const batch of this.#inFlight) batch.isValid = false;
   }
+}
+
+/** Equal for equal grants. */
+export function keyOf({ stepRunId, token }: Pick<LogOwner, "stepRunId" | "token">): string {
+  return `${stepRunId}/${token}`;
 }
 
 function lineOf(stream: LogStream, content: string, timeMs: number): Omit<LogLine, "line"> {

@@ -5,6 +5,8 @@ import type { JobState } from "../../../actors/job/state.ts";
 import { supersedeStreams } from "../../board/agent-notices.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, JobRunId, RunId } from "../../domain/ids.ts";
+import type { Area } from "../../domain/roles.ts";
+import type { Agent } from "../../stores/ports/identity.ts";
 import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
 import { manageAgent } from "./reaching-agents.ts";
@@ -64,9 +66,14 @@ export async function removeAgent(
   // Last: an agent that got no answer can repeat the call as long as its token is valid.
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
-  const change = agent && { name: agent.name, before: { name: agent.name, labels: agent.labels } };
+  const change = agent && { ...whereIs(agent), name: agent.name, before: { name: agent.name, labels: agent.labels } };
   await recorded(remover, { kind: "agent", id: agentId, ...change }, () => identity.deleteAgent(agentId));
   await endStreams(context, agentId);
+}
+
+/** Where the audit log says that the agent is. */
+export function whereIs({ reach = null }: Pick<Agent, "reach">): { readonly area: Area | null } {
+  return { area: reach && { tenantId: reach.tenantId } };
 }
 
 /**

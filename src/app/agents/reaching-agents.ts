@@ -88,6 +88,7 @@ export async function manageAgent(
 /** The caller as one who manages what has this reach. Throws `missing()` and `forbidden`. */
 export function authoriseManaging(caller: Caller, { reach = null }: Bound, missing: () => MillraceError): ActingUser {
   const user = authoriseLookUp(caller, "manageAgents");
+  if (reach !== null) user.trail?.actsIn({ tenantId: reach.tenantId });
   const bound = reach === null ? undefined : user.rights?.tenants.get(reach.tenantId);
   return authoriseAs(user, "manageAgents", highestRole(user.role, bound), missing);
 }

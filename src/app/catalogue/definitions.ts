@@ -123,7 +123,7 @@ export async function validateSpec(
   const { user, found: pipeline } = await reachPipeline(context, caller, "validateDefinition", input.pipelineId);
   const asking = askingFor(context, user.userId);
   const { text } = await draftOn(context, asking, pipeline, input);
-  const { size, diagnostics } = await checkWithPlugins(context.stores, asking, text, input.format);
+  const { size, diagnostics } = await checkWithPlugins(context, asking, pipeline.projectId, text, input.format);
   return { valid: size !== null, diagnostics, jobsCount: size?.jobsCount ?? 0, stepsCount: size?.stepsCount ?? 0 };
 }
 
@@ -147,7 +147,9 @@ export async function saveSpec(
   const expected = input.expectedHeadCommitSha ?? "";
   const asking = askingFor(context, user.userId);
   const draft = await draftOn(context, asking, pipeline, input);
-  const definition = requireKnown(await checkWithPlugins(context.stores, asking, draft.text, input.format));
+  const definition = requireKnown(
+    await checkWithPlugins(context, asking, pipeline.projectId, draft.text, input.format),
+  );
   if (input.layout !== undefined) await requireEqual(asking, input.layout, input);
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 

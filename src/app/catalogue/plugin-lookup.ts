@@ -1,4 +1,8 @@
-/** Looks up in the registry the plugins that a definition names, before the definition is checked or planned. */
+/**
+ * Looks up in the registry the plugins that a definition names, before the definition is checked or planned. A name is that
+ * of a plugin of the project, else of its tenant, else of the installation: the nearest one hides the others with all
+ * their versions.
+ */
 import {
   type CheckedDefinition,
   type DefinitionWork,
@@ -8,13 +12,18 @@ import {
 import type { KnownPlugin, KnownPlugins } from "../../definition-work/tasks.ts";
 import type { Format } from "../../definition/text/read-text.ts";
 import type { RunPlan } from "../../domain/plan.ts";
-import type { RunId } from "../../domain/ids.ts";
+import type { ProjectId, RunId } from "../../domain/ids.ts";
 import { compareVersions, newestMatching } from "../../domain/plugin-versions.ts";
 import { splitReference } from "../../domain/plugins.ts";
-import type { Stores } from "../../stores/ports/stores.ts";
-import { manifestOf } from "./plugins.ts";
+import type { Owner } from "../../domain/roles.ts";
+import { ownerOf } from "../../stores/ports/documents.ts";
+import type { PluginKey, PluginStore } from "../../stores/ports/plugins.ts";
+import type { WithStores } from "../context.ts";
+import { projectFactsOf } from "../project-facts.ts";
+import type { RightsContext } from "../reaching.ts";
+import { manifestOf } from "./plugin-views.ts";
 
-type Ports = Pick<Stores, "plugins">;
+type LookUpContext = RightsContext & WithStores<"plugins">;
 
 /** Who asks for work on definitions, and where it is done. */
 export interface Asking {
@@ -27,24 +36,37 @@ export function askingFor(context: { readonly definitions?: DefinitionWork }, us
   return { work: context.definitions ?? WORK_AT_ONCE, caller: userId };
 }
 
+/** Whose plugins the definitions of a project use, the nearest owner first. */
+export async function pluginOwners(context: RightsContext, projectId: ProjectId): Promise<readonly Owner[]> {
+  const { tenantId } = await projectFactsOf(context, projectId);
+  return [ownerOf({ projectId }), ...(tenantId === null ? [] : [ownerOf({ tenantId })]), "installation"];
+}
+
 /**
- * Checks a text, its steps against the plugins of the registry, and the size of a run against what the store holds. Rejects as `Threads.run` does. */
+ * Checks a text of a project, its steps against the plugins that they find, and the size of a run against what the store
+ * holds. Rejects as `Threads.run` does.
+ */
 export async function checkWithPlugins(
-  stores: Ports & Pick<Stores, "snapshotBytes">,
+  context: LookUpContext & WithStores<"snapshotBytes">,
   { work, caller }: Asking,
+  projectId: ProjectId,
   text: string,
   format: Format,
 ): Promise<CheckedDefinition> {
-  const { snapshotBytes } = stores;
+  const { snapshotBytes } = context.stores;
   const checked = await work.check(caller, { text, format, plugins: null, snapshotBytes });
   if (checked.plugins.length === 0) return checked;
-  const plugins = await lookUpPlugins(stores, checked.plugins);
+  const plugins = await lookUpPlugins(context, projectId, checked.plugins);
   return work.check(caller, { text, format, plugins, snapshotBytes });
 }
 
-/** The plugins for a new run of the definition. */
-export function pluginsForRun(stores: Ports, { plugins }: Pick<KnownDefinition, "plugins">): Promise<KnownPlugins> {
-  return lookUpPlugins(stores, plugins);
+/** The plugins for a new run of the definition in the project. */
+export function pluginsForRun(
+  context: LookUpContext,
+  projectId: ProjectId,
+  { plugins }: Pick<KnownDefinition, "plugins">,
+): Promise<KnownPlugins> {
+  return lookUpPlugins(context, projectId, plugins);
 }
 
 /**
@@ -52,44 +74,65 @@ export function pluginsForRun(stores: Ports, { plugins }: Pick<KnownDefinition, 
  * rerun may reuse results of steps that ran with them.
  */
 export async function pluginsForRerun(
-  stores: Pick<Stores, "plugins" | "plans">,
+  context: LookUpContext & WithStores<"plans">,
+  projectId: ProjectId,
   { plugins: references }: KnownDefinition,
   { runId, plan }: { readonly runId: RunId; readonly plan: RunPlan },
 ): Promise<KnownPlugins> {
-  const had = new Set<string>();
+  const had: PluginKey[] = [];
   for (const { index } of references.length === 0 ? [] : plan.jobs) {
-    const spec = await stores.plans.loadJob(runId, index);
-    for (const { uses, plugin } of spec?.steps ?? []) if (plugin !== null) had.add(uses);
+    const spec = await context.stores.plans.loadJob(runId, index);
+    for (const { uses, plugin } of spec?.steps ?? []) {
+      if (plugin !== null) had.push({ ...splitReference(uses), owner: plugin.owner ?? "installation" });
+    }
   }
-  return lookUpPlugins(stores, references, [...had]);
+  return lookUpPlugins(context, projectId, references, had);
 }
 
 async function lookUpPlugins(
-  stores: Ports,
+  context: LookUpContext,
+  projectId: ProjectId,
   references: readonly string[],
-  preferred: readonly string[] = [],
+  preferred: readonly PluginKey[] = [],
 ): Promise<KnownPlugins> {
+  if (references.length === 0) return [];
+  const owners = await pluginOwners(context, projectId);
   const found: [string, KnownPlugin][] = [];
-  for (const uses of references) found.push([uses, await lookUp(stores, uses, preferred)]);
+  for (const uses of references) found.push([uses, await lookUp(context, owners, uses, preferred)]);
   return found;
 }
 
-async function lookUp({ plugins }: Ports, uses: string, preferred: readonly string[]): Promise<KnownPlugin> {
+async function lookUp(
+  { stores: { plugins } }: LookUpContext,
+  owners: readonly Owner[],
+  uses: string,
+  preferred: readonly PluginKey[],
+): Promise<KnownPlugin> {
   const { name, version: range } = splitReference(uses);
-  const versions = (await plugins.versionsOf(name)).map(({ version }) => version);
-  if (versions.length === 0) return { found: "nothing", names: await plugins.names() };
-  const kept = preferred
-    .map(splitReference)
-    .flatMap((reference) => (reference.name === name ? [reference.version] : []));
-  const chosen =
-    newestMatching(
-      range,
-      versions.filter((version) => kept.includes(version)),
-    ) ?? newestMatching(range, versions);
-  const record = chosen === undefined ? undefined : await plugins.find(name, chosen);
-  if (record?.state !== "stored") {
-    return { found: "otherVersions", versions: versions.toSorted(compareVersions).toReversed() };
+  for (const owner of owners) {
+    const versions = (await plugins.versionsOf({ owner, name })).map(({ version }) => version);
+    if (versions.length === 0) continue;
+    const kept = preferred.filter((one) => one.owner === owner && one.name === name).map(({ version }) => version);
+    const chosen =
+      newestMatching(
+        range,
+        versions.filter((version) => kept.includes(version)),
+      ) ?? newestMatching(range, versions);
+    const record = chosen === undefined ? undefined : await plugins.find({ owner, name, version: chosen });
+    if (record?.state !== "stored") {
+      return { found: "otherVersions", versions: versions.toSorted(compareVersions).toReversed() };
+    }
+    const { sha256, sizeBytes } = record;
+    return { found: "release", release: { manifest: manifestOf(record), sha256, sizeBytes, owner } };
   }
-  const { sha256, sizeBytes } = record;
-  return { found: "release", release: { manifest: manifestOf(record), sha256, sizeBytes } };
+  return { found: "nothing", names: await namesOf(plugins, owners) };
+}
+
+/** The names of all plugins of these owners, each once, in alphabetical order. */
+export async function namesOf(
+  plugins: Pick<PluginStore, "names">,
+  owners: readonly Owner[],
+): Promise<readonly string[]> {
+  const names = await Promise.all(owners.map((owner) => plugins.names(owner)));
+  return [...new Set(names.flat())].toSorted((a, b) => (a < b ? -1 : 1));
 }

@@ -1,4 +1,7 @@
-/** The plugin registry: versions of plugins are pushed, listed, read and deleted. A stored version never changes. */
+/**
+ * The plugin registry: versions of plugins are pushed, listed, read and deleted. A plugin belongs to the installation, to a
+ * tenant or to a project. A stored version never changes.
+ */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
@@ -7,17 +10,32 @@ import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { compareVersions, newest } from "../../domain/plugin-versions.ts";
-import { PLUGIN_BOUNDS, type PluginManifest } from "../../domain/plugins.ts";
+import { PLUGIN_BOUNDS } from "../../domain/plugins.ts";
+import type { Area, Owner } from "../../domain/roles.ts";
 import { readPackage } from "../../plugins/package.ts";
-import type { PluginRecord, PluginSummary } from "../../stores/ports/plugins.ts";
-import { authoriseUser, type Caller } from "../identity/access.ts";
+import { ownerOf } from "../../stores/ports/documents.ts";
+import type { PluginKey, PluginRecord, PluginSummary } from "../../stores/ports/plugins.ts";
+import type { WithStores } from "../context.ts";
+import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { listFields, type ListView } from "../lists.ts";
-import { fields, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
-import { rfc3339 } from "../times.ts";
+import { placedListFields, placedPartOf, type PlacedListView } from "../lists.ts";
+import { projectFactsOf } from "../project-facts.ts";
+import { reachProject, reachTenant } from "../reaching.ts";
+import { namesOf, pluginOwners } from "./plugin-lookup.ts";
+import {
+  manifestOf,
+  ownerView,
+  type PluginListView,
+  type PluginReleaseView,
+  type PluginView,
+  releaseView,
+  versionView,
+} from "./plugin-views.ts";
 
 /** A push that takes longer counts as abandoned: another push of the same version replaces it. */
 const PUSH_MS = 10 * 60_000;
+/** Records that {@link deletePluginsOf} reads at once. */
+const AT_ONCE = 100;
 
 export const pushPluginQuery = z.strictObject({
   sha256: z
@@ -25,78 +43,37 @@ export const pushPluginQuery = z.strictObject({
     .regex(/^[0-9a-f]{64}$/, { error: "must be 64 lower-case hexadecimal digits" })
     .optional(),
 });
-export const listPluginsQuery = z.strictObject({
-  ...listFields,
-  name: z.string().max(PLUGIN_BOUNDS.nameChars).optional(),
+const nameField = z.string().max(PLUGIN_BOUNDS.nameChars).optional();
+export const listPluginsQuery = z.strictObject({ ...placedListFields, name: nameField });
+export const listProjectPluginsQuery = z.strictObject({
+  ...placedListFields,
+  name: nameField,
+  /** `true`: also the plugins of the tenant and the installation that definitions of the project can use. */
+  inherited: z.enum(["true", "false"]).optional(),
 });
 
-const versionFields = {
-  version: z.string(),
-  /** Of the package, hexadecimal. */
-  sha256: z.string(),
-  size: wholeNumber,
-  createdAt: time,
-  createdBy: z.string(),
-};
-const PluginVersionShape = shape("PluginVersion", versionFields);
-
-const PluginManifestShape = shape("PluginManifest", {
-  name: z.string(),
-  version: z.string(),
-  description: z.string(),
-  /** By name. */
-  actions: mapOf(
-    fields({
-      description: z.string(),
-      /** JSON Schema (2020-12) of the arguments; null accepts all arguments. */
-      args: z.union([z.boolean(), mapOf(z.unknown())]).nullable(),
-      /** Names of the outputs that the action writes. */
-      outputs: listOf(z.string()),
-      /** A program and its arguments; a word that begins with `./` is a file of the plugin. */
-      command: listOf(z.string()),
-    }),
-  ),
-  /** The action of a step that names none; null when a step must name one. */
-  defaultAction: z.string().nullable(),
-  /** `linux` or `linux/x64`; empty for all platforms. */
-  platforms: listOf(z.string()),
-});
-
-export const PluginReleaseShape = shape("PluginRelease", {
-  ...versionFields,
-  name: z.string(),
-  manifest: PluginManifestShape,
-});
-export const PluginInListShape = shape("PluginInList", {
-  name: z.string(),
-  newest: z.string(),
-  versions: wholeNumber,
-});
-export const PluginShape = shape("Plugin", {
-  name: z.string(),
-  /** Of the newest version. */
-  manifest: PluginManifestShape,
-  /** Newest first. */
-  versions: listOf(PluginVersionShape),
-});
-
-type PluginVersionView = z.infer<typeof PluginVersionShape>;
-export type PluginReleaseView = z.infer<typeof PluginReleaseShape>;
-type PluginListView = z.infer<typeof PluginInListShape>;
-type PluginView = z.infer<typeof PluginShape>;
+/** Whose plugins: those of a tenant or a project; null for those of the installation. */
+export interface OfArea {
+  readonly area: Area | null;
+}
 
 /**
  * Stores a version of a plugin; the manifest in the package names plugin and version. `read` answers the package and is
  * called only for callers that may push. A repeat changes nothing. Throws `already_exists` when the version is stored
  * with another package; `malformed_request` with every problem of the package, or when `sha256` is not its checksum;
- * `too_large`; `conflict` while another push or a deletion of the version goes on; and what `read` rejects with.
+ * `too_large`; `conflict` while another push or a deletion of the version goes on, and for an owner that is archived;
+ * `not_found` for an unknown owner; and what `read` rejects with.
  */
 export async function pushPlugin(
   context: CatalogueContext,
   caller: Caller,
-  { read, sha256: expected }: { readonly read: () => Promise<Uint8Array>; readonly sha256?: string | undefined },
+  {
+    area,
+    read,
+    sha256: expected,
+  }: OfArea & { readonly read: () => Promise<Uint8Array>; readonly sha256?: string | undefined },
 ): Promise<PluginReleaseView> {
-  const user = authoriseUser(caller, "managePlugins");
+  await reachPlugins(context, caller, "push", area);
   const packed = await read();
   const sha256 = createHash("sha256").update(packed).digest("hex");
   if (expected !== undefined && expected !== sha256) {
@@ -113,7 +90,11 @@ export async function pushPlugin(
       `a plugin cannot have the name of the builtin ${JSON.stringify(name)}`,
     );
   }
+  // The package may have come slowly: the owner may be gone meanwhile.
+  const user = await reachPlugins(context, caller, "push", area);
+  const owner = ownerFor(area);
   const record = await beginPush(context, {
+    owner,
     name,
     version,
     packageId: newId("pkg"),
@@ -136,51 +117,73 @@ export async function pushPlugin(
   }
   if ((await blobs.complete(record.packageId, packed.length)) === "incomplete") throw interrupted();
   const change = { kind: "plugin", id: `${name}@${version}`, name, after: { version, sha256 } } as const;
-  if (!(await recorded(user, change, () => plugins.store(record.packageId)))) throw interrupted();
-  context.log.info({ plugin: name, version, sha256, by: user.name }, "a plugin is registered");
+  if (!(await recorded(user, change, () => plugins.store(record)))) throw interrupted();
+  context.log.info({ plugin: name, version, owner, sha256, by: user.name }, "a plugin is registered");
   return releaseView(record);
 }
 
-/** Plugins in the order of their names; with `name` those whose name contains it. */
+/**
+ * Plugins in the order of their names; with `name` those whose name contains it. With `inherited` all that definitions of the
+ * project can use, each as the project finds it.
+ */
 export async function listPlugins(
-  { stores }: CatalogueContext,
+  context: CatalogueContext,
   caller: Caller,
-  { page, pageSize, name = "" }: z.output<typeof listPluginsQuery>,
-): Promise<ListView<PluginListView>> {
-  authoriseUser(caller, "readPlugins");
-  const names = (await stores.plugins.names()).filter((known) => known.includes(name));
-  const shown = names.slice((page - 1) * pageSize, page * pageSize);
-  const list = await Promise.all(
-    shown.map(async (shownName) => {
-      const versions = (await stores.plugins.versionsOf(shownName)).map(({ version }) => version);
-      return { name: shownName, newest: newest(versions) ?? "", versions: versions.length };
-    }),
-  );
-  return { list, total: names.length, page, pageSize };
+  { area, name = "", inherited = "false", ...request }: OfArea & z.output<typeof listProjectPluginsQuery>,
+): Promise<PlacedListView<PluginListView>> {
+  await reachPlugins(context, caller, "read", area);
+  const { plugins } = context.stores;
+  const owners =
+    inherited === "true" && area !== null && "projectId" in area
+      ? await pluginOwners(context, area.projectId)
+      : [ownerFor(area)];
+  const names = (await namesOf(plugins, owners)).filter((known) => known.includes(name));
+  const placeOf = (known: string) => ({ at: known, id: known });
+  const shown = placedPartOf(names, { ...request, sort: "name" }, placeOf, (known) => known);
+  const list = await Promise.all(shown.list.map((known) => describe(plugins, owners, known)));
+  return { ...shown, list };
+}
+
+async function describe(
+  plugins: CatalogueContext["stores"]["plugins"],
+  owners: readonly Owner[],
+  name: string,
+): Promise<PluginListView> {
+  for (const owner of owners) {
+    const versions = (await plugins.versionsOf({ owner, name })).map(({ version }) => version);
+    if (versions.length === 0) continue;
+    return { name, ...ownerView(owner), newest: newest(versions) ?? "", versions: versions.length };
+  }
+  // The last version was deleted since the names were read.
+  return { name, ...ownerView(owners[0]!), newest: "", versions: 0 };
 }
 
 /** Throws `not_found`. */
 export async function getPlugin(
-  { stores }: CatalogueContext,
+  context: CatalogueContext,
   caller: Caller,
-  { name }: { readonly name: string },
+  { area, name }: OfArea & { readonly name: string },
 ): Promise<PluginView> {
-  authoriseUser(caller, "readPlugins");
-  const versions = (await stores.plugins.versionsOf(name)).toSorted((a, b) => compareVersions(b.version, a.version));
-  const record = versions[0] && (await stores.plugins.find(name, versions[0].version));
-  if (record === undefined) throw noPlugin(name);
-  return { name, manifest: manifestOf(record), versions: versions.map(versionView) };
+  await reachPlugins(context, caller, "read", area);
+  const { plugins } = context.stores;
+  const owner = ownerFor(area);
+  const stored = await plugins.versionsOf({ owner, name });
+  const versions = stored.toSorted((a, b) => compareVersions(b.version, a.version));
+  const record = versions[0] && (await plugins.find(versions[0]));
+  if (record === undefined) throw noPlugin({ owner, name });
+  return { name, ...ownerView(owner), manifest: manifestOf(record), versions: versions.map(versionView) };
 }
 
 /** Throws `not_found`. */
 export async function getPluginRelease(
-  { stores }: CatalogueContext,
+  context: CatalogueContext,
   caller: Caller,
-  { name, version }: { readonly name: string; readonly version: string },
+  { area, name, version }: OfArea & { readonly name: string; readonly version: string },
 ): Promise<PluginReleaseView> {
-  authoriseUser(caller, "readPlugins");
-  const record = await stores.plugins.find(name, version);
-  if (record?.state !== "stored") throw noPlugin(name, version);
+  await reachPlugins(context, caller, "read", area);
+  const key = { owner: ownerFor(area), name, version };
+  const record = await context.stores.plugins.find(key);
+  if (record?.state !== "stored") throw noPlugin(key);
   return releaseView(record);
 }
 
@@ -191,11 +194,12 @@ export async function getPluginRelease(
 export async function deletePluginRelease(
   context: CatalogueContext,
   caller: Caller,
-  { name, version }: { readonly name: string; readonly version: string },
+  { area, name, version }: OfArea & { readonly name: string; readonly version: string },
 ): Promise<void> {
-  const user = authoriseUser(caller, "managePlugins");
-  const record = await context.stores.plugins.find(name, version);
-  if (record === undefined) throw noPlugin(name, version);
+  const user = await reachPlugins(context, caller, "delete", area);
+  const key = { owner: ownerFor(area), name, version };
+  const record = await context.stores.plugins.find(key);
+  if (record === undefined) throw noPlugin(key);
   const change = {
     kind: "plugin",
     id: `${name}@${version}`,
@@ -203,12 +207,48 @@ export async function deletePluginRelease(
     before: { version, sha256: record.sha256 },
   } as const;
   await recorded(user, change, () => deleteNow(context, record));
-  context.log.info({ plugin: name, version, by: user.name }, "a version of a plugin is deleted");
+  context.log.info({ plugin: name, version, owner: key.owner, by: user.name }, "a version of a plugin is deleted");
 }
 
-/** The manifest that a record holds as JSON. */
-export function manifestOf({ manifest }: PluginRecord): PluginManifest {
-  return JSON.parse(manifest) as PluginManifest;
+/** Deletes all plugins of a tenant or a project that is being deleted. Safe to repeat after a crash. */
+export async function deletePluginsOf(context: WithStores<"plugins" | "blobs">, area: Area): Promise<void> {
+  const { plugins } = context.stores;
+  const owner = ownerOf(area);
+  for (;;) {
+    const found = await plugins.listOf(owner, AT_ONCE);
+    for (const one of found) await deleteNow(context, one);
+    if (found.length < AT_ONCE) return;
+  }
+}
+
+/** The caller, who may do this with the plugins there. Throws as {@link reachProject}, and `conflict` for a push to what is archived. */
+async function reachPlugins(
+  context: CatalogueContext,
+  caller: Caller,
+  what: "read" | "push" | "delete",
+  area: Area | null,
+): Promise<UserCaller> {
+  const isRead = what === "read";
+  if (area === null) return authoriseUser(caller, isRead ? "readPlugins" : "managePlugins");
+  if ("tenantId" in area) {
+    const operation = isRead ? "readTenantPlugins" : "manageTenantPlugins";
+    const { user, found } = await reachTenant(context, caller, operation, area.tenantId);
+    if (what === "push" && found.archivedAt !== null) throw archived("tenant", found.name);
+    return user;
+  }
+  const operation = isRead ? "readProjectPlugins" : "manageProjectPlugins";
+  const { user, found } = await reachProject(context, caller, operation, area.projectId);
+  if (what === "push" && (await projectFactsOf(context, area.projectId)).archived)
+    throw archived("project", found.name);
+  return user;
+}
+
+function archived(what: "tenant" | "project", name: string): MillraceError {
+  return new MillraceError("conflict", `the ${what} ${JSON.stringify(name)} is archived: it takes no plugins`);
+}
+
+function ownerFor(area: Area | null): Owner {
+  return area === null ? "installation" : ownerOf(area);
 }
 
 /**
@@ -216,11 +256,18 @@ export function manifestOf({ manifest }: PluginRecord): PluginManifest {
  */
 async function beginPush(context: CatalogueContext, record: PluginRecord): Promise<PluginRecord> {
   const { plugins } = context.stores;
-  const { name, version } = record;
-  const known = await plugins.find(name, version);
-  if (known === undefined && (await plugins.versionsOf(name)).length >= PLUGIN_BOUNDS.versions) {
+  const { owner, name, version } = record;
+  const known = await plugins.find(record);
+  if (known === undefined && (await plugins.versionsOf(record)).length >= PLUGIN_BOUNDS.versions) {
     const text = `${name} has ${PLUGIN_BOUNDS.versions} versions, which is as many as a plugin may have: delete some`;
     throw new MillraceError("too_large", text);
+  }
+  if (known === undefined && owner !== "installation") {
+    const bytes = (await plugins.bytesOf(owner)) + record.sizeBytes;
+    if (bytes > PLUGIN_BOUNDS.ownedBytes) {
+      const text = `with this package the plugins of ${whose(owner)} would have ${bytes} bytes, and they may have ${PLUGIN_BOUNDS.ownedBytes}: delete some`;
+      throw new MillraceError("too_large", text);
+    }
   }
   // The remains of an abandoned push or deletion are deleted before the version is taken again.
   const isAbandoned =
@@ -236,26 +283,24 @@ async function beginPush(context: CatalogueContext, record: PluginRecord): Promi
 }
 
 /** A node may die after each step: the next push or deletion of the version finishes the deletion. */
-async function deleteNow({ stores }: CatalogueContext, { packageId }: PluginSummary): Promise<void> {
-  await stores.plugins.markDeleting(packageId);
-  await stores.blobs.delete(packageId);
-  await stores.plugins.remove(packageId);
+async function deleteNow({ stores }: WithStores<"plugins" | "blobs">, plugin: PluginSummary): Promise<void> {
+  await stores.plugins.markDeleting(plugin);
+  await stores.blobs.delete(plugin.packageId);
+  await stores.plugins.remove(plugin);
 }
 
-function releaseView(record: PluginRecord): PluginReleaseView {
-  return { name: record.name, ...versionView(record), manifest: manifestOf(record) };
-}
-
-function versionView({ version, sha256, sizeBytes, createdAt, createdBy }: PluginSummary): PluginVersionView {
-  return { version, sha256, size: sizeBytes, createdAt: rfc3339(createdAt), createdBy };
-}
-
-function noPlugin(name: string, version?: string): MillraceError {
+function noPlugin({ owner, name, version }: Omit<PluginKey, "version"> & { readonly version?: string }): MillraceError {
   const what =
     version === undefined
       ? JSON.stringify(name)
       : `${JSON.stringify(name)} with the version ${JSON.stringify(version)}`;
-  return new MillraceError("not_found", `there is no plugin ${what} in the registry`);
+  const where = owner === "installation" ? "in the registry" : `of ${whose(owner)}`;
+  return new MillraceError("not_found", `there is no plugin ${what} ${where}`);
+}
+
+/** An owner in a message: `project prj_1`. */
+function whose(owner: Owner): string {
+  return owner.replace("/", " ");
 }
 
 function interrupted(): MillraceError {

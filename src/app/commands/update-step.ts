@@ -6,11 +6,12 @@ import { type JobRunId, newId, type PipelineId, type RunId, type StepRunId } fro
 import { isActiveStepStatus, STEP_STATUS_CODES, type StepStatus } from "../../domain/status.ts";
 import { type Caller, claimedIdentity } from "../identity/access.ts";
 import { findRunHead } from "../lookups.ts";
+import type { Precondition } from "../preconditions.ts";
 import { reachStep } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import type { RunsContext } from "../runs/context.ts";
 import { showStepRun } from "../runs/read-step-runs.ts";
-import type { StepRunView } from "../runs/step-run-view.ts";
+import { type StepRunView, stepVersion } from "../runs/step-run-view.ts";
 import { id, keyOf, mapOf, shape, wholeNumber } from "../shapes.ts";
 import { noStepRun } from "../step-runs.ts";
 import { verdictOn } from "./commands.ts";
@@ -49,7 +50,11 @@ export const UpdatedStepShape = shape("UpdatedStep", {
   metadata: mapOf(z.string()),
 });
 
+type UpdatedStepView = z.infer<typeof UpdatedStepShape>;
+
 type UpdateRequest = z.output<typeof stepUpdateBody> & {
+  /** Absent: the change is made on any state. */
+  readonly match?: Precondition<StepRunView> | undefined;
   readonly stepRunId: StepRunId;
   /** May be absent: then any run and any pipeline will do. */
   readonly runId?: RunId;
@@ -58,15 +63,36 @@ type UpdateRequest = z.output<typeof stepUpdateBody> & {
 
 type UpdateContext = CommandsContext & RunsContext;
 
+/** A step run with what can be changed of it. Throws `not_found`. */
+export async function getUpdatedStep(
+  context: RunsContext,
+  caller: Caller,
+  { stepRunId, runId, pipelineId }: Pick<Required<UpdateRequest>, "stepRunId" | "runId" | "pipelineId">,
+): Promise<UpdatedStepView> {
+  const { found } = await reachStep(context, caller, "readRuns", stepRunId, () => noStepRun(stepRunId, runId));
+  if (found.runId !== runId) throw noStepRun(stepRunId, runId);
+  await findRunHead(context, runId, pipelineId);
+  return updatedStep(await showStepRun(context, caller, runId, stepRunId));
+}
+
 /**
  * Changes the priority and the metadata of a step run before its dispatch; answers the step run after it. Throws `not_found`,
- * `conflict` for a step run that is dispatched or has ended, and for the priority of a job that has an agent, and `unavailable`
- * when the job has not decided within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
+ * `conflict` for a step run that is dispatched or has ended, and for the priority of a job that has an agent,
+ * `precondition_failed` for a step run that is not as `match` demands, and `unavailable` when the job has not decided within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
  */
 export async function updateStepRun(
   context: UpdateContext,
   caller: Caller,
-  { stepRunId, runId: ofRun, pipelineId, priority, metadata, operator: claimed, requestId: given }: UpdateRequest,
+  {
+    stepRunId,
+    runId: ofRun,
+    pipelineId,
+    priority,
+    metadata,
+    operator: claimed,
+    requestId: given,
+    match,
+  }: UpdateRequest,
 ): Promise<StepRunView> {
   const missing = () => noStepRun(stepRunId, ofRun);
   const { user, found } = await reachStep(context, caller, "updateStepRuns", stepRunId, missing);
@@ -89,7 +115,18 @@ export async function updateStepRun(
   const known = repeated ? await context.stores.inbox.verdict(commandId) : undefined;
   if (known !== undefined) user.trail?.changedNothing();
   const before = await showStepRun(context, caller, runId, stepRunId);
-  const body: UpdateCommand = { kind: "updateStep", jobId, stepRunId, change, operator: by, actor: user.name };
+  // A repeat of a change that was made finds what it has made.
+  if (known === undefined) match?.(before);
+  const body: UpdateCommand = {
+    kind: "updateStep",
+    jobId,
+    stepRunId,
+    change,
+    // Another change may come before this one.
+    ...(match && { expected: { priority: before.priority, metadata: before.metadata } }),
+    operator: by,
+    actor: user.name,
+  };
   const order = {
     by: user,
     change: {
@@ -100,11 +137,23 @@ export async function updateStepRun(
     },
   } as const;
   const verdict = await verdictOn(context, { id: commandId, rootId: runId, body, order }, known);
-  if (verdict.outcome === "refused") throw refused(stepRunId, verdict.status as StepStatus);
-  return showStepRun(context, caller, runId, stepRunId);
+  const after = await showStepRun(context, caller, runId, stepRunId);
+  if (verdict.outcome === "accepted") return after;
+  match?.(after);
+  throw refused(stepRunId, verdict.status as StepStatus);
 }
 
-export function updatedStep({ stepRunId, jobId, runId, status, priority, metadata }: StepRunView) {
+/** The demand of a caller who names the version of the step run. */
+export function demandVersion(expected: string): Precondition<StepRunView> {
+  return (step) => {
+    const version = stepVersion(step);
+    if (version === expected) return;
+    const text = `step run ${step.stepRunId} has changed since it was read: its version is ${version} now; read it again and repeat the change`;
+    throw new MillraceError("precondition_failed", text);
+  };
+}
+
+export function updatedStep({ stepRunId, jobId, runId, status, priority, metadata }: StepRunView): UpdatedStepView {
   const statusCode = STEP_STATUS_CODES[status];
   return { stepRunId, jobId, runId, status, statusCode, priority, metadata: Object.fromEntries(metadata) };
 }

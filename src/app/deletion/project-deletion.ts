@@ -11,6 +11,7 @@ import type { ListKey } from "../../stores/ports/pages.ts";
 import { ownerOf } from "../../stores/ports/documents.ts";
 import type { Project } from "../../stores/ports/pipelines.ts";
 import { forgetAreasBeingDeleted } from "../areas-being-deleted.ts";
+import { deletePluginsOf } from "../catalogue/plugins.ts";
 import { deleteCacheNow } from "../content/cache-pruner.ts";
 import { deleteUploadNow } from "../content/upload-pruner.ts";
 import type { Caller } from "../identity/access.ts";
@@ -97,6 +98,7 @@ export async function emptyProject(
   const { caches, deliveries, documents, identity, pipelines, secrets, uploads } = context.stores;
   await hideProject(context, projectId, by);
   await secrets.deleteOfProject(projectId);
+  await deletePluginsOf(context, { projectId });
   await documents.deleteOf(ownerOf({ projectId }));
   for (const { userId } of await identity.listOwnedBy({ projectId })) await identity.deleteUser(userId);
   const sent = await uploads.list(projectId, AT_ONCE, undefined);

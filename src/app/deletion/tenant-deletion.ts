@@ -6,11 +6,15 @@ import { ownerOf } from "../../stores/ports/documents.ts";
 import type { Tenant } from "../../stores/ports/rights.ts";
 import { removeAgent } from "../agents/agent-removal.ts";
 import { forgetAreasBeingDeleted } from "../areas-being-deleted.ts";
+import { deletePluginsOf } from "../catalogue/plugins.ts";
 import type { Caller, UserCaller } from "../identity/access.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
 import { reachTenant } from "../reaching.ts";
 import type { DeletionContext } from "./context.ts";
 import { hideProject, noteProjectDeletion } from "./project-deletion.ts";
+
+/** System events of one call to the store. */
+const EVENTS_AT_ONCE = 500;
 
 /**
  * Deletes a tenant with its teams, its service accounts, its agents and the roles in it. Throws `not_found`, and
@@ -52,7 +56,7 @@ export async function deleteTenant(
  * after a crash. `by`: the name of the user who deletes the tenant.
  */
 export async function emptyTenant(context: DeletionContext, tenantId: TenantId, by: string): Promise<void> {
-  const { documents, identity, pipelines, rights } = context.stores;
+  const { documents, identity, pipelines, rights, systemEvents } = context.stores;
   forgetAreasBeingDeleted(context);
   forgetTenantFacts(context);
   for (const project of await pipelines.listProjects({ projectIds: [], tenantIds: [tenantId] })) {
@@ -66,7 +70,9 @@ export async function emptyTenant(context: DeletionContext, tenantId: TenantId, 
   for (const { agentId, reach } of await identity.listAgents()) {
     if (reach?.tenantId === tenantId) await removeAgent(context, agentId, {});
   }
+  await deletePluginsOf(context, { tenantId });
   await documents.deleteOf(ownerOf({ tenantId }));
+  while ((await systemEvents.drop(tenantId, EVENTS_AT_ONCE)) >= EVENTS_AT_ONCE);
   await rights.deleteTenant(tenantId);
 }
 

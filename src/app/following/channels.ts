@@ -4,5 +4,12 @@ import { APPROVALS_CHANNEL } from "./approvals-channel.ts";
 import type { LiveChannel } from "./live-channel.ts";
 import { RUN_CHANNEL } from "./run-channel.ts";
 import { RUNS_CHANNEL } from "./runs-channel.ts";
+import { SYSTEM_CHANNEL } from "./system-channel.ts";
 
-export const LIVE_CHANNELS: readonly LiveChannel[] = [RUN_CHANNEL, RUNS_CHANNEL, APPROVALS_CHANNEL, AGENTS_CHANNEL];
+export const LIVE_CHANNELS: readonly LiveChannel[] = [
+  RUN_CHANNEL,
+  RUNS_CHANNEL,
+  APPROVALS_CHANNEL,
+  AGENTS_CHANNEL,
+  SYSTEM_CHANNEL,
+];

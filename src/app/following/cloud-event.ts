@@ -4,6 +4,7 @@
  */
 import { contentView } from "../pushed-content.ts";
 import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
+import type { SystemEvent } from "../../domain/system-events.ts";
 import { rfc3339 } from "../times.ts";
 
 export const SPEC_VERSION = "1.0";
@@ -12,7 +13,7 @@ export interface CloudEvent {
   readonly specversion: typeof SPEC_VERSION;
   /** Unique together with `source`. */
   readonly id: string;
-  /** A URI reference: the path of the run. */
+  /** A URI reference: the path of the run, or of the log of system events. */
   readonly source: string;
   readonly type: string;
   readonly subject: string;
@@ -26,16 +27,32 @@ export interface CloudEvent {
 export function cloudEvent(event: RunEvent, eventNamespace: string, place: CloudEvent["data"] = {}): CloudEvent {
   const { runId, number, status, timeMs, data, pushed } = event;
   const time = rfc3339(timeMs);
-  return {
-    specversion: SPEC_VERSION,
+  return inEnvelope({
     id: `${runId}:${number}`,
     source: `/api/v1/pipelines/runs/${runId}`,
     type: eventType(eventNamespace, event),
     subject: eventSubject(event),
     time,
-    datacontenttype: "application/json",
     data: { ...data, ...(pushed && contentView(pushed)), ...place, runId, number, status, time },
-  };
+  });
+}
+
+export function systemCloudEvent(event: SystemEvent, eventNamespace: string): CloudEvent {
+  const { log, number, object, lifecycle, timeMs, data } = event;
+  const time = rfc3339(timeMs);
+  return inEnvelope({
+    id: `${log}:${number}`,
+    source: `/api/v1/system-events?log=${log}`,
+    type: `${eventNamespace}.${object}.${lifecycle}`,
+    subject: `${object}:${data.id}`,
+    time,
+    data: { ...data, log, number, time },
+  });
+}
+
+function inEnvelope(event: Omit<CloudEvent, "specversion" | "datacontenttype">): CloudEvent {
+  const { data, ...attributes } = event;
+  return { specversion: SPEC_VERSION, ...attributes, datacontenttype: "application/json", data };
 }
 
 /** An event as viewers of a step get it. `raw` has only the members that the contract of the channel names. */

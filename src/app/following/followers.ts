@@ -11,10 +11,12 @@ import { AgentPresenceFeed } from "./agent-presence-feed.ts";
 import { LogPages } from "./log-pages.ts";
 import { RunEventFeed } from "./run-event-feed.ts";
 import { runStates, type RunStateOfSave } from "./run-states.ts";
+import type { SystemEventContext } from "../system-events/context.ts";
+import { SystemEventFeed } from "../system-events/system-event-feed.ts";
 import { StateFeed } from "./state-feed.ts";
 
 /** What live channels work with. */
-export type LiveContext = FollowingContext & RunsContext & { readonly eventNamespace: string };
+export type LiveContext = FollowingContext & RunsContext & SystemEventContext;
 
 export class Followers {
   readonly context: LiveContext;
@@ -22,6 +24,7 @@ export class Followers {
   readonly runs: StateFeed<RunStateOfSave>;
   readonly approvals: StateFeed<ApprovalState>;
   readonly agents: AgentPresenceFeed;
+  readonly systemEvents: SystemEventFeed;
   readonly logPages: LogPages;
   readonly limits: FollowerLimits;
 
@@ -31,6 +34,7 @@ export class Followers {
     this.runs = new StateFeed(context, runStates(context));
     this.approvals = new StateFeed(context, approvalStates(context));
     this.agents = new AgentPresenceFeed(context);
+    this.systemEvents = new SystemEventFeed(context);
     this.logPages = new LogPages(context);
     this.limits = new FollowerLimits(bounds);
   }

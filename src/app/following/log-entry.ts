@@ -26,6 +26,19 @@ export function logEntry(line: LogLine, source: LogSource) {
   };
 }
 
+/** Makes a function that writes entries of one source as JSON, as `JSON.stringify` does. What they share is written once. */
+export function logEntryWriter({ stepRunId, agentId, uses }: LogSource): (line: LogLine) => string {
+  const head = `{"step_run_id":${JSON.stringify(stepRunId)},"timestamp":`;
+  const tail = `,"plugin_name":${JSON.stringify(uses)},"agent_id":${JSON.stringify(agentId)}}`;
+  return (line) => {
+    const [level, content] = line.lost > 0 ? ["warn", gapText(line)] : [line.level, line.content];
+    return (
+      `${head}${Math.floor(line.timeMs / 1_000)},"line_number":${line.line},"level":${JSON.stringify(level)}` +
+      `,"content":${JSON.stringify(content)},"stream":"${line.stream}"${tail}`
+    );
+  };
+}
+
 /** What a gap record says to people. */
 export function gapText(gap: LogLine): string {
   return `lines ${gap.line}-${lastLineOf(gap)} lost`;

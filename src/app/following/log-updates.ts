@@ -7,7 +7,7 @@ import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { StepRunId } from "../../domain/ids.ts";
 import { isActiveStepStatus } from "../../domain/status.ts";
-import { logChannel } from "../../feed/feed.ts";
+import { KNOWN_MS, logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
 import type { FollowingContext } from "./context.ts";
 import { type LogPages, type LogPart, partsOf } from "./log-pages.ts";
@@ -17,6 +17,11 @@ import { noStepRun } from "../step-runs.ts";
 
 /** Between two reads of the store while the step is active. */
 const REREAD_MS = 1_000;
+/**
+ * While the feed brings one line after the other, none is missing, and the store is not read. It is once no line has come
+ * for this long: the last one may be lost, or the step may have ended.
+ */
+const QUIET_MS = 200;
 /**
  * The last lines of a step count as lost when this long after its end, and after the newest line that has come, they
  * have not arrived.
@@ -64,10 +69,12 @@ export async function* followLog(
 ): AsyncGenerator<LogUpdate, void, void> {
   const { stepRunId, pages, abort } = request;
   const feed = new FeedBuffer();
-  // Subscribe before the first read, so that no line is lost between history and live lines.
+  // Follow before the first read, so that no line is lost between history and live lines.
   const unsubscribe = await context.feed
-    .subscribe(logChannel(stepRunId), (payload) => feed.add(payload as readonly LogLine[]))
+    .follow(logChannel(stepRunId), (payload) => feed.add(payload as readonly LogLine[]))
     .catch(() => undefined);
+  const { clock } = context;
+  const followedAt = clock.monotonic();
   try {
     const cursor = new LogCursor(request.fromLine);
     let step = await readStep(context, stepRunId);
@@ -87,7 +94,10 @@ export async function* followLog(
     yield { type: "historyDone" };
     if (endOfHistory.ended) return;
 
-    let readAt = Number.NEGATIVE_INFINITY;
+    // The first read is due when all nodes publish what is stored.
+    let readAt = followedAt + KNOWN_MS - REREAD_MS;
+    let heardAt = Number.NEGATIVE_INFINITY;
+    const untilReread = () => Math.max(readAt + REREAD_MS, heardAt + QUIET_MS) - clock.monotonic();
     let last = cursor.next;
     let newestAt = Number.NEGATIVE_INFINITY;
     while (!abort.aborted) {
@@ -96,16 +106,18 @@ export async function* followLog(
         if (feed.filled && agentOf(step) === "") step = await readStep(context, stepRunId);
         for (const part of feed.take()) {
           const lines = cursor.acceptPart(part);
-          if (lines.length > 0) yield { type: "live", lines, agentId: agentOf(step) };
+          if (lines.length === 0) continue;
+          heardAt = clock.monotonic();
+          yield { type: "live", lines, agentId: agentOf(step) };
         }
-        if (cursor.behind || feed.dropped() || context.clock.monotonic() - readAt >= REREAD_MS) {
-          readAt = context.clock.monotonic();
+        if (cursor.behind || feed.dropped() || untilReread() <= 0) {
+          readAt = clock.monotonic();
           // The state is read first: a final state names the last line, and the read below can then find that line.
           step = await readStep(context, stepRunId);
           for await (const lines of readThrough(pages, stepRunId, cursor)) {
             yield { type: "live", lines, agentId: agentOf(step) };
           }
-          if (cursor.next !== last) newestAt = context.clock.now();
+          if (cursor.next !== last) newestAt = clock.now();
           last = cursor.next;
           const end = await endOf(context, step, cursor, newestAt);
           for (const lost of cursor.pass(end)) yield { type: "live", lines: [lost], agentId: agentOf(step) };
@@ -113,12 +125,13 @@ export async function* followLog(
         }
       } catch (error) {
         if (!(error instanceof MillraceError && error.reason === "unavailable")) throw error;
+        readAt = clock.monotonic();
         context.log.debug(
           { stepRunId, error: error.message },
           "the store is unavailable: a log is followed from the feed alone",
         );
       }
-      await feed.changed.wait(REREAD_MS, abort);
+      await feed.changed.wait(Math.max(0, untilReread()), abort);
     }
   } finally {
     await unsubscribe?.().catch(() => {});

@@ -6,7 +6,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { isFinalRunStatus, type RunStatus } from "../../domain/status.ts";
-import { runChannel, type Unsubscribe } from "../../feed/feed.ts";
+import { KNOWN_MS, runChannel, type Unsubscribe } from "../../feed/feed.ts";
 import { contentLength, isLastPage, PAGE_BYTES } from "../../stores/ports/events.ts";
 import { isPushed } from "../../stores/ports/reading-events.ts";
 import type { WithStores } from "../context.ts";
@@ -114,6 +114,8 @@ class FollowedRun {
   #subscription: Promise<Unsubscribe> | undefined;
   /** When the store is read next, by the monotonic clock. */
   #readDueAt = Number.NEGATIVE_INFINITY;
+  /** When all nodes publish the events of the run, by the same clock. */
+  #knownAt = Number.NEGATIVE_INFINITY;
   /** The run is final, and may still owe effects. */
   #ending = false;
   /** Number of the last event of all, known when the run is settled. */
@@ -153,7 +155,7 @@ class FollowedRun {
         if (now >= dueAt) {
           readAt = now;
           this.#subscription ??= this.#subscribe();
-          this.#readDueAt = now + REREAD_MS;
+          this.#readDueAt = this.#knownAt > now ? this.#knownAt : now + REREAD_MS;
           if (!(await this.#readStore())) this.#readDueAt = now;
           this.#tellFollowers();
         } else {
@@ -192,7 +194,7 @@ class FollowedRun {
   }
 
   #subscribe(): Promise<Unsubscribe> {
-    const subscription = this.#context.feed.subscribe(runChannel(this.#runId), (payload) => {
+    const subscription = this.#context.feed.follow(runChannel(this.#runId), (payload) => {
       const event = payload as RunEvent;
       // The content of a pushed event is in the store alone.
       if (isPushed(event)) return this.#readNow();
@@ -200,8 +202,11 @@ class FollowedRun {
       this.#tellFollowers();
     });
     subscription.then(
-      // Events from before the subscription are in the store.
-      () => this.#readNow(),
+      () => {
+        // Events from before the subscription are in the store, and those from before all nodes knew of it.
+        this.#knownAt = this.#context.clock.monotonic() + KNOWN_MS;
+        this.#readNow();
+      },
       () => (this.#subscription = undefined),
     );
     return subscription;

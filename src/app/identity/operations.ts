@@ -88,6 +88,12 @@ export const USER_OPERATIONS = {
   manageWebhooks: rule("project", "maintainer"),
   manageTenantWebhooks: rule("tenant", "admin"),
   managePlugins: rule("installation", "admin"),
+  readTenantPlugins: rule("tenant", "viewer"),
+  /** Such a plugin runs in all projects of the tenant. */
+  manageTenantPlugins: rule("tenant", "admin"),
+  readProjectPlugins: rule("project", "viewer"),
+  /** A plugin does no more than a definition of the project can. */
+  manageProjectPlugins: rule("project", "maintainer"),
   manageUsers: rule("installation", "admin"),
   manageOthersTokens: rule("installation", "admin"),
   /** Agents of the installation only with a role in the installation. */
@@ -106,6 +112,10 @@ export const USER_OPERATIONS = {
   /** What belongs to no tenant is only for owners: {@link readInstallationAudit}. */
   readAudit: rule("project", "admin", "read"),
   readInstallationAudit: rule("installation", "owner", "read"),
+  /** Those of agents, definitions, projects, variables and plugins; the others are for administrators. */
+  readSystemEvents: rule("tenant", "viewer"),
+  readAllSystemEvents: rule("tenant", "admin", "read"),
+  readInstallationEvents: rule("installation", "admin", "read"),
   readCluster: rule("installation", "admin", "read"),
   readRetention: rule("project", "admin", "read"),
   writeRetention: rule("project", "admin"),

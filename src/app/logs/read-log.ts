@@ -84,7 +84,8 @@ export const LogPageShape = fields({
 });
 
 export interface StepLogName {
-  readonly pipelineId: PipelineId;
+  /** Absent for a run of any pipeline. */
+  readonly pipelineId?: PipelineId | undefined;
   readonly runId: RunId;
   readonly stepRunId: StepRunId;
 }

@@ -7,9 +7,10 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import type { ListKey } from "../../stores/ports/pages.ts";
 import { logEntry } from "../following/log-entry.ts";
 import type { Caller } from "../identity/access.ts";
-import { reachPipeline, reachRun } from "../reaching.ts";
+import { reachPipeline, reachRun, reachStep } from "../reaching.ts";
 import { requireKeptLog } from "../runs/kept-parts.ts";
 import type { LogsContext } from "./context.ts";
+import { noStepRun } from "../step-runs.ts";
 import { LogScan } from "./log-scan.ts";
 import { Places } from "./places.ts";
 import { openLog, type StepLogName } from "./read-log.ts";
@@ -26,7 +27,7 @@ const places = new Places(4, "searches of logs");
 /** Runs of a pipeline that are looked up at a time. */
 const RUNS = 20;
 
-type LogSearch = z.infer<typeof LogSearchShape>;
+export type LogSearch = z.infer<typeof LogSearchShape>;
 
 /** A step to search in. */
 interface SearchedStep {
@@ -84,6 +85,29 @@ export async function searchPipelineLogs(
     }
     return null;
   });
+}
+
+/** What is searched: the logs of one of these. */
+export interface SearchedLogs {
+  readonly stepRunId?: StepRunId | undefined;
+  readonly runId?: RunId | undefined;
+  readonly pipelineId?: PipelineId | undefined;
+}
+
+/** One of the searches above. Throws `malformed_request` unless exactly one id is given. */
+export async function searchLogs(
+  context: LogsContext,
+  caller: Caller,
+  { query, ...searched }: SearchedLogs & { readonly query: SearchQuery },
+): Promise<LogSearch> {
+  const { stepRunId, runId, pipelineId } = searched;
+  if ([stepRunId, runId, pipelineId].filter((id) => id !== undefined).length !== 1) {
+    throw new MillraceError("malformed_request", "give one of a step run, a run and a pipeline: its logs are searched");
+  }
+  if (pipelineId !== undefined) return searchPipelineLogs(context, caller, { pipelineId, query });
+  if (runId !== undefined) return searchRunLogs(context, caller, { runId, query });
+  const { found } = await reachStep(context, caller, "readLogs", stepRunId!, () => noStepRun(stepRunId!));
+  return searchStepLog(context, caller, { runId: found.runId, stepRunId: stepRunId!, query });
 }
 
 async function search(

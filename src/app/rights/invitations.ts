@@ -7,11 +7,19 @@ import type { UserRecord } from "../identity/users.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type ProjectId, type TeamId, type TenantId, type UserId } from "../../domain/ids.ts";
 import { type Area, isSameArea, type Role, ROLES } from "../../domain/roles.ts";
-import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
+import { authoriseLookUp, authoriseUser, type Caller, mayEverywhere, type UserCaller } from "../identity/access.ts";
 import type { IdentityContext } from "../identity/context.ts";
-import { type LinkView, makeLink } from "../identity/one-time-links.ts";
-import { highestRoleOf, requireRole, requireUser } from "../identity/reaching-users.ts";
-import { makeUser, userEmail, userName } from "../identity/users.ts";
+import { dropLinks, type LinkView, makeLink } from "../identity/one-time-links.ts";
+import {
+  highestRoleOf,
+  noUser,
+  requirePerson,
+  requireRole,
+  requireUser,
+  requireUserNamed,
+} from "../identity/reaching-users.ts";
+import { makeUser, userEmail, userName, userView } from "../identity/users.ts";
+import type { FoundUser } from "../../stores/ports/identity.ts";
 import { createShownOnce, type WithRequestId } from "../request-ids.ts";
 import { reachArea, requireRoleInArea } from "./areas.ts";
 import type { RightsUseContext } from "./context.ts";
@@ -23,6 +31,9 @@ const MAX_PLACES = 50;
 
 const areaId = z.string().min(1).max(64);
 const area = z.union([z.strictObject({ tenantId: areaId }), z.strictObject({ projectId: areaId })]);
+
+/** How long the link is good. */
+const days = z.int().min(1).max(30).default(7);
 
 export const inviteBody = z
   .strictObject({
@@ -37,8 +48,7 @@ export const inviteBody = z
     /** The ids of teams that the user joins. */
     teams: z.array(z.string().min(1).max(64)).max(MAX_PLACES).default([]),
     email: userEmail.optional(),
-    /** How long the link is good. */
-    days: z.int().min(1).max(30).default(7),
+    days,
   })
   .check(({ value: { role, bound, teams }, issues }) => {
     const refuse = (path: string, message: string): void =>
@@ -52,6 +62,8 @@ export const inviteBody = z
     }
     if (new Set(teams).size < teams.length) refuse("teams", "must name each team once");
   });
+
+export const renewInvitationBody = z.strictObject({ days });
 
 /** What an invited user gets besides the role in the installation. */
 interface Places {
@@ -85,7 +97,7 @@ export async function invite(
     body: { days, ...user, ...(bound.length > 0 && { bound }), ...(teams.length > 0 && { teams }) },
     freshId: () => newId("usr"),
     pointer: "/user/userId",
-    remedy: "an administrator of the installation makes a new link with POST /users/:userId/reset-link",
+    remedy: "POST /invitations/:user/link makes a new link",
     exists: async (userId) => (await context.stores.identity.findUser(userId)) !== undefined,
     create: async (userId) => {
       // Before the user: a call that is cut off leaves no user without the roles.
@@ -101,6 +113,69 @@ export async function invite(
       }
     },
   });
+}
+
+/**
+ * A new link for a user who has not accepted the invitation; earlier links of the user are void. Who may give the user all
+ * roles that the user has may renew the link. Throws `not_found`, also for a user who has no role where the caller manages
+ * members; `forbidden` for a user with a role that is above the caller's, or elsewhere; and `conflict` for a user who has
+ * accepted or is disabled.
+ */
+export async function renewInvitation(
+  context: IdentityContext & RightsUseContext,
+  caller: Caller,
+  { user: named, days }: z.output<typeof renewInvitationBody> & { readonly user: string },
+  publicUrl: string,
+): Promise<LinkView> {
+  const looking = authoriseLookUp(caller, MEMBERS.project);
+  const user = await requireUser(context, (await requireUserNamed(context, named)).userId);
+  const maker = await authoriseRenewal(context, looking, user, named);
+  requirePerson(user);
+  await requireUnaccepted(context, user);
+  await dropLinks(context, user.userId);
+  const highest = highestRoleOf(user);
+  return makeLink(context, maker, { kind: "invitation", user: userView(user), highest, days, publicUrl });
+}
+
+async function authoriseRenewal(
+  context: RightsUseContext,
+  caller: UserCaller,
+  user: FoundUser,
+  named: string,
+): Promise<UserCaller> {
+  if (mayEverywhere(caller, "manageUsers")) {
+    requireRole(caller, highestRoleOf(user));
+    return authoriseUser(caller, "manageUsers");
+  }
+  let maker: UserCaller | undefined;
+  const refusals: MillraceError[] = [];
+  for (const { area, role } of user.bindings ?? []) {
+    try {
+      const reached = await reachArea(context, caller, area, MEMBERS);
+      requireRoleInArea(reached.user, role);
+      maker ??= reached.user;
+    } catch (error) {
+      if (!(error instanceof MillraceError)) throw error;
+      refusals.push(error);
+    }
+  }
+  const forbidden = refusals.find(({ reason }) => reason === "forbidden");
+  if (maker === undefined) throw forbidden ?? noUser(asId<UserId>(named));
+  if (refusals.length === 0 && user.role === null && user.email === undefined) return maker;
+  const text = `${user.name} has more than the roles that you give: an administrator of the installation renews the link`;
+  throw forbidden ?? new MillraceError("forbidden", text);
+}
+
+/** Throws `conflict` for a user who can prove who it is: a link would let its maker take over what the user has made. */
+async function requireUnaccepted({ stores }: IdentityContext, { userId, name, ...user }: FoundUser): Promise<void> {
+  if (user.disabled) throw new MillraceError("conflict", `${name} is disabled: enable the user first`);
+  const hasEntered =
+    user.passwordHash !== "" ||
+    (await stores.logins.listIdentities(userId)).length > 0 ||
+    (await stores.identity.listTokens("personal", userId)).length > 0;
+  if (!hasEntered) return;
+  const text = `${name} has accepted the invitation: an administrator of the installation makes a link for a forgotten password with POST /users/:userId/reset-link`;
+  throw new MillraceError("conflict", text);
 }
 
 function idsOf(area: z.output<typeof inviteBody>["bound"][number]["area"]): Area {

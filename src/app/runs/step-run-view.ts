@@ -1,4 +1,5 @@
 /** Step runs as users read them: what each step does, and how far it is. */
+import { hash } from "node:crypto";
 import { type JobState, priorityOf } from "../../../actors/job/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { shownAttempt } from "../../domain/attempts.ts";
@@ -47,6 +48,11 @@ export interface StepRunView {
   readonly planned: PlannedStep;
   readonly spec: StepSpec;
   readonly selector: AgentSelector;
+}
+
+/** Differs for each value of what users change of a step run. */
+export function stepVersion({ priority, metadata }: Pick<StepRunView, "priority" | "metadata">): string {
+  return hash("sha1", JSON.stringify([priority, metadata]), "base64url");
 }
 
 /** A step with its job. */

@@ -21,6 +21,7 @@ import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
 import { askingFor, type Asking, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { projectFactsOf } from "../project-facts.ts";
+import { findGivenUploads } from "./given-uploads.ts";
 import { triggerBody } from "./trigger.ts";
 import { inheritedVariables } from "../catalogue/inherited-variables.ts";
 import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
@@ -28,7 +29,7 @@ import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 /** gRPC clients accept messages of this size by default. */
 const MAX_PLAN_CHARS = 4 * 1024 * 1024;
 
-export const planBody = z.strictObject({
+const planFields = z.strictObject({
   /** Absent for the definition of the head. */
   spec: validateBody.shape.spec.optional(),
   format: validateBody.shape.format,
@@ -41,11 +42,22 @@ export const planBody = z.strictObject({
     })
     .prefault({}),
   variables: triggerBody.shape.variables,
+  /** The uploads that the trigger would give, as that of a manual run. */
+  uploads: triggerBody.shape.uploads,
 });
+export const planBody = planFields.refine(
+  ({ uploads = {}, trigger }) => trigger.kind === "manual" || Object.keys(uploads).length === 0,
+  {
+    path: ["uploads"],
+    error: "go with the trigger `manual` alone",
+    when: ({ value }) => planFields.pick({ uploads: true, trigger: true }).loose().safeParse(value).success,
+  },
+);
 
 /**
  * Plans a run and stores nothing. Throws `not_found`; `conflict` when the request has no `spec` and the pipeline has no
- * saved definition; `too_large`; `malformed_request` for variables that do not fit the pipeline's inputs; and
+ * saved definition; `too_large`; `malformed_request` for variables that do not fit the pipeline's inputs, and for uploads
+ * that cannot be given; and
  * `invalid_definition` with every problem, including problems that only the values of this trigger cause.
  */
 export async function planPipeline(
@@ -59,11 +71,17 @@ export async function planPipeline(
   limitTriggerInput("variables", input.variables);
   limitTriggerInput("payload", payload);
   const variables = Object.entries(input.variables);
+  const uploads = await findGivenUploads(context, pipeline.projectId, input.uploads);
   const definition = await requestedDefinition(context, asking, pipeline, input);
   const outcome = await asking.work.dryRun(asking.caller, definition, {
-    plugins: await pluginsForRun(context.stores, definition),
+    plugins: await pluginsForRun(context, pipeline.projectId, definition),
     input: {
-      trigger: { kind, ref: ref ?? defaultRef(variables, pipeline), payload },
+      trigger: {
+        kind,
+        ref: ref ?? defaultRef(variables, pipeline),
+        payload,
+        ...(uploads.length > 0 && { uploads }),
+      },
       variables,
       inherited: await inheritedVariables(context, pipeline.projectId),
       pipelineId: pipeline.pipelineId,

@@ -45,6 +45,16 @@ export async function findGivenUploads(
   });
 }
 
+/** Those of the uploads that can be fetched no more, by their names. */
+export async function goneUploads(
+  { stores }: Pick<UploadContext, "stores">,
+  projectId: ProjectId,
+  uploads: Pairs<GivenUpload>,
+): Promise<Pairs<GivenUpload>> {
+  const found = await Promise.all(uploads.map(([, { uploadId }]) => stores.uploads.find(uploadId)));
+  return uploads.filter((_, at) => found[at]?.projectId !== projectId || faultOf(found[at]) !== undefined);
+}
+
 function faultOf(upload: UploadRecord | undefined): Pick<Problem, "code" | "message"> | undefined {
   if (upload === undefined || upload.state === "deleting") {
     return { code: "not_found", message: "is no upload of the project: it may have expired" };

@@ -4,6 +4,7 @@ import { chooseRerun, type EndedRun, type RerunRefusal } from "../../../actors/r
 import { beginAgain, type Beginning } from "../../../actors/run/reuse.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type PipelineId, type RevisionId, type RunId, type StepRunId } from "../../domain/ids.ts";
+import { isUploadStep } from "../../domain/plugins.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
@@ -16,7 +17,7 @@ import { askingFor, type Asking, pluginsForRerun } from "../catalogue/plugin-loo
 import { reachRun } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
-import { keepGivenUploads } from "./given-uploads.ts";
+import { goneUploads, keepGivenUploads } from "./given-uploads.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { noStepRun } from "../step-runs.ts";
 import { claimSuccessor, findSuccessor, isSealed, type Successor } from "../runs/succession.ts";
@@ -43,8 +44,8 @@ type RerunView = z.infer<typeof RerunShape>;
 
 /**
  * Answers once the new run is stored; the new run begins by itself. Throws `not_found`; `conflict` for a run that has
- * not ended or was run again already, when nothing can be run again in the given scope, and when the group of the
- * pipeline refuses the run; `request_id_reused`. A repeat of a `requestId` answers the same run. Any call on the same
+ * not ended or was run again already, when nothing can be run again in the given scope, when an upload that it fetches was
+ * deleted, and when the group of the pipeline refuses the run; `request_id_reused`. A repeat of a `requestId` answers the same run. Any call on the same
  * run finishes a creation that was cut off.
  */
 export async function rerunRun(
@@ -72,6 +73,7 @@ export async function rerunRun(
   if (successor === undefined) {
     // Before the claim: a rerun that cannot be planned must not take the succession.
     prepared = await prepare(context, asking, head, candidate);
+    await refuseGoneUploads(context, prepared);
     await reserveGroupPlace(context, prepared.planned);
     successor = await claimSuccessor(context, head, candidate);
   }
@@ -92,6 +94,8 @@ export async function rerunRun(
 
 interface PreparedRun {
   readonly planned: PlannedRun;
+  /** Positions of the jobs that run again. */
+  readonly again: ReadonlySet<number>;
   readonly beginning: Beginning;
 }
 
@@ -132,7 +136,7 @@ async function prepare(
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
   }
   const ended = await readEndedRun(context, rootId);
-  const plugins = await pluginsForRerun(context.stores, definition, ended);
+  const plugins = await pluginsForRerun(context, pipeline.projectId, definition, ended);
   const planned = await planKnownRun(
     context,
     asking,
@@ -155,7 +159,30 @@ async function prepare(
   if (scope === "step" && ended.state(stepRunId) === undefined) throw noStepRun(stepRunId, rootId);
   const rerun = chooseRerun(ended, planned.plan, scope === "step" ? { kind: scope, stepRunId } : { kind: scope });
   if (typeof rerun === "string") throw conflict(REFUSALS[rerun](rootId, stepRunId));
-  return { planned, beginning: beginAgain(runId, planned.plan, ended, rerun) };
+  return { planned, again: rerun.again, beginning: beginAgain(runId, planned.plan, ended, rerun) };
+}
+
+/**
+ * Throws `conflict` when a step that would run again fetches an upload that was deleted. The name in its arguments may also
+ * be known only during the run: such a step fails by itself.
+ */
+async function refuseGoneUploads(
+  context: TriggeringContext,
+  { planned: { origin, pipeline, jobs }, again }: PreparedRun,
+): Promise<void> {
+  const fetched = new Set(
+    jobs
+      .filter((_, index) => again.has(index))
+      .flatMap(({ steps }) => steps.filter(isUploadStep).map(({ args }) => args["name"])),
+  );
+  if (fetched.size === 0) return;
+  const gone = await goneUploads(context, pipeline.projectId, origin.uploads ?? []);
+  const missing = gone.filter(([name]) => fetched.has(name));
+  if (missing.length === 0) return;
+  const names = missing.map(([name, { name: file, uploadId }]) => `${name} (${file}, ${uploadId})`).join(", ");
+  throw conflict(
+    `steps that would run again fetch uploads that were deleted since: ${names}; send the files again, and trigger a new run with them`,
+  );
 }
 
 async function readEndedRun({ stores }: TriggeringContext, runId: RunId): Promise<EndedRun> {

@@ -94,7 +94,7 @@ export async function triggerRun(
       retryOf: null,
       firstRunId: null,
     } as const;
-    const plugins = await pluginsForRun(context.stores, definition);
+    const plugins = await pluginsForRun(context, projectId, definition);
     const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline }, plugins);
     await reserveGroupPlace(context, planned);
     const gone = await keepGivenUploads(context, { runId, projectId, uploads });

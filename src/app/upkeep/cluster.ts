@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { MailboxInspection, MailboxState } from "../../../queues/mailbox-inspection.ts";
 import type { NodeRegistry } from "../../../queues/node-registry.ts";
-import type { Quotas } from "../../domain/quotas.ts";
+import type { Quotas, RateLimits } from "../../domain/quotas.ts";
 import type { Retention } from "../../domain/retention.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { AppContext, WithStores } from "../context.ts";
@@ -14,6 +14,8 @@ export interface ClusterContext extends AppContext {
   readonly retention: Retention;
   /** Those that the environment gives; absent for none. */
   readonly quotas?: Quotas;
+  /** The limits on calls of the environment; absent for none. */
+  readonly rateLimits?: RateLimits;
   readonly nodes: Pick<NodeRegistry, "list">;
   readonly inspection: Pick<MailboxInspection, "states" | "servers" | "failed" | "retry">;
 }

@@ -29,4 +29,5 @@ export type UpkeepContext = Pick<
     | "removals"
     | "retention"
     | "audit"
+    | "systemEvents"
   >;

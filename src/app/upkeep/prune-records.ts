@@ -28,8 +28,13 @@ export async function* finishRemovals(context: UpkeepContext): AsyncGenerator<vo
   }
 }
 
+/** Puts events into the logs of system events that a crash has left owed. Yields after each piece of work. */
+export async function* settleSystemEvents({ stores }: UpkeepContext): AsyncGenerator<void, void, void> {
+  while ((await stores.audit.settleEvents(BATCH_SIZE)) >= BATCH_SIZE) yield;
+}
+
 /**
- * Deletes records that are older than `keptMs`, and entries of the audit log that are older than `auditMs`.
+ * Deletes records that are older than `keptMs`, and entries of the audit log and system events that are older than `auditMs`.
  * Yields after each piece of work.
  */
 export async function* pruneRecords(
@@ -51,6 +56,11 @@ export async function* pruneRecords(
   for (const forget of forgetting) {
     do yield;
     while ((await forget()) >= BATCH_SIZE);
+  }
+  const { systemEvents } = stores;
+  for (let log = await systemEvents.nextLog(""); log !== undefined; log = await systemEvents.nextLog(log)) {
+    do yield;
+    while ((await systemEvents.forget(log, clock.now() - auditMs, BATCH_SIZE)) >= BATCH_SIZE);
   }
   await stores.identity.forgetExpired(before);
   for (let at = await stores.agentEvents.nextAgent(""); at !== undefined; at = await stores.agentEvents.nextAgent(at)) {

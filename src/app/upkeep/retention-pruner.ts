@@ -8,7 +8,7 @@ import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retentio
 import type { Ages } from "../pruner.ts";
 import { countRuns, forgetCounters } from "../statistics/count-runs.ts";
 import type { UpkeepContext } from "./context.ts";
-import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
+import { finishRemovals, pruneRecords, pruneStrayCommands, settleSystemEvents } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
 import { PruneSchedule } from "./prune-schedule.ts";
 
@@ -18,6 +18,8 @@ const INTERVAL_MS = 10_000;
 const FIRST_INTERVAL_MS = 1_000;
 /** The longest time between two passes over records that belong to no run. */
 const RECORDS_INTERVAL_MS = 600_000;
+/** Between two looks for system events that a crash has left owed. */
+const EVENTS_INTERVAL_MS = 60_000;
 /**
  * After this much work the pruner rests for as long as it worked: the slower the store answers, the less the pruner
  * asks of it.
@@ -49,6 +51,8 @@ export class RetentionPruner {
   #schedule = new PruneSchedule();
   /** By the monotonic clock. */
   #recordsDueAt = Number.NEGATIVE_INFINITY;
+  /** The same for system events that a crash has left owed. */
+  #eventsDueAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     context: UpkeepContext,
@@ -101,6 +105,7 @@ export class RetentionPruner {
       // Before anything is deleted that is not counted.
       yield* this.#countRuns();
       yield* finishRemovals(context);
+      yield* this.#settleEventsWhenDue();
     }
     const byAge = await this.#ages.mayDelete();
     yield* pruneRuns(context, {
@@ -140,6 +145,13 @@ export class RetentionPruner {
     yield* forgetCounters(this.#context);
     const shortestMs = Math.min(recordsMs, auditMs);
     this.#recordsDueAt = now + Math.min(RECORDS_INTERVAL_MS, shortestMs / 10);
+  }
+
+  async *#settleEventsWhenDue(): AsyncGenerator<void, void, void> {
+    const now = this.#context.clock.monotonic();
+    if (now < this.#eventsDueAt) return;
+    yield* settleSystemEvents(this.#context);
+    this.#eventsDueAt = now + EVENTS_INTERVAL_MS;
   }
 
   async #burst(work: AsyncGenerator<void, void, void>): Promise<void> {

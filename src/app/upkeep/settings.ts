@@ -3,7 +3,7 @@ import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId, TenantId } from "../../domain/ids.ts";
-import { NO_QUOTAS } from "../../domain/quotas.ts";
+import { NO_QUOTAS, NO_RATE_LIMITS } from "../../domain/quotas.ts";
 import { KEPT_PARTS, type LogLimit, type RetentionRules } from "../../domain/retention.ts";
 import { type DocumentOwner, ownerOf, type SettingValues } from "../../stores/ports/documents.ts";
 import { type Project, tenantOf } from "../../stores/ports/pipelines.ts";
@@ -14,11 +14,14 @@ import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts
 import { changeRecord } from "../project-record.ts";
 import { forgetTenantFacts } from "../project-facts.ts";
 import { reachProject, reachTenant } from "../reaching.ts";
-import { RUNTIME_SETTINGS, SETTING_KEYS, type SettingKey, shownValue } from "../setting-table.ts";
+import { givingVariables, RUNTIME_SETTINGS, SETTING_KEYS, type SettingKey, shownValue } from "../setting-table.ts";
 import { fields, listOf, shape } from "../shapes.ts";
 import type { ClusterContext } from "./cluster.ts";
 
-type SettingsContext = Pick<ClusterContext, "clock" | "log" | "retention" | "logLimit" | "quotas" | "givenVariables"> &
+type SettingsContext = Pick<
+  ClusterContext,
+  "clock" | "log" | "retention" | "logLimit" | "quotas" | "rateLimits" | "givenVariables"
+> &
   WithStores<"pipelines" | "rights" | "documents">;
 
 /** Whose settings: those of a project, of a tenant, or of the installation. */
@@ -81,14 +84,16 @@ function viewOf(
   layers: SettingLayers,
   own: keyof SettingLayers,
 ): SettingsView {
-  const { retention, logLimit, quotas = NO_QUOTAS, givenVariables = [] } = context;
+  const { retention, logLimit, quotas = NO_QUOTAS, rateLimits = NO_RATE_LIMITS } = context;
+  const given = variablesOf(context);
   const ofProject = project && quotas.projects.get(project.projectId);
   const environment = {
     retention: retention.rules,
     logLimit,
     perProject: ofProject ?? quotas.everyProject,
-    given:
-      ofProject === undefined ? givenVariables : [...givenVariables, RUNTIME_SETTINGS["quota.perProject"].variable!],
+    labelQuotas: quotas.labels,
+    rateLimits,
+    given: ofProject === undefined ? given : [...given, RUNTIME_SETTINGS["quota.perProject"].variable!],
   };
   return {
     scope: own,
@@ -130,7 +135,7 @@ async function tryToSet(
     Object.entries(values).filter(([, value]) => value !== undefined),
   );
   if (own === "installation") refuseGiven(context, next);
-  if (own === "project") refuseOfTenants(next);
+  refuseOfOthers(own, next);
   const { project } = area;
   const inDocument = documentOwner(owner);
   // Before the values are compared: a call that changes them later makes the document another one.
@@ -219,10 +224,11 @@ async function storeInRecord(
 }
 
 /** What the environment gives is changed there: a value that is stored besides it would have no effect. */
-function refuseGiven({ givenVariables = [] }: SettingsContext, values: Partial<SettingValues>): void {
+function refuseGiven(context: SettingsContext, values: Partial<SettingValues>): void {
+  const given = variablesOf(context);
   const problems = (Object.keys(values) as SettingKey[]).flatMap((key) => {
     const { variable } = RUNTIME_SETTINGS[key];
-    if (variable === null || !givenVariables.includes(variable)) return [];
+    if (variable === null || !given.includes(variable)) return [];
     return [
       { code: "given", pointer: `/values/${key}`, message: `is given by ${variable}: change or remove the variable` },
     ];
@@ -232,12 +238,18 @@ function refuseGiven({ givenVariables = [] }: SettingsContext, values: Partial<S
   throw new MillraceError("conflict", `the environment gives values of the installation: ${text}`, { problems });
 }
 
-function refuseOfTenants(values: Partial<SettingValues>): void {
-  const problems = (Object.keys(values) as SettingKey[]).flatMap((key) =>
-    RUNTIME_SETTINGS[key].isOfTenants === true
-      ? [{ code: "invalid", pointer: `/values/${key}`, message: "is of a tenant or of the installation: set it there" }]
-      : [],
-  );
+function variablesOf({ givenVariables = [], quotas = NO_QUOTAS }: SettingsContext): readonly string[] {
+  return givingVariables(givenVariables, quotas);
+}
+
+/** Some settings only an owner of more than `own` has. */
+function refuseOfOthers(own: keyof SettingLayers, values: Partial<SettingValues>): void {
+  const problems = (Object.keys(values) as SettingKey[]).flatMap((key) => {
+    const { isOfTenants = false, isOfInstallation = false } = RUNTIME_SETTINGS[key];
+    const isElsewhere = own === "project" ? isOfTenants || isOfInstallation : own === "tenant" && isOfInstallation;
+    const where = isOfInstallation ? "of the installation" : "of a tenant or of the installation";
+    return isElsewhere ? [{ code: "invalid", pointer: `/values/${key}`, message: `is ${where}: set it there` }] : [];
+  });
   if (problems.length === 0) return;
   const text = problems.map(({ pointer, message }) => `${pointer} ${message}`).join("; ");
   throw new MillraceError("malformed_request", `the body has problems: ${text}`, { problems });

@@ -23,6 +23,7 @@ import {
 } from "../../stores/ports/inspection.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import { checkAggregate, EventCheck } from "./check-aggregate.ts";
+import { checkSystemLog } from "./check-system-events.ts";
 import { checkFoundOffer, checkFoundPlace, checkOffers, expectedOf } from "./check-hints.ts";
 import { confirm, type Suspect } from "./confirm.ts";
 import type { Difference } from "./difference.ts";
@@ -71,7 +72,10 @@ export interface Verification {
   readonly skipped: readonly string[];
 }
 
-export type VerifiedStores = Pick<Stores, "inspection" | "plans" | "removals" | "shards" | "aggregates" | "pipelines">;
+export type VerifiedStores = Pick<
+  Stores,
+  "inspection" | "plans" | "removals" | "shards" | "aggregates" | "pipelines" | "systemEvents"
+>;
 
 interface Inspected {
   readonly aggregate: InspectedAggregate;
@@ -130,6 +134,7 @@ class StoreVerification {
     else await this.#readOwners(this.#hints);
     await this.#walkAggregates();
     await this.#walkOwners();
+    await this.#walkSystemLogs();
     if (this.#hints !== null) await this.#walkHints(this.#hints);
     const differences: Difference[] = [];
     for (const [name, suspects] of Object.entries(this.#suspects) as [keyof Pauses, Suspect[]][]) {
@@ -285,6 +290,18 @@ class StoreVerification {
     if (rootId !== null) return ((await removals.find(rootId as RunId))?.removal ?? null) !== null;
     const unfinished = await removals.unfinished(PAGE);
     return unfinished.some(({ stepRunIds }) => (stepRunIds as readonly string[]).includes(actorId!));
+  }
+
+  async #walkSystemLogs(): Promise<void> {
+    const { systemEvents } = this.#stores;
+    for (let log = await systemEvents.nextLog(""); log !== undefined; log = await systemEvents.nextLog(log)) {
+      const systemLog = log;
+      await this.#suspect("storeMs", async (again) => {
+        const { differences, read } = await checkSystemLog(systemEvents, systemLog, this.#options.signal);
+        if (!again) this.#read.events += read;
+        return differences;
+      });
+    }
   }
 
   async #walkHints({ board }: Hints): Promise<void> {

@@ -7,5 +7,5 @@ export type WebhookContext = Pick<AppContext, "clock" | "log" | "secrets" | "eve
 
 /** What events are told with. */
 export type TellingContext = WebhookContext &
-  Pick<AppContext, "shards" | "publicUrl" | "meters"> &
-  WithStores<"events" | "aggregates" | "audit" | "plans" | "outputs">;
+  Pick<AppContext, "shards" | "publicUrl" | "meters" | "feed"> &
+  WithStores<"events" | "aggregates" | "audit" | "plans" | "outputs" | "systemEvents">;

@@ -23,9 +23,10 @@ const briefFields = {
   state: z.enum(DELIVERY_STATES),
   /** The type of the event. */
   type: z.string(),
+  /** Empty for a system event, as `runId` is. */
   projectId: id<ProjectId>(),
   runId: id<RunId>(),
-  /** The number of the event in its run. */
+  /** The number of the event in its run or log. */
   number: wholeNumber,
   attempts: wholeNumber,
   /** Of the last answer; null without one. */

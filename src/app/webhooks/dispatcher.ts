@@ -13,6 +13,7 @@ import type { TellingContext } from "./context.ts";
 import { allListeners, hasListeners, type Listeners, tellingProjects } from "./listeners.ts";
 import type { Receiver } from "./receivers.ts";
 import { tellRuns } from "./tell-runs.ts";
+import { tellSystemEvents } from "./tell-system-events.ts";
 import { webhookReceiver } from "./webhook-receiver.ts";
 
 /** Between two looks at the store. */
@@ -78,6 +79,7 @@ export class Dispatcher {
     const listeners = await allListeners(this.#context);
     const projectIds = (await tellingProjects(this.#context, listeners)).filter(isOwned);
     if (projectIds.length > 0) while (await tellRuns(this.#context, projectIds, listeners));
+    while (await tellSystemEvents(this.#context, listeners, isOwned));
     const isPruneDue = clock.monotonic() - this.#prunedAt >= PRUNE_MS;
     // Without listeners only deliveries to deleted ones can be left.
     const isLaneLeft = hasListeners(listeners) || isPruneDue;
@@ -222,7 +224,7 @@ export class Dispatcher {
       tries: [...tries, tried].slice(-KEPT_TRIES),
     });
     const ended = outcome === "failed" && !isRetried ? "lost" : outcome;
-    this.#context.meters?.deliveries.add(ended);
+    this.#context.meters?.deliveries.add(`${ended} ${receiver.channelOf(delivery)}`);
     await receiver.noted(ended);
     return isRetried ? next : null;
   }

@@ -20,7 +20,7 @@ const CONTENT_AT_ONCE = 4 * 1024 * 1024;
 /** Deliveries of one transaction, about. */
 const DELIVERIES_AT_ONCE = 500;
 /** Nodes may differ in their clocks: an event that is older than its webhook by less than this is told too. */
-const SINCE_SLACK_MS = 1_000;
+export const SINCE_SLACK_MS = 1_000;
 
 /**
  * Tells some of what is not told. True when there may be more. `known`: the listeners of a moment ago, who need nothing of

@@ -26,6 +26,8 @@ export interface PlanOptions {
   readonly payload?: string;
   /** `name=value` texts. */
   readonly var: readonly string[];
+  /** `NAME=ID` texts. */
+  readonly upload: readonly string[];
   /** Name of the pipeline. */
   readonly pipeline?: string;
   /** The format of standard input. */
@@ -40,6 +42,7 @@ export interface PlanOptions {
 interface PlanRequest {
   readonly trigger: { readonly kind: PlanOptions["trigger"]; readonly ref?: string; readonly payload: Payload };
   readonly variables: Readonly<Record<string, string>>;
+  readonly uploads?: Readonly<Record<string, string>>;
 }
 type Payload = TriggerContext["payload"];
 
@@ -132,9 +135,23 @@ function readRemote({ server, pipelineId }: PlanOptions): Remote | null {
   return { baseUrl: server.replace(/\/+$/, ""), pipelineId, token };
 }
 
-async function readPlanRequest({ trigger: kind, ref, payload: file, var: texts }: PlanOptions): Promise<PlanRequest> {
+async function readPlanRequest(options: PlanOptions): Promise<PlanRequest> {
+  const { trigger: kind, ref, payload: file, var: texts, upload, server } = options;
+  if (upload.length > 0 && server === undefined) {
+    throw new UsageError("--upload names what a control plane has: it needs --server and --pipeline-id");
+  }
   const payload = file === undefined ? {} : await readPayload(file);
-  return { trigger: { kind, ...(ref === undefined ? {} : { ref }), payload }, variables: parseVariables(texts) };
+  return {
+    trigger: { kind, ...(ref === undefined ? {} : { ref }), payload },
+    variables: parseVariables(texts),
+    ...(upload.length > 0 && { uploads: Object.fromEntries(upload.map(uploadOf)) }),
+  };
+}
+
+function uploadOf(text: string): readonly [name: string, uploadId: string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UsageError(`--upload ${text}: must be NAME=ID`);
+  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 async function readPayload(file: string): Promise<Payload> {

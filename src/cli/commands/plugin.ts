@@ -7,6 +7,7 @@ import { readPackage, writePackage } from "../../plugins/package.ts";
 import { ApiClient } from "../api-client.ts";
 import { UsageError } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
+import { ownerOf } from "../remote/owner-option.ts";
 
 export interface PackOptions {
   readonly output?: string;
@@ -14,6 +15,9 @@ export interface PackOptions {
 
 export interface PushOptions {
   readonly server: string;
+  /** Name or id of the owner; without both, the installation. */
+  readonly project?: string;
+  readonly tenant?: string;
 }
 
 /** Writes the package and prints its checksum. Rejects with every problem of the plugin. */
@@ -31,7 +35,7 @@ export async function packPlugin(folder: string, { output }: PackOptions): Promi
 }
 
 /** Registers the plugin with the token in MILLRACE_TOKEN. Rejects with every problem of the plugin, or with the server's error. */
-export async function pushPlugin(folder: string, { server }: PushOptions): Promise<number> {
+export async function pushPlugin(folder: string, { server, ...of }: PushOptions): Promise<number> {
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
     throw new UsageError(`--server ${server}: must be a URL such as http://127.0.0.1:8080`);
   }
@@ -39,8 +43,11 @@ export async function pushPlugin(folder: string, { server }: PushOptions): Promi
   if (token === "") throw new UsageError("--server needs a token of the control plane in MILLRACE_TOKEN");
   const { packed } = await packageOf(folder);
   const api = new ApiClient({ baseUrl: server.replace(/\/+$/, ""), token: () => Promise.resolve(token) });
-  const { name, version, sha256 } = await api.pushPlugin(packed, createHash("sha256").update(packed).digest("hex"));
-  process.stdout.write(`${name}@${version} is registered, SHA-256 ${sha256}\n`);
+  const digest = createHash("sha256").update(packed).digest("hex");
+  const pushed = await api.pushPlugin(packed, digest, (client) => ownerOf(client, of));
+  const { name, version, sha256, projectId, tenantId } = pushed;
+  const owner = projectId !== null ? ` for project ${projectId}` : tenantId !== null ? ` for tenant ${tenantId}` : "";
+  process.stdout.write(`${name}@${version} is registered${owner}, SHA-256 ${sha256}\n`);
   return EXIT.ok;
 }
 

@@ -84,6 +84,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--ref <ref>", "`trigger.ref`; default: the variable `ref`, else the default branch of --pipeline-id")
     .option("--payload <file>", "a JSON object whose fields are `trigger.<field>`")
     .option("--var <name=value>", "a variable of the run", collect, [])
+    .option("--upload <name=id>", "with --server, an upload that the trigger gives", collect, [])
     .option("--pipeline <name>", "`pipeline.name`; default: the file's name")
     .addOption(stdinFormat())
     .option("--json", "print the `detail` that POST .../plan answers")
@@ -111,7 +112,9 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .command("push")
     .description("check a plugin and register it; a version that is registered cannot be changed")
     .argument("<folder>", "the folder with the plugin.yaml")
-    .requiredOption("--server <url>", "the control plane; needs an administrator's token in MILLRACE_TOKEN")
+    .requiredOption("--server <url>", "the control plane; needs a token in MILLRACE_TOKEN")
+    .option("--project <project>", "for the pipelines of this project alone, by name or id")
+    .option("--tenant <tenant>", "for the projects of this tenant alone, by name or id; default: for the installation")
     .action(async (folder: string, options: PushOptions) =>
       setStatus(await runCommand(async () => (await import("./plugin.ts")).pushPlugin(folder, options))),
     );

@@ -1,4 +1,4 @@
-/** The commands on what an installation keeps beside its runs: settings, variables, uploads, statistics and the audit log. */
+/** The commands on what an installation keeps beside its runs: settings, variables, uploads, statistics, the audit log and system events. */
 import { type Command, Option } from "commander";
 import { count, limit, project, remote, type SetStatus } from "./remote-command.ts";
 
@@ -92,5 +92,16 @@ export function addRecordCommands(program: Command, setStatus: SetStatus): void 
   remote(audit.command("export"), "print every entry as JSON, one a line, the oldest first", setStatus, {
     options: filters(),
     run: async (signal, options) => (await import("./remote/audit.ts")).exportAudit(options, signal),
+  });
+
+  remote(program.command("system-events"), "list what has happened to a tenant or the installation", setStatus, {
+    options: [
+      tenant(),
+      new Option("--installation", "what belongs to no tenant"),
+      new Option("--objects <objects>", "of these objects, for example agent,definition"),
+      limit(),
+      new Option("--follow", "go on with each new event"),
+    ],
+    run: async (signal, options) => (await import("./remote/system-events.ts")).systemEvents(options, signal),
   });
 }

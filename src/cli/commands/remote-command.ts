@@ -33,10 +33,17 @@ export function remote(
 }
 
 export const project = () => new Option("--project <project>", "name or id of the project");
+export const ROLES = ["owner", "admin", "maintainer", "operator", "viewer"] as const;
+/** An option that may be repeated. */
+export const listed = (flags: string, about: string) => new Option(flags, about).argParser(collect).default([]);
 export const limit = () => count("--limit <n>", "at most so many").default(50);
 export const count = (flags: string, about: string) => new Option(flags, about).argParser(parseCount);
 
 function parseCount(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 1 on.");
   return Number(text);
+}
+
+export function collect(value: string, values: readonly string[] | undefined): readonly string[] {
+  return [...(values ?? []), value];
 }

@@ -2,9 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { runCommand } from "../command-line.ts";
 import { addRecordCommands } from "./record-commands.ts";
-import { count, limit, project, remote, type SetStatus } from "./remote-command.ts";
+import { collect, count, limit, listed, project, remote, ROLES, type SetStatus } from "./remote-command.ts";
+import { addSecretCommands, addUserCommands } from "./user-commands.ts";
 
-const ROLES = ["owner", "admin", "maintainer", "operator", "viewer"] as const;
 const SCOPES = ["read", "trigger", "write", "admin", "act-as"] as const;
 const RUN_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused", "partial"] as const;
 
@@ -142,6 +142,19 @@ function addRunCommands(program: Command, setStatus: SetStatus): void {
     options: [project(), withLogs()],
     run: async (signal, options, run) => (await import("./remote/runs.ts")).watch(run!, options, signal),
   });
+  remote(runs.command("update"), "change the priority or the notes of a step that waits", setStatus, {
+    args: [RUN, ["<step>", "its id, STEP, or JOB/STEP"]],
+    options: [
+      project(),
+      new Option(
+        "--priority <n>",
+        "of the job of the step, from -100 to 100; the larger one gets an agent first",
+      ).argParser(parsePriority),
+      listed("--note <name=value>", "a note of the step; an empty value removes it; may be repeated"),
+    ],
+    run: async (signal, options, run, step) =>
+      (await import("./remote/update-step.ts")).updateStep(run!, step!, options, signal),
+  });
   remote(program.command("trigger"), "start a run of a pipeline", setStatus, {
     args: [["<pipeline>", "name or id"]],
     options: [
@@ -214,6 +227,15 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
   remote(agents.command("undrain"), "let a drained agent take jobs again", setStatus, {
     args: [AGENT],
     run: async (signal, options, agent) => (await import("./remote/agents.ts")).undrainAgent(agent!, options, signal),
+  });
+  remote(agents.command("reach"), "change which jobs an agent gets; those that it holds go on", setStatus, {
+    args: [AGENT],
+    options: [
+      new Option("--tenant <tenant>", "jobs of this tenant alone, by name or id"),
+      listed("--project <project>", "jobs of this project alone, by name or id; may be repeated"),
+      new Option("--all", "jobs of every project").conflicts(["tenant", "project"]),
+    ],
+    run: async (signal, options, agent) => (await import("./remote/agents.ts")).changeReach(agent!, options, signal),
   });
   remote(agents.command("remove"), "remove an agent; its token is refused from then on", setStatus, {
     args: [AGENT],
@@ -307,85 +329,17 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
   });
 }
 
-function addSecretCommands(secrets: Command, setStatus: SetStatus): void {
-  const place = () => [project(), new Option("--pipeline <pipeline>", "of one pipeline; default: of the project")];
-  remote(secrets, "list the names of secrets; values are never shown", setStatus, {
-    options: place(),
-    run: async (signal, options) => (await import("./remote/remote-secrets.ts")).listSecrets(options, signal),
-  });
-  remote(
-    secrets.command("set"),
-    "create or change a secret; its value is asked for or read from standard input",
-    setStatus,
-    {
-      args: [["<name>", "as definitions name it"]],
-      options: place(),
-      run: async (signal, options, name) =>
-        (await import("./remote/remote-secrets.ts")).setSecret(name!, options, signal),
-    },
-  );
-  remote(secrets.command("delete"), "delete a secret", setStatus, {
-    args: [["<name>", "the secret"]],
-    options: place(),
-    run: async (signal, options, name) =>
-      (await import("./remote/remote-secrets.ts")).deleteSecret(name!, options, signal),
-  });
-}
-
-function addUserCommands(users: Command, setStatus: SetStatus): void {
-  const user = ["<user>", "name or id"] as const;
-  remote(users, "list users", setStatus, {
-    run: async (signal, options) => (await import("./remote/remote-users.ts")).listUsers(options, signal),
-  });
-  remote(users.command("invite"), "create a user, and print a link with which the user chooses a password", setStatus, {
-    args: [["<name>", "the user's name"]],
-    options: [
-      new Option("--role <role>", "in the whole installation").choices(ROLES),
-      new Option("--in-tenant <tenant=role>", "a role in a tenant, by name or id; may be repeated")
-        .argParser(roleIn)
-        .default([]),
-      new Option("--in-project <project=role>", "a role in a project, by name or id; may be repeated")
-        .argParser(roleIn)
-        .default([]),
-      listed("--team <team>", "a team that the user joins, by name or id; may be repeated"),
-      new Option("--email <address>", "the user's address"),
-      count("--days <n>", "how long the link is good; default 7"),
-    ],
-    run: async (signal, options, name) => (await import("./remote/remote-users.ts")).inviteUser(name!, options, signal),
-  });
-  remote(users.command("role"), "change a user's role in the installation", setStatus, {
-    args: [user, ["<role>", `${ROLES.join(", ")}, or none`]],
-    run: async (signal, options, name, role) => {
-      const change = { role: role === "none" ? null : (role as (typeof ROLES)[number]) };
-      return (await import("./remote/remote-users.ts")).changeUser(name!, change, options, signal);
-    },
-  });
-  for (const [verb, disabled] of [
-    ["disable", true],
-    ["enable", false],
-  ] as const) {
-    const about = disabled ? "refuse a user's tokens and logins" : "let a disabled user in again";
-    remote(users.command(verb), about, setStatus, {
-      args: [user],
-      run: async (signal, options, name) =>
-        (await import("./remote/remote-users.ts")).changeUser(name!, { disabled }, options, signal),
-    });
-  }
-  remote(users.command("reset"), "print a link with which a user sets a new password", setStatus, {
-    args: [user],
-    run: async (signal, options, name) => (await import("./remote/remote-users.ts")).resetUser(name!, options, signal),
-  });
-  remote(users.command("delete"), "delete a user", setStatus, {
-    args: [user],
-    run: async (signal, options, name) => (await import("./remote/remote-users.ts")).deleteUser(name!, options, signal),
-  });
-}
-
 const RUN = ["<run>", "its id, or a pipeline's name for its newest run"] as const;
 const AGENT = ["<agent>", "name or id"] as const;
 const PROJECT = ["<project>", "name, slug or id"] as const;
 const ofUser = () => new Option("--user <user>", "of this user; default: your own");
 const withLogs = () => new Option("--logs", "with --watch, show the lines of logs too");
+
+function parsePriority(text: string): number {
+  if (!/^(?:0|-?[1-9]\d{0,2})$/.test(text))
+    throw new InvalidArgumentError("It must be a whole number from -100 to 100.");
+  return Number(text);
+}
 
 /** Reads a value of a repeated option, which must be one of the choices. */
 function someOf(choices: readonly string[]) {
@@ -393,20 +347,4 @@ function someOf(choices: readonly string[]) {
     if (!choices.includes(value)) throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
     return collect(value, values);
   };
-}
-
-/** Reads a repeated `<place>=<role>`. */
-function roleIn(value: string, values: readonly object[]): readonly object[] {
-  const at = value.lastIndexOf("=");
-  const role = value.slice(at + 1);
-  if (at < 1 || !(ROLES as readonly string[]).includes(role)) {
-    throw new InvalidArgumentError(`It must be NAME=ROLE, with one of the roles ${ROLES.join(", ")}.`);
-  }
-  return [...values, { place: value.slice(0, at), role }];
-}
-
-const listed = (flags: string, about: string) => new Option(flags, about).argParser(collect).default([]);
-
-function collect(value: string, values: readonly string[] | undefined): readonly string[] {
-  return [...(values ?? []), value];
 }

@@ -123,7 +123,7 @@ export class Bench {
       retryOf: null,
       firstRunId: null,
     } as const;
-    const plugins = await pluginsForRun(context.stores, known);
+    const plugins = await pluginsForRun(context, pipeline!.projectId, known);
     const planned = await planKnownRun(context, asking, known, { runId, origin, pipeline: pipeline! }, plugins);
     await storeNewRun(context, {}, alter(planned));
     this.#live.add(runId);

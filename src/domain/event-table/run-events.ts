@@ -61,6 +61,10 @@ const pushedContent = z.strictObject({
   reportedAt: z.iso.datetime().describe("When it happened, by the clock of the agent."),
   payload: z.record(text, z.unknown()).describe("The data of the event, as the agent or the step has sent them."),
 });
+const update = {
+  priority: z.int().nullable().describe("New priority of the job of the step, or null when it stays."),
+  metadataKeys: text.nullable().describe("Names of the new notes, separated by commas, or null when the notes stay."),
+};
 const approval = z.strictObject({
   approvalId: text.describe("Id of the approval."),
   name: text.describe("What is approved, for people."),
@@ -105,6 +109,10 @@ export const RUN_EVENTS = {
       when: "The agent or the step itself has sent an event, which is told under the type that it has: `step.` and a word of theirs.",
       data: pushed,
       added: pushedContent,
+    },
+    updated: {
+      when: "A user has changed the priority or the metadata of a step that waits.",
+      data: step.extend(update),
     },
   },
   approval: {

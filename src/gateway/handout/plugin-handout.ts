@@ -1,4 +1,7 @@
-/** Downloads of plugin packages: an agent gets the packages of the steps that it holds. */
+/**
+ * Downloads of plugin packages: an agent gets the packages of the steps that it holds. The plan of the run says whose each
+ * plugin is, so no agent can name a plugin of another project.
+ */
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
@@ -22,7 +25,8 @@ export async function* readPluginPackage(
     throw new MillraceError("conflict", `step run ${grant.stepRunId} uses no plugin of the registry`);
   }
   const { name, version } = splitReference(uses);
-  const record = await stores.plugins.find(name, version);
+  const { owner = "installation" } = plugin;
+  const record = await stores.plugins.find({ owner, name, version });
   if (record?.state !== "stored" || record.sha256 !== plugin.sha256) throw gone(uses);
   if (offset > record.sizeBytes) {
     throw new MillraceError(

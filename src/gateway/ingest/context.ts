@@ -6,4 +6,16 @@ export type IngestContext = Pick<
   AppContext,
   "feed" | "mailboxes" | "shards" | "clock" | "log" | "meters" | "eventNamespace" | "artifactRules" | "cacheRules"
 > &
-  WithStores<"aggregates" | "plans" | "inbox" | "agentEvents" | "logs" | "notes" | "artifacts" | "caches" | "blobs">;
+  WithStores<
+    | "aggregates"
+    | "plans"
+    | "inbox"
+    | "agentEvents"
+    | "logs"
+    | "notes"
+    | "artifacts"
+    | "caches"
+    | "blobs"
+    | "identity"
+    | "systemEvents"
+  >;

@@ -4,7 +4,9 @@
  */
 import { LIFECYCLES } from "../../domain/events.ts";
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
+import { SYSTEM_LIFECYCLES } from "../../domain/system-events.ts";
 import type { IngestContext } from "./context.ts";
+import { tellOwnEvents } from "./own-events.ts";
 import { accepted, duplicate, type EventVerdict, invalid, type PushedEvent, recordOf } from "./pushed-events.ts";
 import { type StepEvents, takeStepEvents } from "./step-event-ingest.ts";
 
@@ -21,6 +23,8 @@ const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
  * Last words of event types that only the control plane may use: an agent's event must not pass for one of its events.
  */
 const RESERVED_WORDS: readonly string[] = [...LIFECYCLES, "online", "offline", "draining", "lost"];
+/** The same of events about the agent itself. */
+const RESERVED_OF_AGENT: readonly string[] = [...RESERVED_WORDS, ...SYSTEM_LIFECYCLES];
 
 /**
  * Takes the acceptable events of one batch, and answers a verdict for each event, in their order. Rejects when the store
@@ -74,13 +78,16 @@ export async function takeAgentEvents(
 }
 
 async function takeOwnEvents(
-  { stores, clock }: IngestContext,
+  context: IngestContext,
   agentId: AgentId,
   events: readonly PushedEvent[],
 ): Promise<readonly EventVerdict[]> {
+  const { stores, clock } = context;
   const room = Math.max(0, MAX_OWN_EVENTS - (await stores.agentEvents.count(agentId)));
-  const stored = events.slice(0, room);
-  await stores.agentEvents.append(stored.map((event) => recordOf(event, agentId, null, clock.now())));
+  const stored = events.slice(0, room).map((event) => recordOf(event, agentId, null, clock.now()));
+  // First: a repeat of an event that is stored here already is a duplicate.
+  await tellOwnEvents(context, agentId, stored);
+  await stores.agentEvents.append(stored);
   return events.map(({ id }, at) =>
     at < room ? accepted(id) : invalid(id, `the agent has ${MAX_OWN_EVENTS} events already`),
   );
@@ -98,7 +105,7 @@ function problemOf(
   }
   const word = type.slice(prefix.length);
   if (!WORD.test(word)) return `the last word of a type must match ${WORD.source}`;
-  if (RESERVED_WORDS.includes(word)) {
+  if ((object === "step" ? RESERVED_WORDS : RESERVED_OF_AGENT).includes(word)) {
     return `the word ${word} is reserved for the control plane: choose another one`;
   }
   if (subject.length > 256) return "a subject has at most 256 characters";

@@ -41,13 +41,15 @@ interface Standing {
   readonly projectId: ProjectId;
 }
 
-/** One agent's stream of batches. Calls of {@link push} must not overlap. */
+/** One agent's stream of batches. Batches of different steps are stored at the same time, those of one step one by one. */
 export class LogIngest {
   readonly #context: IngestContext;
   readonly #agentId: AgentId;
   readonly #limits: Pick<LogLimits, "of">;
   /** By step and token. */
   readonly #standings = new Map<string, Standing>();
+  /** By step and token: settles when the newest batch is done. */
+  readonly #pushing = new Map<string, Promise<unknown>>();
 
   constructor(context: IngestContext, agentId: AgentId, limits: Pick<LogLimits, "of">) {
     this.#context = context;
@@ -59,18 +61,28 @@ export class LogIngest {
    * Stores a batch. Of a log that is beyond its limit, a gap record is stored in place of the lines: an agent that knows
    * the limit sends no such lines. Rejects when the store cannot be reached; then the batch must not be acknowledged.
    */
-  async push(batch: LogBatch): Promise<LogVerdict> {
-    const { stepRunId, token } = batch;
-    // The agent sends no further batch before the answer, so a wait here presses back to the step.
+  push(batch: LogBatch): Promise<LogVerdict> {
+    const key = `${batch.stepRunId}/${batch.token}`;
+    const pushed = (this.#pushing.get(key) ?? Promise.resolve()).then(() => this.#pushNext(key, batch));
+    const settled = pushed
+      .catch(() => {})
+      .finally(() => {
+        if (this.#pushing.get(key) === settled) this.#pushing.delete(key);
+      });
+    this.#pushing.set(key, settled);
+    return pushed;
+  }
+
+  async #pushNext(key: string, { stepRunId, token, lines: sent }: LogBatch): Promise<LogVerdict> {
+    // The agent sends few further batches before the answer, so a wait here presses back to the step.
     await loopShare.enter();
-    if (!isWellFormed(batch.lines)) return { verdict: "invalid" };
-    const key = `${stepRunId}/${token}`;
+    if (!isWellFormed(sent)) return { verdict: "invalid" };
     const before = this.#standings.get(key) ?? (await this.#begin(stepRunId, token));
     if (before === undefined) return { verdict: "refused" };
-    const added = sizeOfLines(batch.lines);
+    const added = sizeOfLines(sent);
     const size = sum(before.size, added);
     const isBeyond = size.entries > before.most.entries || size.bytes > before.most.bytes;
-    const lines = isBeyond ? [gapOver(batch.lines)] : batch.lines;
+    const lines = isBeyond ? [gapOver(sent)] : sent;
     const { logs } = this.#context.stores;
     const through = await logs.append({ stepRunId, agentId: this.#agentId, projectId: before.projectId, lines });
     const isStored = through > before.through && !isBeyond;
@@ -117,12 +129,15 @@ export class LogIngest {
     if (this.#standings.size > REMEMBERED_STEPS) this.#standings.delete(this.#standings.keys().next().value!);
   }
 
-  /** Publishes the lines that this batch has added. A viewer that misses them reads the store. */
+  /** Publishes the lines that this batch has added to those who follow the log. A viewer that misses them reads the store. */
   #publish(stepRunId: StepRunId, lines: readonly LogLine[], before: number, storedThrough: number): void {
+    const { feed, log } = this.#context;
+    const channel = logChannel(stepRunId);
+    if (!feed.isFollowed(channel)) return;
     const fresh = lines.filter((line) => line.line <= storedThrough && lastLineOf(line) > before);
     if (fresh.length === 0) return;
-    this.#context.feed.publish(logChannel(stepRunId), fresh).catch((error: unknown) => {
-      this.#context.log.debug({ stepRunId, error: String(error) }, "log lines could not be published");
+    feed.publish(channel, fresh).catch((error: unknown) => {
+      log.debug({ stepRunId, error: String(error) }, "log lines could not be published");
     });
   }
 }

@@ -94,6 +94,7 @@ export function timelineMessage({ list, next }: TimelineView): GetRunTimelineRes
 function jobMessage(job: JobDetail): JobRun {
   return {
     jobId: job.jobId,
+    priority: job.priority,
     name: job.name,
     stage: job.stage,
     matrix: Object.fromEntries(Object.entries(job.matrix).map(([axis, value]) => [axis, String(value)])),
@@ -117,6 +118,7 @@ function jobMessage(job: JobDetail): JobRun {
 function stepMessage(step: StepView): JobStep {
   return {
     stepRunId: step.stepRunId,
+    metadata: step.metadata ?? {},
     name: step.name,
     status: STEP_STATUSES[step.status],
     attempt: step.attempt,

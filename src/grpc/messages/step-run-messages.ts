@@ -8,7 +8,7 @@ import type {
   StepRunUsage,
 } from "../../../proto/generated/steprun/v1/steprun.ts";
 import type { StepRunFile } from "../../app/content/artifacts.ts";
-import type { StepRunView } from "../../app/runs/step-run-view.ts";
+import { type StepRunView, stepVersion } from "../../app/runs/step-run-view.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedStep } from "../../domain/plan.ts";
@@ -42,6 +42,7 @@ export function stepRunRecord(step: StepRunView): StepRunRecord {
     usage: usageMessage(step.usage),
     priority: step.priority,
     metadata: Object.fromEntries(step.metadata),
+    version: stepVersion(step),
   };
 }
 

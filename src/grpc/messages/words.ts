@@ -5,7 +5,11 @@ import type {
   RerunScope,
   RunStatus,
 } from "../../../proto/generated/pipeline/v1/pipeline.ts";
-import type { LabelOperator as OperatorMessage, StepRunStatus } from "../../../proto/generated/steprun/v1/steprun.ts";
+import type {
+  LabelOperator as OperatorMessage,
+  LogStream,
+  StepRunStatus,
+} from "../../../proto/generated/steprun/v1/steprun.ts";
 import type { LabelOperator } from "../../domain/labels.ts";
 import type * as words from "../../domain/status.ts";
 
@@ -61,6 +65,11 @@ export const LABEL_OPERATORS = {
   Gt: "LABEL_OPERATOR_GT",
   Lt: "LABEL_OPERATOR_LT",
 } as const satisfies Record<LabelOperator, OperatorMessage>;
+
+export const LOG_STREAMS = {
+  stdout: "LOG_STREAM_STDOUT",
+  stderr: "LOG_STREAM_STDERR",
+} as const satisfies Record<"stdout" | "stderr", LogStream>;
 
 /** The word of an enum value; undefined for UNSPECIFIED. */
 export function wordOf<W extends string>(messages: Readonly<Record<W, string>>, message: string): W | undefined {

@@ -16,7 +16,7 @@ import { createTicket, TicketShape } from "../../app/identity/tickets.ts";
 import { setPassword, setPasswordBody } from "../../app/identity/user-changes.ts";
 import { login, loginBody, LoginShape } from "../../app/identity/users.ts";
 import type { AppContext } from "../../app/context.ts";
-import { invite, inviteBody } from "../../app/rights/invitations.ts";
+import { invite, inviteBody, renewInvitation, renewInvitationBody } from "../../app/rights/invitations.ts";
 import { wholeListOf } from "../../app/shapes.ts";
 import type { AddressOf } from "../caller-address.ts";
 import { parseBody } from "../request/parse.ts";
@@ -153,5 +153,17 @@ export const SESSION_ROUTES = [
     creates: true,
     handle: ({ context, publicUrl }, { caller, body, requestId }) =>
       invite(context, caller, { ...body, requestId }, publicUrl()),
+  }),
+  route({
+    method: "POST",
+    path: "/invitations/:user/link",
+    name: "renewInvitation",
+    about:
+      "Makes a new link for a user, by id or name, who has not accepted the invitation; only this answer shows it.",
+    body: renewInvitationBody,
+    answer: LinkShape,
+    errors: ["not_found", "conflict"],
+    handle: ({ context, publicUrl }, { caller, params, body }) =>
+      renewInvitation(context, caller, { ...body, ...params }, publicUrl()),
   }),
 ];

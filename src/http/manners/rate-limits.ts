@@ -7,17 +7,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Middleware } from "koa";
 import type { Clock } from "../../domain/clock.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import type { RateLimits } from "../../domain/quotas.ts";
 import type { AddressOf } from "../caller-address.ts";
 import type { RequestState } from "../request/state.ts";
-
-export interface RateLimits {
-  /** Calls of one token in a minute; null for no limit. */
-  readonly token: number | null;
-  /** Calls of one address in a minute without a token, or with one that proves nothing; null for no limit. */
-  readonly address: number | null;
-}
-
-export const NO_RATE_LIMITS: RateLimits = { token: null, address: null };
 
 /** What a request shows for its caller, such as a bearer header or a session cookie; "" for nothing. */
 type ProofOf = (headers: IncomingHttpHeaders) => string;
@@ -75,43 +67,56 @@ export class CallCounter {
   }
 }
 
+/** Counts by a limit that may change: after a change all callers start again. */
+class ChangingCounter {
+  #limit: number | null = null;
+  #counter: CallCounter | null = null;
+
+  /** Null without a limit. */
+  under(limit: number | null): CallCounter | null {
+    if (limit !== this.#limit) this.#counter = limit === null ? null : new CallCounter(limit);
+    this.#limit = limit;
+    return this.#counter;
+  }
+}
+
 /**
- * Throws `too_many` for a caller above the limit. A call with a token counts for the token; when the token proves nothing,
+ * Throws `too_many` for a caller above the limit. `limits` answers those that count now. A call with a token counts for the token; when the token proves nothing,
  * the call counts for its address, too, so that guesses of tokens are counted and other callers of the address are not
  * refused.
  */
 export function limitRates(
   clock: Pick<Clock, "monotonic">,
-  { token, address }: RateLimits,
+  limits: () => RateLimits,
   addressOf: AddressOf,
   proofOf: ProofOf = ({ authorization = "" }) => authorization,
 ): Middleware<RequestState> {
-  const tokens = token === null ? null : new CallCounter(token);
-  const addresses = address === null ? null : new CallCounter(address);
+  const [tokens, addresses] = [new ChangingCounter(), new ChangingCounter()];
+  const take = (ctx: RequestContext, policy: "token" | "address", counter: ChangingCounter, key: () => string) => {
+    const limit = limits()[policy];
+    const counted = counter.under(limit);
+    if (counted !== null) announce(ctx, policy, limit!, counted.take(key(), clock.monotonic()));
+  };
   return async (ctx, next) => {
     const proof = proofOf(ctx.headers);
-    const now = clock.monotonic();
-    if (proof !== "") {
-      // The digest, so that no token is kept longer than its call.
-      if (tokens !== null) announce(ctx, "token", token!, tokens.take(hash("sha1", proof, "base64"), now));
-    } else if (addresses !== null) {
-      announce(ctx, "address", address!, addresses.take(addressOf(ctx.req), now));
-    }
+    // The digest, so that no token is kept longer than its call.
+    if (proof !== "") take(ctx, "token", tokens, () => hash("sha1", proof, "base64"));
+    else take(ctx, "address", addresses, () => addressOf(ctx.req));
     try {
       await next();
     } catch (error) {
       const isUnproven = error instanceof MillraceError && error.reason === "unauthenticated" && proof !== "";
-      if (isUnproven && addresses !== null) {
-        announce(ctx, "address", address!, addresses.take(addressOf(ctx.req), clock.monotonic()));
-      }
+      if (isUnproven) take(ctx, "address", addresses, () => addressOf(ctx.req));
       throw error;
     }
   };
 }
 
+type RequestContext = Pick<Parameters<Middleware<RequestState>>[0], "set">;
+
 /** Source of the headers: draft-ietf-httpapi-ratelimit-headers. */
 function announce(
-  ctx: { set(name: string, value: string): void },
+  ctx: RequestContext,
   policy: "token" | "address",
   limit: number,
   { isAllowed, left, seconds }: Allowance,

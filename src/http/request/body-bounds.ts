@@ -32,6 +32,7 @@ const PIPELINE: BodyBounds = {
   values: 10_000,
   why: "metadata may have many texts of 10,000 characters",
 };
+const PACKAGE: BodyBounds = { bytes: PLUGIN_BOUNDS.packedBytes, values: 0, why: "a package, which is no JSON" };
 
 /** The bounds of routes with a body of their own size, by method and pattern below `/api/v1`. */
 export const BODY_BOUNDS: Readonly<Record<string, BodyBounds>> = {
@@ -61,7 +62,9 @@ export const BODY_BOUNDS: Readonly<Record<string, BodyBounds>> = {
   "PUT /projects/:projectId/secrets/:name": SECRET,
   "POST /pipelines/:pipelineId/secrets": SECRET,
   "PUT /pipelines/:pipelineId/secrets/:name": SECRET,
-  "POST /plugins": { bytes: PLUGIN_BOUNDS.packedBytes, values: 0, why: "a package, which is no JSON" },
+  "POST /plugins": PACKAGE,
+  "POST /tenants/:tenantId/plugins": PACKAGE,
+  "POST /projects/:projectId/plugins": PACKAGE,
 };
 
 /** The bounds of every other route. */

@@ -11,6 +11,7 @@ import { ID_TOKEN_ROUTES } from "./id-token-routes.ts";
 import { LOG_LIMIT_ROUTES } from "./log-limit-routes.ts";
 import { LOG_ROUTES } from "./log-routes.ts";
 import { NOTE_ROUTES } from "./note-routes.ts";
+import { NOTIFICATION_ROUTES } from "./notification-routes.ts";
 import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
 import { PROJECT_ROUTES } from "./project-routes.ts";
@@ -23,6 +24,7 @@ import { SECRET_ROUTES } from "./secret-routes.ts";
 import { SETTING_ROUTES } from "./setting-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
 import { VARIABLE_ROUTES } from "./variable-routes.ts";
+import { SYSTEM_EVENT_ROUTES } from "./system-event-routes.ts";
 import { UPLOAD_ROUTES } from "./upload-routes.ts";
 import { WEBHOOK_ROUTES } from "./webhook-routes.ts";
 import { WEB_SOCKET_ROUTES } from "./web-socket-routes.ts";
@@ -34,6 +36,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...RUN_ROUTES,
   ...LOG_ROUTES,
   ...NOTE_ROUTES,
+  ...NOTIFICATION_ROUTES,
   ...APPROVAL_ROUTES,
   ...ARTIFACT_ROUTES,
   ...CACHE_ROUTES,
@@ -46,6 +49,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...PLUGIN_ROUTES,
   ...CLUSTER_ROUTES,
   ...AUDIT_ROUTES,
+  ...SYSTEM_EVENT_ROUTES,
   ...PROJECT_ROUTES,
   ...RIGHTS_ROUTES,
   ...RETENTION_ROUTES,

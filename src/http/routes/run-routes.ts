@@ -1,9 +1,17 @@
 /** Routes of runs: reading them, and the commands to them. */
+import type { z } from "zod";
 import { AgentEventShape, listAgentEvents, listAgentEventsQuery } from "../../app/agents/agent-events.ts";
-import { stepUpdateBody, UpdatedStepShape, updatedStep, updateStepRun } from "../../app/commands/update-step.ts";
+import {
+  getUpdatedStep,
+  stepUpdateBody,
+  UpdatedStepShape,
+  updatedStep,
+  updateStepRun,
+} from "../../app/commands/update-step.ts";
 import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "../../app/commands/cancel.ts";
 import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../../app/commands/run-commands.ts";
 import type { AppContext } from "../../app/context.ts";
+import type { StepRunView } from "../../app/runs/step-run-view.ts";
 import { findRuns, findRunsQuery, FoundRunsShape } from "../../app/runs/find-runs.ts";
 import { renderRun, runQuery } from "../../app/runs/run-detail.ts";
 import { readRunOutputs, RunOutputsShape } from "../../app/runs/run-outputs.ts";
@@ -137,6 +145,16 @@ export const RUN_ROUTES = [
     handle: (context, { caller, params, body }) => cancelStep(context, caller, { ...body, ...params }),
   }),
   route({
+    method: "GET",
+    path: `${RUN}/steps/:stepRunId`,
+    name: "getStepRun",
+    about: "Reads the status of a step run, and what can be changed of it.",
+    answer: UpdatedStepShape,
+    errors: ["not_found"],
+    tagged: changeableOfStep,
+    handle: (context, { caller, params }) => getUpdatedStep(context, caller, params),
+  }),
+  route({
     method: "PATCH",
     path: `${RUN}/steps/:stepRunId`,
     name: "updateStepRun",
@@ -144,13 +162,21 @@ export const RUN_ROUTES = [
     body: stepUpdateBody,
     answer: UpdatedStepShape,
     errors: ["not_found", "conflict", "request_id_reused", "unavailable"],
-    handle: async (context, { caller, params, body }) =>
-      updatedStep(await updateStepRun(context, caller, { ...body, ...params })),
+    tagged: changeableOfStep,
+    changes: { tagged: changeableOfStep },
+    handle: async (context, { caller, params, body, match }) => {
+      const demand = match && ((before: StepRunView) => match(updatedStep(before)));
+      return updatedStep(await updateStepRun(context, caller, { ...body, ...params, match: demand }));
+    },
   }),
   commandRoute("stopRun", `${RUN}/stop`, "Stops a run: what runs is cancelled, and nothing more begins.", stopRun),
   commandRoute("pauseRun", `${RUN}/pause`, "Pauses a run: steps that run go on, and nothing more begins.", pauseRun),
   commandRoute("resumeRun", `${RUN}/resume`, "Lets a paused run go on.", resumeRun),
 ];
+
+function changeableOfStep({ priority, metadata }: z.infer<typeof UpdatedStepShape>) {
+  return { priority, metadata };
+}
 
 function commandRoute(
   name: string,

@@ -1,4 +1,5 @@
 /** The changes of the stored format since schema 1, one step for each schema. Pure. */
+import { isUploadStep } from "../../domain/plugins.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobSpec, PlannedJob, PlannedStage, PlannedStep, RunPlan } from "../../domain/plan.ts";
 import type { RunOrigin } from "../ports/aggregates.ts";
@@ -211,8 +212,8 @@ export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
 
 /**
  * Schema 7: runs inherit the variables of their project and their tenant and have uploads of their trigger, and jobs have
- * permissions, and steps test reports. A node that writes schema 6 would plan the rerun of such a run without the variables and the uploads, would
- * hand no upload to an agent, and would dispatch such a job without its tokens. So the downgrade refuses a run that has any
+ * permissions, and steps test reports and plugins of projects and tenants. A node that writes schema 6 would plan the rerun of such a run without the variables and the uploads, would
+ * hand no upload and no such plugin to an agent, and would dispatch such a job without its tokens. So the downgrade refuses a run that has any
  * of these, until the last of those nodes is gone. A run keeps the trace context of its trigger,
  * and a plan says whom its run tells what; the downgrade leaves out both.
  */
@@ -221,8 +222,11 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   downgrade: {
     spec(spec) {
       if (spec.permissions !== undefined) throw olderNode("permissions of jobs");
-      if (spec.steps.some(({ uses }) => /^upload(?:@v1)?$/.test(uses))) throw olderNode("steps that fetch uploads");
+      if (spec.steps.some(isUploadStep)) throw olderNode("steps that fetch uploads");
       if (spec.steps.some(({ junit }) => junit !== undefined)) throw olderNode("test reports");
+      if (spec.steps.some(({ plugin }) => plugin?.owner !== undefined)) {
+        throw olderNode("plugins of projects and tenants");
+      }
       return spec;
     },
     origin(origin) {

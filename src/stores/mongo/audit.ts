@@ -1,19 +1,37 @@
 /** The audit log in MongoDB. */
 import type { Document, Filter } from "mongodb";
+import type { SystemEventDraft } from "../../domain/system-events.ts";
 import type { AuditEntry, AuditFilter, AuditStore } from "../ports/audit.ts";
 import { bodiesOf } from "./bodies.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
+import { appendEvent } from "./system-events.ts";
 
 export function auditStore(connection: Connection): AuditStore {
   const entries = connection.collection("audit");
+  /** The event is part of the entry until it is in its log. A repeat finds it there. */
+  const settle = async (_id: string, event: SystemEventDraft): Promise<void> => {
+    await appendEvent(connection, event);
+    await entries.updateOne({ _id }, { $unset: { owed: 1, owedAt: 1 } });
+  };
   return {
-    async append(entry) {
+    async append(entry, event = null) {
       const { auditId, at, tenantId, projectId, actor, operation, object, outcome } = entry;
       const filtered = { tenantId, projectId, actorId: actor.id, operation, objectId: object?.id ?? null, outcome };
-      await insertIfAbsent(entries, { _id: auditId, at, ...filtered, body: entry });
+      const owing = event === null ? {} : { owed: event, owedAt: event.timeMs };
+      await insertIfAbsent(entries, { _id: auditId, at, ...filtered, body: entry, ...owing });
+      if (event !== null) await settle(auditId, event);
     },
     // A document of another collection cannot be part of the change.
     appendWith: async (_entry, write) => ({ result: await write(), stored: false }),
+    async settleEvents(limit) {
+      const owing = await entries
+        .find({ owedAt: { $gt: 0 } }, { projection: { owed: 1 } })
+        .sort({ owedAt: 1 })
+        .limit(limit)
+        .toArray();
+      for (const { _id, owed } of owing) await settle(_id, owed as SystemEventDraft);
+      return owing.length;
+    },
     async page(filter, { after, limit, descending }) {
       const order = descending ? -1 : 1;
       const { condition, index } = conditionOf(filter);

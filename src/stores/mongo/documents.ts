@@ -4,16 +4,18 @@ import {
   type DocumentKey,
   type DocumentKind,
   type DocumentOf,
+  type AgentOwner,
   type DocumentOwner,
   type DocumentStore,
   type OwnedDocument,
+  type OwnerOf,
 } from "../ports/documents.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 /** The body is JSON text: names in it are chosen by users, and MongoDB reads dots and dollar signs in names. */
 interface StoredDocument {
   readonly _id: string;
-  readonly owner: DocumentOwner;
+  readonly owner: DocumentOwner | AgentOwner;
   readonly version: number;
   readonly body: string;
 }
@@ -23,7 +25,7 @@ export function documentStore(connection: Connection): DocumentStore {
   const documentsOf = <K extends DocumentKind>(kind: K, found: readonly StoredDocument[]) =>
     found.map(({ owner, version, body }) => ({
       kind,
-      owner,
+      owner: owner as OwnerOf<K>,
       version,
       body: JSON.parse(body) as OwnedDocument<K>["body"],
     }));
@@ -34,7 +36,7 @@ export function documentStore(connection: Connection): DocumentStore {
       const found = await documents.find({ $or: ranges }).toArray();
       return found.map((one) => documentsOf(one._id.split("/", 1)[0] as K, [one])[0]!) as readonly DocumentOf<K>[];
     },
-    async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
+    async find<K extends DocumentKind>(kind: K, owners: readonly OwnerOf<K>[]) {
       const found = await documents.find({ _id: { $in: owners.map((owner) => idOf({ kind, owner })) } }).toArray();
       return documentsOf(kind, found);
     },

@@ -15,7 +15,7 @@ import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
 import { noteStore } from "./runs/notes.ts";
-import { outputStore } from "./outputs.ts";
+import { outputStore } from "./runs/outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
@@ -28,6 +28,7 @@ import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, s
 import { MIGRATIONS } from "./schema.ts";
 import { secretStore } from "./secrets.ts";
 import { statisticsStore } from "./runs/statistics.ts";
+import { systemEventStore } from "./system-events.ts";
 import { uploadStore } from "./uploads.ts";
 
 /**
@@ -63,6 +64,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     statistics: translated(statisticsStore(connection)),
+    systemEvents: translated(systemEventStore(connection)),
     audit: translated(auditStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,

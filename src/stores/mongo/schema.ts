@@ -230,6 +230,20 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("deliveries")
       .createIndexes([{ key: { runId: 1, createdAt: 1, _id: 1 } }, { key: { projectId: 1, createdAt: 1, _id: 1 } }]);
   },
+  async (connection) => {
+    await connection
+      .collection("owned_plugins")
+      .createIndexes([
+        { key: { owner: 1, name: 1, createdAt: 1 } },
+        { key: { owner: 1, sizeBytes: 1 } },
+        { key: { packageId: 1 }, unique: true },
+      ]);
+  },
+  async (connection) => {
+    await connection.collection("system_events").createIndex({ log: 1, number: 1 }, { unique: true });
+    // Of entries whose event is not in its log yet.
+    await connection.collection("audit").createIndex({ owedAt: 1 }, { sparse: true });
+  },
   // Events of agents about themselves have no place.
   async (connection) => {
     await connection.collection("agent_events").createIndex({ place: 1 }, { unique: true, sparse: true });

@@ -3,6 +3,7 @@
  * milliseconds.
  */
 import type { AuditId, ProjectId, TenantId } from "../../domain/ids.ts";
+import type { SystemEventDraft } from "../../domain/system-events.ts";
 import type { ListKey } from "./pages.ts";
 
 /** `done`: the change was made. `refused`: the caller may not make it, or a login failed. */
@@ -84,14 +85,23 @@ export interface AuditPage {
 }
 
 export interface AuditStore {
-  /** A repeat of an id changes nothing. */
-  append(entry: AuditEntry): Promise<void>;
   /**
-   * Calls `write`, whose first call of a store is a change. Where the engine can, the entry is stored with the rows that
-   * this change writes, in one transaction, and `stored` is true; else the entry is not stored yet, and the caller appends
-   * it. Rejects as `write` does, and stores no entry then.
+   * A repeat of an id changes nothing. The system event that follows from the entry is in its log afterwards, or is owed
+   * to it: {@link settleEvents}.
    */
-  appendWith<T>(entry: AuditEntry, write: () => Promise<T>): Promise<{ readonly result: T; readonly stored: boolean }>;
+  append(entry: AuditEntry, event?: SystemEventDraft | null): Promise<void>;
+  /**
+   * Calls `write`, whose first call of a store is a change. Where the engine can, the entry and its event are stored with
+   * the rows that this change writes, in one transaction, and `stored` is true; else the entry is not stored yet, and the
+   * caller appends it. Rejects as `write` does, and stores no entry then.
+   */
+  appendWith<T>(
+    entry: AuditEntry,
+    write: () => Promise<T>,
+    event?: SystemEventDraft | null,
+  ): Promise<{ readonly result: T; readonly stored: boolean }>;
+  /** Puts up to `limit` events into their logs that a crash has left owed; answers how many. */
+  settleEvents(limit: number): Promise<number>;
   /** In the order of time and id. */
   page(filter: AuditFilter, page: AuditPage): Promise<readonly AuditEntry[]>;
   /** Removes up to `limit` entries that are older than `before`; answers how many. */

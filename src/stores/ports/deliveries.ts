@@ -2,7 +2,7 @@
  * The port of deliveries: what other systems have to be told, and what they answered. A delivery is owed from the moment
  * in which it is stored until it has succeeded or failed for good.
  *
- * Deliveries follow from the stored events of runs. The store knows up to which number the events of a run have been told;
+ * Deliveries follow from the stored events of runs, and from system events. The store knows up to which number the events of a run have been told;
  * {@link DeliveryStore.tell} stores the deliveries of some events, and that they are told, so that no crash loses one.
  */
 import type { DeliveryId, ProjectId, RunId, TenantId } from "../../domain/ids.ts";
@@ -36,9 +36,10 @@ export interface Delivery {
   /** To whom: the id of a webhook, or another receiver. Deliveries of different lanes do not wait for each other. */
   readonly lane: string;
   readonly tenantId: TenantId;
+  /** Empty for a system event, as `runId` is. */
   readonly projectId: ProjectId;
   readonly runId: RunId;
-  /** The number of the event in its run. */
+  /** The number of the event in its run or log. */
   readonly number: number;
   /** The type of the event. */
   readonly type: string;

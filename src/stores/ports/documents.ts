@@ -1,8 +1,10 @@
-/** The port of documents: small JSON values that the installation, a tenant or a project has, each as a whole. */
-import type { ProjectId, TenantId, WebhookId } from "../../domain/ids.ts";
+/** The port of documents: small JSON values that the installation, a tenant, a project or an agent has, each as a whole. */
+import type { AgentId, WebhookId } from "../../domain/ids.ts";
 import type { JobPermissions } from "../../domain/plan.ts";
 import type { Bound } from "../../domain/retention.ts";
-import type { Area } from "../../domain/roles.ts";
+import type { LabelQuota } from "../../domain/quotas.ts";
+import type { Area, Owner } from "../../domain/roles.ts";
+import type { SystemEventDraft } from "../../domain/system-events.ts";
 import type { Seal } from "./secrets.ts";
 
 /** A text that expressions read beside the variables of the definition. */
@@ -35,6 +37,11 @@ export interface SettingValues {
   /** How many jobs may run at once; null for any number. */
   readonly "quota.perProject": number | null;
   readonly "quota.perTenant": number | null;
+  /** How many jobs may run at once on the agents with a label. Of the installation. */
+  readonly "quota.labels": readonly LabelQuota[];
+  /** Calls in a minute; 0 for no limit. Of the installation. */
+  readonly "calls.perToken": number;
+  readonly "calls.perAddress": number;
 }
 
 /** An RSA key that verifies tokens, as in a JSON Web Key (RFC 7518). */
@@ -97,6 +104,21 @@ export interface NotifiedMark {
   readonly since: number;
 }
 
+/** How far the log of system events of a tenant is told to its webhooks. */
+export interface ToldEvents {
+  /** Number of the last event that is told. */
+  readonly told: number;
+}
+
+/** What was told of the presence of an agent last. */
+export interface ToldPresence {
+  readonly presence: "online" | "offline" | "lost";
+  /** How often something was told. */
+  readonly count: number;
+  /** The event, until it is in its log. */
+  readonly owed: SystemEventDraft | null;
+}
+
 /** The content of a document, by its kind. */
 export interface DocumentBodies {
   variables: VariableSet;
@@ -107,6 +129,10 @@ export interface DocumentBodies {
   webhooks: WebhookSet;
   /** Of a project. */
   notified: NotifiedMark;
+  /** Of a tenant. */
+  toldEvents: ToldEvents;
+  /** Of an agent. */
+  presence: ToldPresence;
 }
 export type DocumentKind = keyof DocumentBodies;
 export const DOCUMENT_KINDS = [
@@ -115,15 +141,20 @@ export const DOCUMENT_KINDS = [
   "tokenKeys",
   "webhooks",
   "notified",
+  "toldEvents",
+  "presence",
 ] as const satisfies readonly DocumentKind[];
 
 /** Whose document it is. */
-export type DocumentOwner = "installation" | `tenant/${TenantId}` | `project/${ProjectId}`;
+export type DocumentOwner = Owner;
+export type AgentOwner = `agent/${AgentId}`;
+/** Whose the documents of a kind are. */
+export type OwnerOf<K extends DocumentKind> = K extends "presence" ? AgentOwner : DocumentOwner;
 
 /** An owner has at most one document of each kind. */
 export interface DocumentKey<K extends DocumentKind = DocumentKind> {
   readonly kind: K;
-  readonly owner: DocumentOwner;
+  readonly owner: OwnerOf<K>;
 }
 
 export interface OwnedDocument<K extends DocumentKind = DocumentKind> extends DocumentKey<K> {
@@ -139,14 +170,14 @@ export interface DocumentStore {
   /** All documents of these kinds, in no particular order. */
   all<K extends DocumentKind>(...kinds: readonly K[]): Promise<readonly DocumentOf<K>[]>;
   /** The documents of one kind that these owners have, in no particular order. */
-  find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]): Promise<readonly OwnedDocument<K>[]>;
+  find<K extends DocumentKind>(kind: K, owners: readonly OwnerOf<K>[]): Promise<readonly OwnedDocument<K>[]>;
   /**
    * Stores a document whose stored version is the one before `document.version`; with version 1, one that is not there
    * yet. False, and nothing is stored, when another version is there.
    */
   save<K extends DocumentKind>(document: OwnedDocument<K>): Promise<boolean>;
   /** Removes all documents of the owner. */
-  deleteOf(owner: DocumentOwner): Promise<void>;
+  deleteOf(owner: DocumentOwner | AgentOwner): Promise<void>;
 }
 
 export function ownerOf(area: Area): DocumentOwner {

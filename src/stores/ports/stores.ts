@@ -8,7 +8,7 @@ import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { DocumentStore } from "./documents.ts";
-import type { EventStore } from "./events.ts";
+import type { EventStore, SystemEventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { InboxStore } from "./inbox.ts";
@@ -57,6 +57,7 @@ export interface Stores {
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly statistics: StatisticsStore;
+  readonly systemEvents: SystemEventStore;
   readonly audit: AuditStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;

@@ -1,24 +1,29 @@
 /** The audit log in SQLite. */
+import type { SystemEventDraft } from "../../domain/system-events.ts";
 import type { AuditArea, AuditEntry, AuditFilter, AuditStore } from "../ports/audit.ts";
 import { bodiesOf } from "./bodies.ts";
 import type { Database } from "./database.ts";
+import { appendEventNow } from "./system-events.ts";
 
 const INSERT = "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
 
 export function auditStore(db: Database): AuditStore {
-  const insert = (entry: AuditEntry): void => {
+  const insert = (entry: AuditEntry, event: SystemEventDraft | null): void => {
     const { at, auditId, tenantId, projectId, actor, operation, object, outcome } = entry;
     const objectId = object?.id ?? null;
     db.runNow(INSERT, at, auditId, tenantId, projectId, actor.id, operation, objectId, outcome, JSON.stringify(entry));
+    if (event !== null) appendEventNow(db, event);
   };
   return {
     // The change of a full store that frees room has been made when its entry follows. Refusals must not use that room.
-    append: (entry) =>
-      entry.outcome === "done" ? db.freeing(() => insert(entry)) : db.transaction(() => insert(entry)),
-    async appendWith(entry, write) {
-      const { result, hasAdded } = await db.adding(() => insert(entry), write);
+    append: (entry, event = null) =>
+      entry.outcome === "done" ? db.freeing(() => insert(entry, event)) : db.transaction(() => insert(entry, event)),
+    async appendWith(entry, write, event = null) {
+      const { result, hasAdded } = await db.adding(() => insert(entry, event), write);
       return { result, stored: hasAdded };
     },
+    // An entry and its event are stored together.
+    settleEvents: () => Promise.resolve(0),
     async page(filter, { after, limit, descending }) {
       const { conditions, values } = conditionsOf(filter);
       if (after !== undefined) {

@@ -13,7 +13,7 @@ import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { noteStore } from "./runs/notes.ts";
-import { outputStore } from "./outputs.ts";
+import { outputStore } from "./runs/outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
@@ -25,6 +25,7 @@ import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { statisticsStore } from "./runs/statistics.ts";
 import { secretStore } from "./secrets.ts";
+import { systemEventStore } from "./system-events.ts";
 import { uploadStore } from "./uploads.ts";
 
 /** The maximum size, `limitBytes`, does not include the write-ahead log. */
@@ -65,6 +66,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     logins: loginStore(db),
     secrets: secretStore(db),
     statistics: statisticsStore(db),
+    systemEvents: systemEventStore(db),
     audit: auditStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),

@@ -2,7 +2,7 @@
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
 import { isAsExpected } from "../ports/expected.ts";
-import type { DocumentKind, DocumentOf, DocumentOwner, DocumentStore, OwnedDocument } from "../ports/documents.ts";
+import type { DocumentKind, DocumentOf, DocumentStore, OwnedDocument, OwnerOf } from "../ports/documents.ts";
 import { type Binding, type RightsStore, storedArea, type Team, type Tenant } from "../ports/rights.ts";
 import { bodiesOf, bodyOf } from "./bodies.ts";
 import { areaDeletionStore } from "./deletions.ts";
@@ -145,7 +145,7 @@ export function documentStore(db: Database): DocumentStore {
   const documentsOf = <K extends DocumentKind>(kind: K, rows: readonly Row[]) =>
     rows.map((row) => ({
       kind,
-      owner: row["owner"] as DocumentOwner,
+      owner: row["owner"] as OwnerOf<K>,
       version: row["version"] as number,
       body: JSON.parse(row["body"] as string) as OwnedDocument<K>["body"],
     }));
@@ -157,7 +157,7 @@ export function documentStore(db: Database): DocumentStore {
       );
       return rows.map((row) => documentsOf(row["kind"] as K, [row])[0]!) as readonly DocumentOf<K>[];
     },
-    async find<K extends DocumentKind>(kind: K, owners: readonly DocumentOwner[]) {
+    async find<K extends DocumentKind>(kind: K, owners: readonly OwnerOf<K>[]) {
       const rows = await db.all(
         "SELECT * FROM documents WHERE kind = ? AND owner IN (SELECT value FROM json_each(?))",
         kind,

@@ -304,6 +304,28 @@ export const MIGRATIONS: readonly string[] = [
   DROP INDEX documents_of_webhooks;
   CREATE INDEX documents_by_kind ON documents (kind, owner);
   `,
+  // The state is in the index, because SQLite reads the row for a condition that the index alone could answer.
+  `
+  DROP INDEX uploads_listed;
+  CREATE INDEX uploads_listed ON uploads (project_id, created_at, upload_id, state) WHERE state <> 'deleting';
+  `,
+  // A table of its own for the plugins of tenants and projects: the previous version looks plugins up by name and version alone.
+  `
+  CREATE TABLE owned_plugins (
+    owner TEXT NOT NULL, name TEXT NOT NULL, version TEXT NOT NULL, package_id TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL, manifest TEXT NOT NULL, PRIMARY KEY (owner, name, version)
+  ) WITHOUT ROWID;
+  CREATE INDEX owned_plugins_sizes ON owned_plugins (owner, bytes);
+  ALTER TABLE plugins ADD COLUMN owner TEXT NOT NULL DEFAULT 'installation';
+  `,
+  `
+  CREATE TABLE system_events (
+    log TEXT NOT NULL, number INTEGER NOT NULL, event_id TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (log, number)
+  );
+  CREATE UNIQUE INDEX system_events_by_id ON system_events (log, event_id);
+  `,
   `
   ALTER TABLE agent_events ADD COLUMN step_run_id TEXT;
   ALTER TABLE agent_events ADD COLUMN sequence INTEGER;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { JobEffect } from "../../../actors/job/effects.ts";
 import { outstandingJob } from "../../../actors/job/decide.ts";
 import type { AgentWait } from "../../../src/domain/agent-wait.ts";
-import type { StepChange } from "../../../src/domain/commands.ts";
+import type { StepChange, StepFacts } from "../../../src/domain/commands.ts";
 import { asId, type CommandId, type StepRunId } from "../../../src/domain/ids.ts";
 import type { OwedEffect } from "../../../src/domain/effects.ts";
 import { planOf, retryOf } from "../../support/plans.ts";
@@ -61,9 +61,9 @@ describe("a job", () => {
 
   it("takes a change of a step that is not dispatched, and refuses every other one", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2, retry: retryOf(2) }], [{}]])).start();
-    const ask = (job: number, step: number, change: StepChange) => {
+    const ask = (job: number, step: number, change: StepChange, expected?: StepFacts) => {
       const asked = { commandId: asId<CommandId>("cmd_1"), operator: "ann", stepRunId: run.stepId(job, step) };
-      return run.tellJob(job, { type: "updateStep", ...asked, change });
+      return run.tellJob(job, { type: "updateStep", ...asked, change, ...(expected && { expected }) });
     };
     const verdict = (effects: readonly JobEffect[]) =>
       effects.flatMap((effect) =>
@@ -72,15 +72,32 @@ describe("a job", () => {
     const before = run.job(0).queuedAt!;
     const effects = ask(0, 0, { priority: 5, metadata: [["ticket", "7"]] });
     expect(verdict(effects)).to.deep.equal(["accepted pending"]);
-    expect(typesOf(effects)).to.deep.equal(["answer", "offer", "withdraw"]);
-    expect(effects[1]).to.have.nested.include({ "offer.priority": 5, "offer.queuedAt": before + 1 });
-    expect(effects[2]).to.include({ queuedAt: before });
+    expect(typesOf(effects)).to.deep.equal(["answer", "publish", "offer", "withdraw"]);
+    expect(effects[1]).to.have.nested.include({
+      "event.object": "step",
+      "event.lifecycle": "updated",
+      "event.status": "pending",
+      "event.stepRunId": run.stepId(0, 0),
+      "event.data.priority": 5,
+      "event.data.metadataKeys": "ticket",
+    });
+    expect(effects[2]).to.have.nested.include({ "offer.priority": 5, "offer.queuedAt": before + 1 });
+    expect(effects[3]).to.include({ queuedAt: before });
     expect(outstandingJob(run.job(0), run.plan)[0]).to.have.nested.include({ "offer.priority": 5 });
     expect(run.step(0, 0).metadata).to.deep.equal([["ticket", "7"]]);
     expect(typesOf(ask(0, 0, { priority: 5 })), "the same again").to.deep.equal(["answer"]);
+    const seen = { priority: 5, metadata: [["ticket", "7"]] } as const;
+    for (const stale of [
+      { ...seen, priority: 4 },
+      { ...seen, metadata: [] },
+    ]) {
+      expect(verdict(ask(0, 0, { priority: 9 }, stale)), "changed meanwhile").to.deep.equal(["refused pending"]);
+    }
+    expect(run.job(0).priority).to.equal(5);
+    expect(verdict(ask(0, 0, { metadata: [["ticket", "7"]] }, seen))).to.deep.equal(["accepted pending"]);
     expect(verdict(ask(1, 0, { priority: -3 })), "of a later stage").to.deep.equal(["accepted pending"]);
     run.command("pause");
-    expect(typesOf(ask(0, 0, { priority: 6 })), "while paused").to.deep.equal(["answer"]);
+    expect(typesOf(ask(0, 0, { priority: 6 })), "while paused").to.deep.equal(["answer", "publish"]);
     expect(run.command("resume").find(({ type }) => type === "offer")).to.have.nested.include({ "offer.priority": 6 });
 
     run.claim(0);

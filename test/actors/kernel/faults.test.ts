@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import type { Kernel } from "../../../actors/kernel/kernel.ts";
-import { RUNS_CHANNEL } from "../../../src/feed/feed.ts";
+import { RUNS_CHANNEL, runChannel } from "../../../src/feed/feed.ts";
 import { performOwed } from "../../../actors/kernel/performer.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
+import type { RunEvent } from "../../../src/domain/events.ts";
 import { jobRunId, type RunId } from "../../../src/domain/ids.ts";
 import {
   claimOf,
@@ -60,6 +61,19 @@ describe("the kernel, when a fault meets it at the wrong moment,", () => {
     const { version, eventNumber, summary } = (await world.stores.aggregates.loadHead(runId))!;
     const { pipelineId, projectId, status, bound, waits } = summary;
     expect(hints().at(-1)).to.deep.equal({ runId, pipelineId, projectId, status, bound, waits, version, eventNumber });
+  });
+
+  it("publishes the events of a run only while a node follows it", async () => {
+    await kernel.open(SHARD, 1);
+    const { followed, published } = world.ports;
+    const unseen = await world.trigger(planOf([[{}]]));
+    const seen = await world.trigger(planOf([[{}]]));
+    followed.add(runChannel(seen));
+    await kernel.receive(SHARD, [doorbell(unseen), doorbell(seen)]);
+    const { eventNumber } = (await world.stores.aggregates.loadHead(seen))!;
+    const numbers = published.map(({ channel, payload }) => [channel, (payload as RunEvent).number]);
+    expect(numbers).to.deep.include([runChannel(seen), eventNumber]);
+    expect(new Set(numbers.map(([channel]) => channel))).to.deep.equal(new Set([runChannel(seen)]));
   });
 
   it("watches the agent of a job whose grant was saved without an answer", async () => {
@@ -192,8 +206,10 @@ describe("the kernel, when a fault meets it at the wrong moment,", () => {
 
     it("performs nothing again for a run that still waits after the grace", async () => {
       const runId = await world.triggerBegun(planOf([[{ queueTimeoutMs: 60_000 }, {}]]));
+      world.ports.followed.add(runChannel(runId));
       await performAsCreator(runId);
       const published = world.ports.published.length;
+      expect(published).to.be.above(0);
       await until("it owes nothing and is idle", hasLeftMemory(runId));
       expect(world.ports.offered).to.have.length(2);
       expect(world.ports.scheduled).to.have.length(1);

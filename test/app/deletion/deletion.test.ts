@@ -217,7 +217,10 @@ function deletionTests(
     expect(await reasonOf(deleteTenant(context, CALLER, { tenantId, force: false }))).to.equal("conflict");
     expect(await reasonOf(getProject(context, CALLER, { projectId }))).to.equal("done");
 
+    const event = { log: tenantId, eventId: "e", object: "agent", lifecycle: "online", timeMs: 1 } as const;
+    await stores.systemEvents.append([{ ...event, data: { id: agentId } }]);
     expect(await reasonOf(deleteTenant(context, CALLER, { tenantId, force: true }))).to.equal("done");
+    expect(await stores.systemEvents.newest(tenantId)).to.equal(0);
     expect(await reasonOf(getTenant(context, CALLER, { tenantId }))).to.equal("not_found");
     expect(await reasonOf(getProject(context, CALLER, { projectId }))).to.equal("not_found");
     expect(await reasonOf(getRun(context, CALLER, { runId, allAttempts: false }))).to.equal("not_found");

@@ -61,6 +61,13 @@ class BadFeed {
   }
 }
 
+const quietFeed = {
+  publish: () => Promise.resolve(),
+  subscribe: () => Promise.resolve(() => Promise.resolve()),
+  isFollowed: () => false,
+  close: () => Promise.resolve(),
+};
+
 describe("the event feed of runs", function () {
   // An event that the feed loses is read from the store 5 s later, unless the store is unavailable then.
   this.timeout(60_000);
@@ -145,5 +152,33 @@ describe("the event feed of runs", function () {
     expect(withoutContent, "events without the content that was pushed").to.deep.equal([]);
     await sleep(20);
     expect(feed.size, "subscriptions that are left").to.equal(0);
+  });
+
+  it("reads what was stored before other nodes knew that the run is followed", async () => {
+    let follows = 0;
+    // The other nodes publish nothing yet, and the follower is told that they will.
+    const silent = { ...quietFeed, follow: () => (follows++, Promise.resolve(() => Promise.resolve())) };
+    const context = { stores: sqlite.stores, feed: silent, clock: systemClock, log: silentLog };
+    const run = await storeRun(context as never, planOf([[{}]]));
+    let reads = 0;
+    const read: Stores["events"]["read"] = async (...call) => {
+      const events = await sqlite.stores.events.read(...call);
+      // Stored behind the read that follows the subscription.
+      if (follows === 1 && ++reads === 2) await saveTurn(context as never, run, { events: [draft("running")] });
+      return events;
+    };
+    const stores = { ...sqlite.stores, events: { ...sqlite.stores.events, read } };
+    const begunAt = performance.now();
+    const abort = new AbortController();
+    for await (const [event] of new RunEventFeed({ ...context, stores }).follow({
+      runId: run.runId,
+      after: 0,
+      abort: abort.signal,
+    })) {
+      expect(event!.status).to.equal("running");
+      abort.abort();
+    }
+    // The read that finds what the feed has lost comes after 5 s.
+    expect(performance.now() - begunAt).to.be.below(4_000);
   });
 });

@@ -193,6 +193,8 @@ describe("access", () => {
       readEvents: "viewer",
       readApprovals: "viewer",
       readPlugins: "viewer",
+      readTenantPlugins: "viewer",
+      readProjectPlugins: "viewer",
       readAgents: "viewer",
       readProjects: "viewer",
       readVariables: "viewer",
@@ -223,6 +225,8 @@ describe("access", () => {
       manageWebhooks: "maintainer",
       manageTenantWebhooks: "admin",
       managePlugins: "admin",
+      manageTenantPlugins: "admin",
+      manageProjectPlugins: "maintainer",
       manageUsers: "admin",
       manageOthersTokens: "admin",
       manageAgents: "admin",
@@ -246,6 +250,9 @@ describe("access", () => {
       redriveDeadLetters: "admin",
       readAudit: "admin",
       readInstallationAudit: "owner",
+      readSystemEvents: "viewer",
+      readAllSystemEvents: "admin",
+      readInstallationEvents: "admin",
     };
     const RISING: readonly Role[] = ["viewer", "operator", "maintainer", "admin", "owner"];
 
@@ -263,13 +270,13 @@ describe("access", () => {
     const WIDTH: Record<Width, readonly UserOperation[]> = {
       read: [
         "readPipelines", "validateDefinition", "readRuns", "readLogs", "readArtifacts", "readCaches", "readEvents",
-        "readApprovals", "readPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
-        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit",
+        "readApprovals", "readPlugins", "readTenantPlugins", "readProjectPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
+        "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit", "readSystemEvents", "readAllSystemEvents", "readInstallationEvents",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
-      write: ["manageWebhooks", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      write: ["manageWebhooks", "manageProjectPlugins", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
-        "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageUsers", "manageOthersTokens",
+        "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageTenantPlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",
         "manageTenantWebhooks", "manageTenantMembers", "manageProjectMembers", "manageTeams", "writeRetention", "writeLogLimit", "writeTrustDemand", "redriveDeadLetters", "writeSettings", "writeTenantSettings", "writeInstallationSettings",
       ],

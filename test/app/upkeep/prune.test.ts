@@ -378,8 +378,13 @@ function pruneTests(open: () => Promise<OpenedStores>): void {
     const succession = { key: "none", runId };
     await removals.begin({ runId, ...records, at: now - 4 * DAY_MS, isRepeat: false, succession });
     await removals.finish(runId);
+    const { systemEvents } = store.stores;
+    const old = { log: "installation", object: "plugin", lifecycle: "created", timeMs: now - 401 * DAY_MS } as const;
+    const ids = ["a", "b"].map((eventId) => ({ ...old, eventId, data: { id: "p" } }));
+    await systemEvents.append(ids);
     const prunedAfter = async (kept: number) => {
       for await (const _ of pruneRecords(context, kept * DAY_MS, 400 * DAY_MS));
+      expect((await systemEvents.read("installation", 0, 9)).map(({ number }) => number)).to.deep.equal([2]);
       const claims = await Promise.all(["request", "lasting"].map((key) => idempotency.find(key)));
       return [...claims.map((found) => found !== undefined), await isRunRemoved(context, runId)];
     };

@@ -87,6 +87,17 @@ describe("the verification of a store on SQLite", () => {
     await expectFound(`events: ${id} event 2 is missing`);
   });
 
+  it("finds a gap in a log of system events, and none where old events were removed", async () => {
+    const log = newId("tnt");
+    const draft = { log, object: "agent", lifecycle: "online", data: { id: "a" } } as const;
+    const drafts = Array.from({ length: 5 }, (_, at) => ({ ...draft, eventId: `e${at}`, timeMs: at }));
+    await opened.stores.systemEvents.append(drafts);
+    await opened.stores.systemEvents.forget(log, 1, 10);
+    await expectFound();
+    writer.prepare("DELETE FROM system_events WHERE log = ? AND number = 3").run(log);
+    await expectFound(`events: ${log} system event 3 is missing`);
+  });
+
   it("finds an event that the run has not published", async () => {
     const next = run.head.eventNumber + 1;
     writer.prepare("INSERT INTO events VALUES (?, ?, '{}')").run(id, next);

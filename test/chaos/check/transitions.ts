@@ -22,7 +22,17 @@ const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
     cancelled: 3,
     skipped: 3,
   },
-  step: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
+  step: {
+    retried: 0,
+    updated: 0,
+    queued: 1,
+    started: 2,
+    completed: 3,
+    failed: 3,
+    cancelled: 3,
+    timeout: 3,
+    skipped: 3,
+  },
   approval: { requested: 0, approved: 1, rejected: 2, expired: 2, cancelled: 2 },
 };
 
@@ -77,7 +87,7 @@ function checkLives(run: LifeEvidence): readonly Violation[] {
         continue;
       }
       // Several users may approve, and a stop may be requested several times.
-      const mayRepeat = lifecycle === "approved" || lifecycle === "stopping";
+      const mayRepeat = ["approved", "stopping", "updated"].includes(lifecycle);
       if (last?.lifecycle === lifecycle && !mayRepeat) say("doubled", `${lifecycle} twice in a row`);
       else if (place < lastPlace) say("reordered", `${lifecycle} after ${last!.lifecycle}`);
       else if (place === lastPlace && place === 3) say("doubled", `it ended twice: ${last!.lifecycle}, ${lifecycle}`);

@@ -69,7 +69,9 @@ function checkPushedEvents(store: StoreServer, document: Document): readonly Vio
   const commands = [...store.inbox.values()].filter(({ command }) => command.rootId === runId);
   const steps = actorsOf(store, document).flatMap(({ kind, state }) => (kind === "step" ? [state as StepState] : []));
   const wrong = steps.flatMap(({ stepRunId, eventsThrough = 0 }): readonly Violation[] => {
-    const sequences = logged.flatMap((event) => (event.stepRunId === stepRunId ? [Number(event.data["sequence"])] : []));
+    const sequences = logged.flatMap((event) =>
+      event.stepRunId === stepRunId ? [Number(event.data["sequence"])] : [],
+    );
     const isWhole = sequences.length === eventsThrough && sequences.every((sequence, at) => sequence === at + 1);
     const promised = commands.flatMap(({ command, verdict }) =>
       command.kind === "pushEvents" && command.stepRunId === stepRunId ? [verdict?.through ?? 0] : [],

@@ -38,4 +38,8 @@ export const SLASHED_PARAMETERS: ReadonlySet<string> = new Set([
   "/pipelines/runs/{runId}/artifacts/{artifactId}/content/{path} path",
   "/plugins/{name}/versions/{version} name",
   "/plugins/{name} name",
+  "/tenants/{tenantId}/plugins/{name}/versions/{version} name",
+  "/tenants/{tenantId}/plugins/{name} name",
+  "/projects/{projectId}/plugins/{name}/versions/{version} name",
+  "/projects/{projectId}/plugins/{name} name",
 ]);

@@ -608,7 +608,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** Reads the status of a step run, and what can be changed of it. */
+        readonly get: operations["getStepRun"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -814,6 +815,57 @@ export interface paths {
         };
         /** Lists the test cases of a run: all of them, those that failed, the flaky ones, or the slowest. */
         readonly get: operations["listTestCases"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/notifications": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the notifications of a run, the newest first, and what became of them. */
+        readonly get: operations["listNotificationsOfRun"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/runs/{runId}/notifications/{notificationId}/resend": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Sends an ended notification of a run once more, with the same id. */
+        readonly post: operations["resendNotification"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/notifications": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the notifications of all runs of a project, the newest first. */
+        readonly get: operations["listNotificationsOfProject"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1618,10 +1670,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Lists plugins in the order of their names. */
+        /** Lists the plugins of the installation in the order of their names. */
         readonly get: operations["listPlugins"];
         readonly put?: never;
-        /** Stores a version of a plugin, which the manifest in the package names. */
+        /** Stores a version of a plugin of the installation, which the manifest in the package names. */
         readonly post: operations["pushPlugin"];
         readonly delete?: never;
         readonly options?: never;
@@ -1636,11 +1688,11 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Describes one version of a plugin. */
+        /** Describes one version of a plugin of the installation. */
         readonly get: operations["getPluginRelease"];
         readonly put?: never;
         readonly post?: never;
-        /** Deletes one version of a plugin. */
+        /** Deletes one version of a plugin of the installation. */
         readonly delete: operations["deletePluginRelease"];
         readonly options?: never;
         readonly head?: never;
@@ -1654,8 +1706,114 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Describes a plugin with its versions. */
+        /** Describes a plugin of the installation with its versions. */
         readonly get: operations["getPlugin"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/tenants/{tenantId}/plugins": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the plugins of a tenant in the order of their names. */
+        readonly get: operations["listTenantPlugins"];
+        readonly put?: never;
+        /** Stores a version of a plugin of a tenant, which the manifest in the package names. */
+        readonly post: operations["pushTenantPlugin"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/tenants/{tenantId}/plugins/{name}/versions/{version}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Describes one version of a plugin of a tenant. */
+        readonly get: operations["getTenantPluginRelease"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Deletes one version of a plugin of a tenant. */
+        readonly delete: operations["deleteTenantPluginRelease"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/tenants/{tenantId}/plugins/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Describes a plugin of a tenant with its versions. */
+        readonly get: operations["getTenantPlugin"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/plugins": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the plugins of a project in the order of their names. */
+        readonly get: operations["listProjectPlugins"];
+        readonly put?: never;
+        /** Stores a version of a plugin of a project, which the manifest in the package names. */
+        readonly post: operations["pushProjectPlugin"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/plugins/{name}/versions/{version}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Describes one version of a plugin of a project. */
+        readonly get: operations["getProjectPluginRelease"];
+        readonly put?: never;
+        readonly post?: never;
+        /** Deletes one version of a plugin of a project. */
+        readonly delete: operations["deleteProjectPluginRelease"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/plugins/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Describes a plugin of a project with its versions. */
+        readonly get: operations["getProjectPlugin"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1741,6 +1899,23 @@ export interface paths {
         };
         /** Exports the audit log, the oldest entry first, one JSON text a line. */
         readonly get: operations["exportAudit"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/system-events": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the system events of a tenant or of the installation behind a number, in their order. */
+        readonly get: operations["listSystemEvents"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2283,6 +2458,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/live/system": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Follows the system events of a tenant or of the installation: agents, definitions, projects, settings, identity. */
+        readonly get: operations["followSystem"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs": {
         readonly parameters: {
             readonly query?: never;
@@ -2413,6 +2605,23 @@ export interface paths {
         readonly put?: never;
         /** Creates a user without a password, with roles in the installation, tenants and projects, and a link with which the user sets one; only this answer shows it. */
         readonly post: operations["invite"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/invitations/{user}/link": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Makes a new link for a user, by id or name, who has not accepted the invitation; only this answer shows it. */
+        readonly post: operations["renewInvitation"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3056,6 +3265,27 @@ export interface components {
             readonly step: string;
             readonly attempt: number;
         };
+        readonly Notification: {
+            readonly notificationId: string;
+            readonly runId: string;
+            readonly pipelineId: string;
+            readonly projectId: string;
+            /** @enum {string} */
+            readonly on: "success" | "failure" | "partial" | "cancelled" | "fixed" | "approval" | "waiting";
+            readonly job: string | null;
+            /** @enum {string} */
+            readonly channel: "webhook" | "slack" | "email";
+            readonly target: string;
+            /** @enum {string} */
+            readonly state: "owed" | "delivered" | "failed";
+            readonly attempts: number;
+            readonly status: number | null;
+            readonly error: string;
+            readonly problem: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly nextTry: string | null;
+        };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
             readonly link: string;
@@ -3161,11 +3391,19 @@ export interface components {
         };
         readonly Plugin: {
             readonly name: string;
+            /** @enum {string} */
+            readonly scope: "installation" | "tenant" | "project";
+            readonly tenantId: string | null;
+            readonly projectId: string | null;
             readonly manifest: components["schemas"]["PluginManifest"];
             readonly versions: readonly components["schemas"]["PluginVersion"][];
         };
         readonly PluginInList: {
             readonly name: string;
+            /** @enum {string} */
+            readonly scope: "installation" | "tenant" | "project";
+            readonly tenantId: string | null;
+            readonly projectId: string | null;
             readonly newest: string;
             readonly versions: number;
         };
@@ -3194,6 +3432,10 @@ export interface components {
             readonly createdAt: string;
             readonly createdBy: string;
             readonly name: string;
+            /** @enum {string} */
+            readonly scope: "installation" | "tenant" | "project";
+            readonly tenantId: string | null;
+            readonly projectId: string | null;
             readonly manifest: components["schemas"]["PluginManifest"];
         };
         readonly PluginVersion: {
@@ -3301,7 +3543,7 @@ export interface components {
         readonly Role: {
             /** @enum {string} */
             readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
         };
         readonly Run: {
             readonly runId: string;
@@ -3425,7 +3667,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -3537,6 +3779,23 @@ export interface components {
             readonly timing: components["schemas"]["StartTiming"];
             readonly waitingFor: (components["schemas"]["PlainWait"] | components["schemas"]["ApprovalWait"] | components["schemas"]["GroupWait"]) | null;
         };
+        readonly SystemEvent: {
+            readonly specversion: string;
+            readonly id: string;
+            readonly source: string;
+            readonly type: string;
+            readonly subject: string;
+            /** Format: date-time */
+            readonly time: string;
+            readonly datacontenttype: string;
+            readonly data: {
+                readonly id: string;
+                readonly log: string;
+                readonly number: number;
+            } & {
+                readonly [key: string]: unknown;
+            };
+        };
         readonly Team: {
             readonly teamId: string;
             readonly tenantId: string;
@@ -3608,7 +3867,7 @@ export interface components {
             /** @enum {string} */
             readonly object: "pipeline" | "job" | "step" | "approval";
             /** @enum {string} */
-            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "pushed";
+            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated" | "pushed";
             readonly status: string;
             readonly jobId: string | null;
             readonly stepRunId: string | null;
@@ -3764,7 +4023,7 @@ export interface components {
         readonly Whoami: {
             readonly user: components["schemas"]["User"];
             readonly scopes: readonly string[];
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             readonly bound: readonly {
                 readonly area: {
                     readonly tenantId: string;
@@ -3773,7 +4032,7 @@ export interface components {
                 };
                 /** @enum {string} */
                 readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             }[];
         };
     };
@@ -5721,10 +5980,60 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly getStepRun: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly pipelineId: string;
+                readonly runId: string;
+                readonly stepRunId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["UpdatedStep"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly updateStepRun: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
                 /** @description Makes the call safe to repeat, as `requestId` does. */
                 readonly "Idempotency-Key"?: string;
             };
@@ -5769,6 +6078,7 @@ export interface operations {
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["conflict-or-request_id_reused"];
+            readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
@@ -6333,6 +6643,130 @@ export interface operations {
                         readonly msg: string;
                         readonly detail: {
                             readonly list: readonly components["schemas"]["TestCase"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listNotificationsOfRun: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "owed" | "delivered" | "failed";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Notification"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly resendNotification: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+                readonly notificationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Notification"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listNotificationsOfProject: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "owed" | "delivered" | "failed";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Notification"][];
                             readonly next: string | null;
                         };
                         readonly timestamp: number;
@@ -7654,6 +8088,9 @@ export interface operations {
                     };
                     /** @default {} */
                     readonly variables?: {
+                        readonly [key: string]: string;
+                    };
+                    readonly uploads?: {
                         readonly [key: string]: string;
                     };
                 };
@@ -9528,6 +9965,7 @@ export interface operations {
             readonly query?: {
                 readonly page?: number;
                 readonly pageSize?: number;
+                readonly after?: string;
                 readonly name?: string;
             };
             readonly header?: never;
@@ -9549,8 +9987,10 @@ export interface operations {
                         readonly detail: {
                             readonly list: readonly components["schemas"]["PluginInList"][];
                             readonly total: number;
+                            readonly totalIsExact: boolean;
                             readonly page: number;
                             readonly pageSize: number;
+                            readonly next: string | null;
                         };
                         readonly timestamp: number;
                     };
@@ -9687,6 +10127,423 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description It may contain slashes. */
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Plugin"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listTenantPlugins: {
+        readonly parameters: {
+            readonly query?: {
+                readonly page?: number;
+                readonly pageSize?: number;
+                readonly after?: string;
+                readonly name?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly tenantId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["PluginInList"][];
+                            readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly page: number;
+                            readonly pageSize: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly pushTenantPlugin: {
+        readonly parameters: {
+            readonly query?: {
+                readonly sha256?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly tenantId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/gzip": unknown;
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["PluginRelease"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request-or-too_large"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["already_exists-or-conflict"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getTenantPluginRelease: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly tenantId: string;
+                /** @description It may contain slashes. */
+                readonly name: string;
+                readonly version: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["PluginRelease"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly deleteTenantPluginRelease: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly tenantId: string;
+                /** @description It may contain slashes. */
+                readonly name: string;
+                readonly version: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getTenantPlugin: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly tenantId: string;
+                /** @description It may contain slashes. */
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Plugin"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listProjectPlugins: {
+        readonly parameters: {
+            readonly query?: {
+                readonly page?: number;
+                readonly pageSize?: number;
+                readonly after?: string;
+                readonly name?: string;
+                readonly inherited?: "true" | "false";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["PluginInList"][];
+                            readonly total: number;
+                            readonly totalIsExact: boolean;
+                            readonly page: number;
+                            readonly pageSize: number;
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly pushProjectPlugin: {
+        readonly parameters: {
+            readonly query?: {
+                readonly sha256?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/gzip": unknown;
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["PluginRelease"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request-or-too_large"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["already_exists-or-conflict"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getProjectPluginRelease: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+                /** @description It may contain slashes. */
+                readonly name: string;
+                readonly version: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["PluginRelease"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly deleteProjectPluginRelease: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+                /** @description It may contain slashes. */
+                readonly name: string;
+                readonly version: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getProjectPlugin: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
                 /** @description It may contain slashes. */
                 readonly name: string;
             };
@@ -9916,6 +10773,49 @@ export interface operations {
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listSystemEvents: {
+        readonly parameters: {
+            readonly query?: {
+                readonly log?: string;
+                readonly objects?: string;
+                readonly after?: number;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["SystemEvent"][];
+                            readonly after: number;
+                            readonly newest: number;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
@@ -11964,6 +12864,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -12097,6 +13004,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -12230,6 +13144,13 @@ export interface operations {
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
                         readonly "quota.perProject"?: number;
                         readonly "quota.perTenant"?: number;
+                        readonly "quota.labels"?: readonly {
+                            readonly key: string;
+                            readonly value: string;
+                            readonly limit: number;
+                        }[];
+                        readonly "calls.perToken"?: number;
+                        readonly "calls.perAddress"?: number;
                     };
                 };
             };
@@ -12417,6 +13338,46 @@ export interface operations {
             readonly query?: {
                 readonly agentId?: string;
                 readonly after?: string;
+                readonly ticket?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": unknown;
+                };
+            };
+            /** @description Nothing can follow: the call need not be repeated. */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly followSystem: {
+        readonly parameters: {
+            readonly query?: {
+                readonly log?: string;
+                readonly objects?: string;
+                readonly after?: number | string;
                 readonly ticket?: string;
             };
             readonly header?: never;
@@ -12804,6 +13765,52 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 409: components["responses"]["already_exists-or-request_id_reused-or-conflict"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly renewInvitation: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly user: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @default 7 */
+                    readonly days?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["OneTimeLink"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];

@@ -863,12 +863,21 @@ export interface ListPipelinesRequest {
   name: string;
   /** UNSPECIFIED for any status. */
   status: RunStatus;
+  /**
+   * `next` of an earlier answer: the page then begins behind that one, whatever `page` says. Empty for a page by its number, of
+   * which INVALID_ARGUMENT refuses those behind item 100,000.
+   */
+  after: string;
 }
 
 export interface ListPipelinesResponse {
   pipelines: PipelineRecord[];
-  /** The number of matching records on all pages. */
+  /** The number of matching records on all pages, at most 10,000. */
   total: bigint;
+  /** `after` of the next page; empty on the last one. */
+  next: string;
+  /** False when there are more than `total`. */
+  totalIsExact: boolean;
 }
 
 export interface DeletePipelineRequest {
@@ -1143,6 +1152,8 @@ export interface JobRun {
   reusedFrom: string;
   /** The run that got, or will get, its place in a concurrency group; empty for none. */
   gaveWayTo: string;
+  /** Jobs with a larger priority are offered to agents first. */
+  priority: number;
 }
 
 export interface JobRun_MatrixEntry {
@@ -1179,7 +1190,16 @@ export interface JobStep {
     | StartTiming
     | undefined;
   /** Set once the step run has ended; absent when its agent cannot measure it. */
-  usage: StepRunUsage | undefined;
+  usage:
+    | StepRunUsage
+    | undefined;
+  /** What users have noted of it, with UpdateStepRun. */
+  metadata: { [key: string]: string };
+}
+
+export interface JobStep_MetadataEntry {
+  key: string;
+  value: string;
 }
 
 /** The moments that led to the start of a step, in Unix milliseconds; 0 for a moment that has not come. */
@@ -1273,12 +1293,21 @@ export interface ListPipelineRunsRequest {
   sort: string;
   /** UNSPECIFIED for any status. */
   status: RunStatus;
+  /**
+   * `next` of an earlier answer: the page then begins behind that one, whatever `page` says. Empty for a page by its number, of
+   * which INVALID_ARGUMENT refuses those behind item 100,000.
+   */
+  after: string;
 }
 
 export interface ListPipelineRunsResponse {
   runs: RunSummary[];
-  /** The number of matching records on all pages. */
+  /** The number of matching records on all pages, at most 10,000. */
   total: bigint;
+  /** `after` of the next page; empty on the last one. */
+  next: string;
+  /** False when there are more than `total`. */
+  totalIsExact: boolean;
 }
 
 /** All conditions that are given must hold. */
@@ -1477,9 +1506,16 @@ export interface PlanPipelineRequest {
     | undefined;
   /** These override the defaults of the definition. */
   variables: { [key: string]: string };
+  /** Ids of the uploads that a manual trigger would give, by names. INVALID_ARGUMENT for one that is not in the project. */
+  uploads: { [key: string]: string };
 }
 
 export interface PlanPipelineRequest_VariablesEntry {
+  key: string;
+  value: string;
+}
+
+export interface PlanPipelineRequest_UploadsEntry {
   key: string;
   value: string;
 }
@@ -1640,12 +1676,21 @@ export interface ListApprovalsRequest {
   /** Empty for any. */
   projectId: string;
   pipelineId: string;
+  /**
+   * `next` of an earlier answer: the page then begins behind that one, whatever `page` says. Empty for a page by its number, of
+   * which INVALID_ARGUMENT refuses those behind item 100,000.
+   */
+  after: string;
 }
 
 export interface ListApprovalsResponse {
   approvals: ApprovalForCaller[];
-  /** The number of matching records on all pages. */
+  /** The number of matching records on all pages, at most 10,000. */
   total: bigint;
+  /** `after` of the next page; empty on the last one. */
+  next: string;
+  /** False when there are more than `total`. */
+  totalIsExact: boolean;
 }
 
 export interface ListRunApprovalsRequest {
@@ -3286,7 +3331,15 @@ export const GetPipelineResponse: MessageFns<GetPipelineResponse> = {
 };
 
 function createBaseListPipelinesRequest(): ListPipelinesRequest {
-  return { page: 0, pageSize: 0, sort: "", projectId: "", name: "", status: RunStatus.RUN_STATUS_UNSPECIFIED };
+  return {
+    page: 0,
+    pageSize: 0,
+    sort: "",
+    projectId: "",
+    name: "",
+    status: RunStatus.RUN_STATUS_UNSPECIFIED,
+    after: "",
+  };
 }
 
 export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
@@ -3308,6 +3361,9 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
     }
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       writer.uint32(48).int32(runStatusToNumber(message.status));
+    }
+    if (message.after !== "") {
+      writer.uint32(58).string(message.after);
     }
     return writer;
   },
@@ -3373,6 +3429,14 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
             message.status = runStatusFromJSON(reader.int32());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3401,6 +3465,7 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
         : "",
       name: isSet(object.name) ? globalThis.String(object.name) : "",
       status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
     };
   },
 
@@ -3424,6 +3489,9 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       obj.status = runStatusToJSON(message.status);
     }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
     return obj;
   },
 
@@ -3438,12 +3506,13 @@ export const ListPipelinesRequest: MessageFns<ListPipelinesRequest> = {
     message.projectId = object.projectId ?? "";
     message.name = object.name ?? "";
     message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    message.after = object.after ?? "";
     return message;
   },
 };
 
 function createBaseListPipelinesResponse(): ListPipelinesResponse {
-  return { pipelines: [], total: 0n };
+  return { pipelines: [], total: 0n, next: "", totalIsExact: false };
 }
 
 export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
@@ -3456,6 +3525,12 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
         throw new globalThis.Error("value provided for field message.total of type int64 too large");
       }
       writer.uint32(16).int64(message.total);
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    if (message.totalIsExact !== false) {
+      writer.uint32(32).bool(message.totalIsExact);
     }
     return writer;
   },
@@ -3489,6 +3564,22 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
             message.total = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalIsExact = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3507,6 +3598,12 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
         ? object.pipelines.map((e: any) => PipelineRecord.fromJSON(e))
         : [],
       total: isSet(object.total) ? BigInt(object.total) : 0n,
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+      totalIsExact: isSet(object.totalIsExact)
+        ? globalThis.Boolean(object.totalIsExact)
+        : isSet(object.total_is_exact)
+        ? globalThis.Boolean(object.total_is_exact)
+        : false,
     };
   },
 
@@ -3518,6 +3615,12 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
     if (message.total !== 0n) {
       obj.total = message.total.toString();
     }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    if (message.totalIsExact !== false) {
+      obj.totalIsExact = message.totalIsExact;
+    }
     return obj;
   },
 
@@ -3528,6 +3631,8 @@ export const ListPipelinesResponse: MessageFns<ListPipelinesResponse> = {
     const message = createBaseListPipelinesResponse();
     message.pipelines = object.pipelines?.map((e) => PipelineRecord.fromPartial(e)) || [];
     message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    message.next = object.next ?? "";
+    message.totalIsExact = object.totalIsExact ?? false;
     return message;
   },
 };
@@ -6590,6 +6695,7 @@ function createBaseJobRun(): JobRun {
     retriedBy: "",
     reusedFrom: "",
     gaveWayTo: "",
+    priority: 0,
   };
 }
 
@@ -6657,6 +6763,9 @@ export const JobRun: MessageFns<JobRun> = {
     }
     if (message.gaveWayTo !== "") {
       writer.uint32(146).string(message.gaveWayTo);
+    }
+    if (message.priority !== 0) {
+      writer.uint32(152).int32(message.priority);
     }
     return writer;
   },
@@ -6821,6 +6930,14 @@ export const JobRun: MessageFns<JobRun> = {
             message.gaveWayTo = reader.string();
             continue;
           }
+          case 19: {
+            if (tag !== 152) {
+              break;
+            }
+
+            message.priority = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6910,6 +7027,7 @@ export const JobRun: MessageFns<JobRun> = {
         : isSet(object.gave_way_to)
         ? globalThis.String(object.gave_way_to)
         : "",
+      priority: isSet(object.priority) ? globalThis.Number(object.priority) : 0,
     };
   },
 
@@ -6975,6 +7093,9 @@ export const JobRun: MessageFns<JobRun> = {
     if (message.gaveWayTo !== "") {
       obj.gaveWayTo = message.gaveWayTo;
     }
+    if (message.priority !== 0) {
+      obj.priority = Math.round(message.priority);
+    }
     return obj;
   },
 
@@ -7015,6 +7136,7 @@ export const JobRun: MessageFns<JobRun> = {
     message.retriedBy = object.retriedBy ?? "";
     message.reusedFrom = object.reusedFrom ?? "";
     message.gaveWayTo = object.gaveWayTo ?? "";
+    message.priority = object.priority ?? 0;
     return message;
   },
 };
@@ -7121,6 +7243,7 @@ function createBaseJobStep(): JobStep {
     endedAtMs: 0n,
     timing: undefined,
     usage: undefined,
+    metadata: {},
   };
 }
 
@@ -7180,6 +7303,9 @@ export const JobStep: MessageFns<JobStep> = {
     if (message.usage !== undefined) {
       StepRunUsage.encode(message.usage, writer.uint32(122).fork()).join();
     }
+    globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
+      JobStep_MetadataEntry.encode({ key: key as any, value }, writer.uint32(130).fork()).join();
+    });
     return writer;
   },
 
@@ -7316,6 +7442,17 @@ export const JobStep: MessageFns<JobStep> = {
             message.usage = StepRunUsage.decode(reader, reader.uint32());
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            const entry16 = JobStep_MetadataEntry.decode(reader, reader.uint32());
+            if (entry16.value !== undefined) {
+              message.metadata[entry16.key] = entry16.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -7381,6 +7518,20 @@ export const JobStep: MessageFns<JobStep> = {
         : 0n,
       timing: isSet(object.timing) ? StartTiming.fromJSON(object.timing) : undefined,
       usage: isSet(object.usage) ? StepRunUsage.fromJSON(object.usage) : undefined,
+      metadata: isObject(object.metadata)
+        ? (globalThis.Object.entries(object.metadata) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -7431,6 +7582,15 @@ export const JobStep: MessageFns<JobStep> = {
     if (message.usage !== undefined) {
       obj.usage = StepRunUsage.toJSON(message.usage);
     }
+    if (message.metadata) {
+      const entries = globalThis.Object.entries(message.metadata) as [string, string][];
+      if (entries.length > 0) {
+        obj.metadata = {};
+        entries.forEach(([k, v]) => {
+          obj.metadata[k] = v;
+        });
+      }
+    }
     return obj;
   },
 
@@ -7462,6 +7622,100 @@ export const JobStep: MessageFns<JobStep> = {
     message.usage = (object.usage !== undefined && object.usage !== null)
       ? StepRunUsage.fromPartial(object.usage)
       : undefined;
+    message.metadata = (globalThis.Object.entries(object.metadata ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseJobStep_MetadataEntry(): JobStep_MetadataEntry {
+  return { key: "", value: "" };
+}
+
+export const JobStep_MetadataEntry: MessageFns<JobStep_MetadataEntry> = {
+  encode(message: JobStep_MetadataEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JobStep_MetadataEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJobStep_MetadataEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): JobStep_MetadataEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: JobStep_MetadataEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<JobStep_MetadataEntry>, I>>(base?: I): JobStep_MetadataEntry {
+    return JobStep_MetadataEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<JobStep_MetadataEntry>, I>>(object: I): JobStep_MetadataEntry {
+    const message = createBaseJobStep_MetadataEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -8650,7 +8904,7 @@ export const GetPipelineRunResponse: MessageFns<GetPipelineRunResponse> = {
 };
 
 function createBaseListPipelineRunsRequest(): ListPipelineRunsRequest {
-  return { pipelineId: "", page: 0, pageSize: 0, sort: "", status: RunStatus.RUN_STATUS_UNSPECIFIED };
+  return { pipelineId: "", page: 0, pageSize: 0, sort: "", status: RunStatus.RUN_STATUS_UNSPECIFIED, after: "" };
 }
 
 export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
@@ -8669,6 +8923,9 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
     }
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       writer.uint32(40).int32(runStatusToNumber(message.status));
+    }
+    if (message.after !== "") {
+      writer.uint32(50).string(message.after);
     }
     return writer;
   },
@@ -8726,6 +8983,14 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
             message.status = runStatusFromJSON(reader.int32());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8753,6 +9018,7 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
         : 0,
       sort: isSet(object.sort) ? globalThis.String(object.sort) : "",
       status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
     };
   },
 
@@ -8773,6 +9039,9 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
     if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
       obj.status = runStatusToJSON(message.status);
     }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
     return obj;
   },
 
@@ -8786,12 +9055,13 @@ export const ListPipelineRunsRequest: MessageFns<ListPipelineRunsRequest> = {
     message.pageSize = object.pageSize ?? 0;
     message.sort = object.sort ?? "";
     message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    message.after = object.after ?? "";
     return message;
   },
 };
 
 function createBaseListPipelineRunsResponse(): ListPipelineRunsResponse {
-  return { runs: [], total: 0n };
+  return { runs: [], total: 0n, next: "", totalIsExact: false };
 }
 
 export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
@@ -8804,6 +9074,12 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
         throw new globalThis.Error("value provided for field message.total of type int64 too large");
       }
       writer.uint32(16).int64(message.total);
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    if (message.totalIsExact !== false) {
+      writer.uint32(32).bool(message.totalIsExact);
     }
     return writer;
   },
@@ -8837,6 +9113,22 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
             message.total = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalIsExact = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8853,6 +9145,12 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
     return {
       runs: globalThis.Array.isArray(object?.runs) ? object.runs.map((e: any) => RunSummary.fromJSON(e)) : [],
       total: isSet(object.total) ? BigInt(object.total) : 0n,
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+      totalIsExact: isSet(object.totalIsExact)
+        ? globalThis.Boolean(object.totalIsExact)
+        : isSet(object.total_is_exact)
+        ? globalThis.Boolean(object.total_is_exact)
+        : false,
     };
   },
 
@@ -8864,6 +9162,12 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
     if (message.total !== 0n) {
       obj.total = message.total.toString();
     }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    if (message.totalIsExact !== false) {
+      obj.totalIsExact = message.totalIsExact;
+    }
     return obj;
   },
 
@@ -8874,6 +9178,8 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
     const message = createBaseListPipelineRunsResponse();
     message.runs = object.runs?.map((e) => RunSummary.fromPartial(e)) || [];
     message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    message.next = object.next ?? "";
+    message.totalIsExact = object.totalIsExact ?? false;
     return message;
   },
 };
@@ -10954,6 +11260,7 @@ function createBasePlanPipelineRequest(): PlanPipelineRequest {
     triggerRef: undefined,
     triggerPayload: undefined,
     variables: {},
+    uploads: {},
   };
 }
 
@@ -10979,6 +11286,9 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
     }
     globalThis.Object.entries(message.variables).forEach(([key, value]: [string, string]) => {
       PlanPipelineRequest_VariablesEntry.encode({ key: key as any, value }, writer.uint32(58).fork()).join();
+    });
+    globalThis.Object.entries(message.uploads).forEach(([key, value]: [string, string]) => {
+      PlanPipelineRequest_UploadsEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
     });
     return writer;
   },
@@ -11055,6 +11365,17 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
             }
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            const entry8 = PlanPipelineRequest_UploadsEntry.decode(reader, reader.uint32());
+            if (entry8.value !== undefined) {
+              message.uploads[entry8.key] = entry8.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -11105,6 +11426,20 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
           {},
         )
         : {},
+      uploads: isObject(object.uploads)
+        ? (globalThis.Object.entries(object.uploads) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -11137,6 +11472,15 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
         });
       }
     }
+    if (message.uploads) {
+      const entries = globalThis.Object.entries(message.uploads) as [string, string][];
+      if (entries.length > 0) {
+        obj.uploads = {};
+        entries.forEach(([k, v]) => {
+          obj.uploads[k] = v;
+        });
+      }
+    }
     return obj;
   },
 
@@ -11152,6 +11496,15 @@ export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
     message.triggerRef = object.triggerRef ?? undefined;
     message.triggerPayload = object.triggerPayload ?? undefined;
     message.variables = (globalThis.Object.entries(object.variables ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.uploads = (globalThis.Object.entries(object.uploads ?? {}) as [string, string][]).reduce(
       (acc: { [key: string]: string }, [key, value]: [string, string]) => {
         if (value !== undefined) {
           acc[key] = globalThis.String(value);
@@ -11247,6 +11600,95 @@ export const PlanPipelineRequest_VariablesEntry: MessageFns<PlanPipelineRequest_
     object: I,
   ): PlanPipelineRequest_VariablesEntry {
     const message = createBasePlanPipelineRequest_VariablesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBasePlanPipelineRequest_UploadsEntry(): PlanPipelineRequest_UploadsEntry {
+  return { key: "", value: "" };
+}
+
+export const PlanPipelineRequest_UploadsEntry: MessageFns<PlanPipelineRequest_UploadsEntry> = {
+  encode(message: PlanPipelineRequest_UploadsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanPipelineRequest_UploadsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanPipelineRequest_UploadsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PlanPipelineRequest_UploadsEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: PlanPipelineRequest_UploadsEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PlanPipelineRequest_UploadsEntry>, I>>(
+    base?: I,
+  ): PlanPipelineRequest_UploadsEntry {
+    return PlanPipelineRequest_UploadsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PlanPipelineRequest_UploadsEntry>, I>>(
+    object: I,
+  ): PlanPipelineRequest_UploadsEntry {
+    const message = createBasePlanPipelineRequest_UploadsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
     return message;
@@ -13153,6 +13595,7 @@ function createBaseListApprovalsRequest(): ListApprovalsRequest {
     status: ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
     projectId: "",
     pipelineId: "",
+    after: "",
   };
 }
 
@@ -13175,6 +13618,9 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     }
     if (message.pipelineId !== "") {
       writer.uint32(50).string(message.pipelineId);
+    }
+    if (message.after !== "") {
+      writer.uint32(58).string(message.after);
     }
     return writer;
   },
@@ -13240,6 +13686,14 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
             message.pipelineId = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -13272,6 +13726,7 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
         : isSet(object.pipeline_id)
         ? globalThis.String(object.pipeline_id)
         : "",
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
     };
   },
 
@@ -13295,6 +13750,9 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     if (message.pipelineId !== "") {
       obj.pipelineId = message.pipelineId;
     }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
     return obj;
   },
 
@@ -13309,12 +13767,13 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     message.status = object.status ?? ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED;
     message.projectId = object.projectId ?? "";
     message.pipelineId = object.pipelineId ?? "";
+    message.after = object.after ?? "";
     return message;
   },
 };
 
 function createBaseListApprovalsResponse(): ListApprovalsResponse {
-  return { approvals: [], total: 0n };
+  return { approvals: [], total: 0n, next: "", totalIsExact: false };
 }
 
 export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
@@ -13327,6 +13786,12 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
         throw new globalThis.Error("value provided for field message.total of type int64 too large");
       }
       writer.uint32(16).int64(message.total);
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    if (message.totalIsExact !== false) {
+      writer.uint32(32).bool(message.totalIsExact);
     }
     return writer;
   },
@@ -13360,6 +13825,22 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
             message.total = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.totalIsExact = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -13378,6 +13859,12 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
         ? object.approvals.map((e: any) => ApprovalForCaller.fromJSON(e))
         : [],
       total: isSet(object.total) ? BigInt(object.total) : 0n,
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+      totalIsExact: isSet(object.totalIsExact)
+        ? globalThis.Boolean(object.totalIsExact)
+        : isSet(object.total_is_exact)
+        ? globalThis.Boolean(object.total_is_exact)
+        : false,
     };
   },
 
@@ -13389,6 +13876,12 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
     if (message.total !== 0n) {
       obj.total = message.total.toString();
     }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    if (message.totalIsExact !== false) {
+      obj.totalIsExact = message.totalIsExact;
+    }
     return obj;
   },
 
@@ -13399,6 +13892,8 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
     const message = createBaseListApprovalsResponse();
     message.approvals = object.approvals?.map((e) => ApprovalForCaller.fromPartial(e)) || [];
     message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    message.next = object.next ?? "";
+    message.totalIsExact = object.totalIsExact ?? false;
     return message;
   },
 };

@@ -226,6 +226,62 @@ export function labelOperatorToNumber(object: LabelOperator): number {
   }
 }
 
+export const LogStream = {
+  LOG_STREAM_UNSPECIFIED: "LOG_STREAM_UNSPECIFIED",
+  LOG_STREAM_STDOUT: "LOG_STREAM_STDOUT",
+  LOG_STREAM_STDERR: "LOG_STREAM_STDERR",
+} as const;
+
+export type LogStream = typeof LogStream[keyof typeof LogStream];
+
+export namespace LogStream {
+  export type LOG_STREAM_UNSPECIFIED = typeof LogStream.LOG_STREAM_UNSPECIFIED;
+  export type LOG_STREAM_STDOUT = typeof LogStream.LOG_STREAM_STDOUT;
+  export type LOG_STREAM_STDERR = typeof LogStream.LOG_STREAM_STDERR;
+}
+
+export function logStreamFromJSON(object: any): LogStream {
+  switch (object) {
+    case 0:
+    case "LOG_STREAM_UNSPECIFIED":
+      return LogStream.LOG_STREAM_UNSPECIFIED;
+    case 1:
+    case "LOG_STREAM_STDOUT":
+      return LogStream.LOG_STREAM_STDOUT;
+    case 2:
+    case "LOG_STREAM_STDERR":
+      return LogStream.LOG_STREAM_STDERR;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LogStream");
+  }
+}
+
+export function logStreamToJSON(object: LogStream): string {
+  switch (object) {
+    case LogStream.LOG_STREAM_UNSPECIFIED:
+      return "LOG_STREAM_UNSPECIFIED";
+    case LogStream.LOG_STREAM_STDOUT:
+      return "LOG_STREAM_STDOUT";
+    case LogStream.LOG_STREAM_STDERR:
+      return "LOG_STREAM_STDERR";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LogStream");
+  }
+}
+
+export function logStreamToNumber(object: LogStream): number {
+  switch (object) {
+    case LogStream.LOG_STREAM_UNSPECIFIED:
+      return 0;
+    case LogStream.LOG_STREAM_STDOUT:
+      return 1;
+    case LogStream.LOG_STREAM_STDERR:
+      return 2;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum LogStream");
+  }
+}
+
 export interface EnvVar {
   /** Required, [A-Za-z_][A-Za-z0-9_]*. */
   name: string;
@@ -350,6 +406,8 @@ export interface StepRunRecord {
   priority: number;
   /** What users have noted of it. */
   metadata: { [key: string]: string };
+  /** Of what UpdateStepRun changes: another one after each change, and one that `expected_version` takes. */
+  version: string;
 }
 
 export interface StepRunRecord_MetadataEntry {
@@ -424,6 +482,11 @@ export interface UpdateStepRunRequest {
   operator: string;
   /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
+  /**
+   * The `version` of the step run that the change was decided on. FAILED_PRECONDITION with `reason` `precondition_failed` when
+   * it has another one. Empty: it is changed in any version.
+   */
+  expectedVersion: string;
 }
 
 export interface StepRunMetadata {
@@ -501,6 +564,72 @@ export interface ListStepRunArtifactsResponse {
   artifacts: Artifact[];
   /** The number of matching records on all pages. */
   total: bigint;
+}
+
+/** A line of a log. */
+export interface LogEntry {
+  stepRunId: string;
+  /** Unix seconds, by the clock of the agent. */
+  timestamp: bigint;
+  /** From 1. */
+  lineNumber: number;
+  level: string;
+  /** For lines that the agent has lost, a text that says which. */
+  content: string;
+  stream: LogStream;
+  /** The builtin or plugin of the step. */
+  pluginName: string;
+  agentId: string;
+}
+
+/** A place in the content of a line, in UTF-16 units: the first one, and the one behind the last. */
+export interface LogRange {
+  from: number;
+  to: number;
+}
+
+export interface LogMatch {
+  runId: string;
+  jobId: string;
+  stepRunId: string;
+  entry:
+    | LogEntry
+    | undefined;
+  /** The first 20 places. */
+  ranges: LogRange[];
+  /** The lines before it and behind it, as `context` asks for them. */
+  before: LogEntry[];
+  after: LogEntry[];
+}
+
+/** One of `step_run_id`, `run_id` and `pipeline_id` is required, and no more than one. */
+export interface SearchLogsRequest {
+  stepRunId: string;
+  runId: string;
+  pipelineId: string;
+  /** What is searched for, at most 200 characters; required. */
+  text: string;
+  /** True: `text` is a pattern in the syntax of RE2. */
+  pattern: boolean;
+  ignoreCase: boolean;
+  /** Lines around each line that is found, 0 to 10. */
+  context: number;
+  /** 1 to 200; 0 stands for 50. */
+  limit: number;
+  /** `next` of the call before; empty for the first one. */
+  after: string;
+  /** Empty for lines of every level. */
+  levels: string[];
+  /** UNSPECIFIED for both. */
+  stream: LogStream;
+}
+
+export interface SearchLogsResponse {
+  matches: LogMatch[];
+  /** Lines that this call has looked at. */
+  searchedLines: bigint;
+  /** `after` of the call that goes on; empty when everything that is stored was looked at. */
+  next: string;
 }
 
 function createBaseEnvVar(): EnvVar {
@@ -1485,6 +1614,7 @@ function createBaseStepRunRecord(): StepRunRecord {
     usage: undefined,
     priority: 0,
     metadata: {},
+    version: "",
   };
 }
 
@@ -1568,6 +1698,9 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     globalThis.Object.entries(message.metadata).forEach(([key, value]: [string, string]) => {
       StepRunRecord_MetadataEntry.encode({ key: key as any, value }, writer.uint32(178).fork()).join();
     });
+    if (message.version !== "") {
+      writer.uint32(186).string(message.version);
+    }
     return writer;
   },
 
@@ -1763,6 +1896,14 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
             }
             continue;
           }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.version = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1872,6 +2013,7 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
           {},
         )
         : {},
+      version: isSet(object.version) ? globalThis.String(object.version) : "",
     };
   },
 
@@ -1949,6 +2091,9 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
         });
       }
     }
+    if (message.version !== "") {
+      obj.version = message.version;
+    }
     return obj;
   },
 
@@ -1995,6 +2140,7 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
       },
       {},
     );
+    message.version = object.version ?? "";
     return message;
   },
 };
@@ -2703,7 +2849,15 @@ export const ListStepRunsResponse: MessageFns<ListStepRunsResponse> = {
 };
 
 function createBaseUpdateStepRunRequest(): UpdateStepRunRequest {
-  return { stepRunId: "", spec: undefined, priority: undefined, metadata: undefined, operator: "", requestId: "" };
+  return {
+    stepRunId: "",
+    spec: undefined,
+    priority: undefined,
+    metadata: undefined,
+    operator: "",
+    requestId: "",
+    expectedVersion: "",
+  };
 }
 
 export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
@@ -2725,6 +2879,9 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     }
     if (message.requestId !== "") {
       writer.uint32(50).string(message.requestId);
+    }
+    if (message.expectedVersion !== "") {
+      writer.uint32(58).string(message.expectedVersion);
     }
     return writer;
   },
@@ -2790,6 +2947,14 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.expectedVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2818,6 +2983,11 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      expectedVersion: isSet(object.expectedVersion)
+        ? globalThis.String(object.expectedVersion)
+        : isSet(object.expected_version)
+        ? globalThis.String(object.expected_version)
+        : "",
     };
   },
 
@@ -2841,6 +3011,9 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
     }
+    if (message.expectedVersion !== "") {
+      obj.expectedVersion = message.expectedVersion;
+    }
     return obj;
   },
 
@@ -2859,6 +3032,7 @@ export const UpdateStepRunRequest: MessageFns<UpdateStepRunRequest> = {
       : undefined;
     message.operator = object.operator ?? "";
     message.requestId = object.requestId ?? "";
+    message.expectedVersion = object.expectedVersion ?? "";
     return message;
   },
 };
@@ -3961,6 +4135,848 @@ export const ListStepRunArtifactsResponse: MessageFns<ListStepRunArtifactsRespon
   },
 };
 
+function createBaseLogEntry(): LogEntry {
+  return {
+    stepRunId: "",
+    timestamp: 0n,
+    lineNumber: 0,
+    level: "",
+    content: "",
+    stream: LogStream.LOG_STREAM_UNSPECIFIED,
+    pluginName: "",
+    agentId: "",
+  };
+}
+
+export const LogEntry: MessageFns<LogEntry> = {
+  encode(message: LogEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.timestamp !== 0n) {
+      if (BigInt.asIntN(64, message.timestamp) !== message.timestamp) {
+        throw new globalThis.Error("value provided for field message.timestamp of type int64 too large");
+      }
+      writer.uint32(16).int64(message.timestamp);
+    }
+    if (message.lineNumber !== 0) {
+      writer.uint32(24).int32(message.lineNumber);
+    }
+    if (message.level !== "") {
+      writer.uint32(34).string(message.level);
+    }
+    if (message.content !== "") {
+      writer.uint32(42).string(message.content);
+    }
+    if (message.stream !== LogStream.LOG_STREAM_UNSPECIFIED) {
+      writer.uint32(48).int32(logStreamToNumber(message.stream));
+    }
+    if (message.pluginName !== "") {
+      writer.uint32(58).string(message.pluginName);
+    }
+    if (message.agentId !== "") {
+      writer.uint32(66).string(message.agentId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.timestamp = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.lineNumber = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.level = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.content = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.stream = logStreamFromJSON(reader.int32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.pluginName = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LogEntry {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      timestamp: isSet(object.timestamp) ? BigInt(object.timestamp) : 0n,
+      lineNumber: isSet(object.lineNumber)
+        ? globalThis.Number(object.lineNumber)
+        : isSet(object.line_number)
+        ? globalThis.Number(object.line_number)
+        : 0,
+      level: isSet(object.level) ? globalThis.String(object.level) : "",
+      content: isSet(object.content) ? globalThis.String(object.content) : "",
+      stream: isSet(object.stream) ? logStreamFromJSON(object.stream) : LogStream.LOG_STREAM_UNSPECIFIED,
+      pluginName: isSet(object.pluginName)
+        ? globalThis.String(object.pluginName)
+        : isSet(object.plugin_name)
+        ? globalThis.String(object.plugin_name)
+        : "",
+      agentId: isSet(object.agentId)
+        ? globalThis.String(object.agentId)
+        : isSet(object.agent_id)
+        ? globalThis.String(object.agent_id)
+        : "",
+    };
+  },
+
+  toJSON(message: LogEntry): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.timestamp !== 0n) {
+      obj.timestamp = message.timestamp.toString();
+    }
+    if (message.lineNumber !== 0) {
+      obj.lineNumber = Math.round(message.lineNumber);
+    }
+    if (message.level !== "") {
+      obj.level = message.level;
+    }
+    if (message.content !== "") {
+      obj.content = message.content;
+    }
+    if (message.stream !== LogStream.LOG_STREAM_UNSPECIFIED) {
+      obj.stream = logStreamToJSON(message.stream);
+    }
+    if (message.pluginName !== "") {
+      obj.pluginName = message.pluginName;
+    }
+    if (message.agentId !== "") {
+      obj.agentId = message.agentId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LogEntry>, I>>(base?: I): LogEntry {
+    return LogEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LogEntry>, I>>(object: I): LogEntry {
+    const message = createBaseLogEntry();
+    message.stepRunId = object.stepRunId ?? "";
+    message.timestamp = (object.timestamp !== undefined && object.timestamp !== null) ? BigInt(object.timestamp) : 0n;
+    message.lineNumber = object.lineNumber ?? 0;
+    message.level = object.level ?? "";
+    message.content = object.content ?? "";
+    message.stream = object.stream ?? LogStream.LOG_STREAM_UNSPECIFIED;
+    message.pluginName = object.pluginName ?? "";
+    message.agentId = object.agentId ?? "";
+    return message;
+  },
+};
+
+function createBaseLogRange(): LogRange {
+  return { from: 0, to: 0 };
+}
+
+export const LogRange: MessageFns<LogRange> = {
+  encode(message: LogRange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== 0) {
+      writer.uint32(8).int32(message.from);
+    }
+    if (message.to !== 0) {
+      writer.uint32(16).int32(message.to);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogRange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogRange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.from = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.to = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LogRange {
+    return {
+      from: isSet(object.from) ? globalThis.Number(object.from) : 0,
+      to: isSet(object.to) ? globalThis.Number(object.to) : 0,
+    };
+  },
+
+  toJSON(message: LogRange): unknown {
+    const obj: any = {};
+    if (message.from !== 0) {
+      obj.from = Math.round(message.from);
+    }
+    if (message.to !== 0) {
+      obj.to = Math.round(message.to);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LogRange>, I>>(base?: I): LogRange {
+    return LogRange.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LogRange>, I>>(object: I): LogRange {
+    const message = createBaseLogRange();
+    message.from = object.from ?? 0;
+    message.to = object.to ?? 0;
+    return message;
+  },
+};
+
+function createBaseLogMatch(): LogMatch {
+  return { runId: "", jobId: "", stepRunId: "", entry: undefined, ranges: [], before: [], after: [] };
+}
+
+export const LogMatch: MessageFns<LogMatch> = {
+  encode(message: LogMatch, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.jobId !== "") {
+      writer.uint32(18).string(message.jobId);
+    }
+    if (message.stepRunId !== "") {
+      writer.uint32(26).string(message.stepRunId);
+    }
+    if (message.entry !== undefined) {
+      LogEntry.encode(message.entry, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.ranges) {
+      LogRange.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.before) {
+      LogEntry.encode(v!, writer.uint32(50).fork()).join();
+    }
+    for (const v of message.after) {
+      LogEntry.encode(v!, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogMatch {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogMatch();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.jobId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.entry = LogEntry.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.ranges.push(LogRange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.before.push(LogEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.after.push(LogEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LogMatch {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      jobId: isSet(object.jobId)
+        ? globalThis.String(object.jobId)
+        : isSet(object.job_id)
+        ? globalThis.String(object.job_id)
+        : "",
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      entry: isSet(object.entry) ? LogEntry.fromJSON(object.entry) : undefined,
+      ranges: globalThis.Array.isArray(object?.ranges) ? object.ranges.map((e: any) => LogRange.fromJSON(e)) : [],
+      before: globalThis.Array.isArray(object?.before) ? object.before.map((e: any) => LogEntry.fromJSON(e)) : [],
+      after: globalThis.Array.isArray(object?.after) ? object.after.map((e: any) => LogEntry.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: LogMatch): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.jobId !== "") {
+      obj.jobId = message.jobId;
+    }
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.entry !== undefined) {
+      obj.entry = LogEntry.toJSON(message.entry);
+    }
+    if (message.ranges?.length) {
+      obj.ranges = message.ranges.map((e) => LogRange.toJSON(e));
+    }
+    if (message.before?.length) {
+      obj.before = message.before.map((e) => LogEntry.toJSON(e));
+    }
+    if (message.after?.length) {
+      obj.after = message.after.map((e) => LogEntry.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LogMatch>, I>>(base?: I): LogMatch {
+    return LogMatch.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LogMatch>, I>>(object: I): LogMatch {
+    const message = createBaseLogMatch();
+    message.runId = object.runId ?? "";
+    message.jobId = object.jobId ?? "";
+    message.stepRunId = object.stepRunId ?? "";
+    message.entry = (object.entry !== undefined && object.entry !== null)
+      ? LogEntry.fromPartial(object.entry)
+      : undefined;
+    message.ranges = object.ranges?.map((e) => LogRange.fromPartial(e)) || [];
+    message.before = object.before?.map((e) => LogEntry.fromPartial(e)) || [];
+    message.after = object.after?.map((e) => LogEntry.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseSearchLogsRequest(): SearchLogsRequest {
+  return {
+    stepRunId: "",
+    runId: "",
+    pipelineId: "",
+    text: "",
+    pattern: false,
+    ignoreCase: false,
+    context: 0,
+    limit: 0,
+    after: "",
+    levels: [],
+    stream: LogStream.LOG_STREAM_UNSPECIFIED,
+  };
+}
+
+export const SearchLogsRequest: MessageFns<SearchLogsRequest> = {
+  encode(message: SearchLogsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(26).string(message.pipelineId);
+    }
+    if (message.text !== "") {
+      writer.uint32(34).string(message.text);
+    }
+    if (message.pattern !== false) {
+      writer.uint32(40).bool(message.pattern);
+    }
+    if (message.ignoreCase !== false) {
+      writer.uint32(48).bool(message.ignoreCase);
+    }
+    if (message.context !== 0) {
+      writer.uint32(56).int32(message.context);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(64).int32(message.limit);
+    }
+    if (message.after !== "") {
+      writer.uint32(74).string(message.after);
+    }
+    for (const v of message.levels) {
+      writer.uint32(82).string(v!);
+    }
+    if (message.stream !== LogStream.LOG_STREAM_UNSPECIFIED) {
+      writer.uint32(88).int32(logStreamToNumber(message.stream));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SearchLogsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSearchLogsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.pattern = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.ignoreCase = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.context = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.levels.push(reader.string());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.stream = logStreamFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SearchLogsRequest {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+      pattern: isSet(object.pattern) ? globalThis.Boolean(object.pattern) : false,
+      ignoreCase: isSet(object.ignoreCase)
+        ? globalThis.Boolean(object.ignoreCase)
+        : isSet(object.ignore_case)
+        ? globalThis.Boolean(object.ignore_case)
+        : false,
+      context: isSet(object.context) ? globalThis.Number(object.context) : 0,
+      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
+      levels: globalThis.Array.isArray(object?.levels)
+        ? object.levels.map((e: any) => globalThis.String(e))
+        : [],
+      stream: isSet(object.stream) ? logStreamFromJSON(object.stream) : LogStream.LOG_STREAM_UNSPECIFIED,
+    };
+  },
+
+  toJSON(message: SearchLogsRequest): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.text !== "") {
+      obj.text = message.text;
+    }
+    if (message.pattern !== false) {
+      obj.pattern = message.pattern;
+    }
+    if (message.ignoreCase !== false) {
+      obj.ignoreCase = message.ignoreCase;
+    }
+    if (message.context !== 0) {
+      obj.context = Math.round(message.context);
+    }
+    if (message.limit !== 0) {
+      obj.limit = Math.round(message.limit);
+    }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
+    if (message.levels?.length) {
+      obj.levels = message.levels;
+    }
+    if (message.stream !== LogStream.LOG_STREAM_UNSPECIFIED) {
+      obj.stream = logStreamToJSON(message.stream);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SearchLogsRequest>, I>>(base?: I): SearchLogsRequest {
+    return SearchLogsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SearchLogsRequest>, I>>(object: I): SearchLogsRequest {
+    const message = createBaseSearchLogsRequest();
+    message.stepRunId = object.stepRunId ?? "";
+    message.runId = object.runId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.text = object.text ?? "";
+    message.pattern = object.pattern ?? false;
+    message.ignoreCase = object.ignoreCase ?? false;
+    message.context = object.context ?? 0;
+    message.limit = object.limit ?? 0;
+    message.after = object.after ?? "";
+    message.levels = object.levels?.map((e) => e) || [];
+    message.stream = object.stream ?? LogStream.LOG_STREAM_UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBaseSearchLogsResponse(): SearchLogsResponse {
+  return { matches: [], searchedLines: 0n, next: "" };
+}
+
+export const SearchLogsResponse: MessageFns<SearchLogsResponse> = {
+  encode(message: SearchLogsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.matches) {
+      LogMatch.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.searchedLines !== 0n) {
+      if (BigInt.asIntN(64, message.searchedLines) !== message.searchedLines) {
+        throw new globalThis.Error("value provided for field message.searchedLines of type int64 too large");
+      }
+      writer.uint32(16).int64(message.searchedLines);
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SearchLogsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSearchLogsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.matches.push(LogMatch.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.searchedLines = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SearchLogsResponse {
+    return {
+      matches: globalThis.Array.isArray(object?.matches) ? object.matches.map((e: any) => LogMatch.fromJSON(e)) : [],
+      searchedLines: isSet(object.searchedLines)
+        ? BigInt(object.searchedLines)
+        : isSet(object.searched_lines)
+        ? BigInt(object.searched_lines)
+        : 0n,
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+    };
+  },
+
+  toJSON(message: SearchLogsResponse): unknown {
+    const obj: any = {};
+    if (message.matches?.length) {
+      obj.matches = message.matches.map((e) => LogMatch.toJSON(e));
+    }
+    if (message.searchedLines !== 0n) {
+      obj.searchedLines = message.searchedLines.toString();
+    }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SearchLogsResponse>, I>>(base?: I): SearchLogsResponse {
+    return SearchLogsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SearchLogsResponse>, I>>(object: I): SearchLogsResponse {
+    const message = createBaseSearchLogsResponse();
+    message.matches = object.matches?.map((e) => LogMatch.fromPartial(e)) || [];
+    message.searchedLines = (object.searchedLines !== undefined && object.searchedLines !== null)
+      ? BigInt(object.searchedLines)
+      : 0n;
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. The metadata of an error hold the word of the
  * error table (`reason`), a JSON list of the first problems (`problems-bin`), and both as ErrorInfo and BadRequest of
@@ -4077,6 +5093,20 @@ export const StepRunService = {
       Buffer.from(ListStepRunArtifactsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListStepRunArtifactsResponse => ListStepRunArtifactsResponse.decode(value),
   },
+  /**
+   * Searches the log of a step run, all logs of a run in the order of the plan, or those of the runs of a pipeline, newest run
+   * first. A call searches for 2 s, or until it has found `limit` lines; `next` says where the next call goes on.
+   * RESOURCE_EXHAUSTED while a server makes four searches. DEADLINE_EXCEEDED for a pattern that takes too long.
+   */
+  searchLogs: {
+    path: "/steprun.v1.StepRun/SearchLogs" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SearchLogsRequest): Buffer => Buffer.from(SearchLogsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SearchLogsRequest => SearchLogsRequest.decode(value),
+    responseSerialize: (value: SearchLogsResponse): Buffer => Buffer.from(SearchLogsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SearchLogsResponse => SearchLogsResponse.decode(value),
+  },
 } as const;
 
 export interface StepRunServer extends UntypedServiceImplementation {
@@ -4116,6 +5146,12 @@ export interface StepRunServer extends UntypedServiceImplementation {
   retryStepRun: handleUnaryCall<RetryStepRunRequest, RetryStepRunResponse>;
   /** The files of all artifacts of the step run, or of the step run whose result it took over. Their content is read over HTTP. */
   listStepRunArtifacts: handleUnaryCall<ListStepRunArtifactsRequest, ListStepRunArtifactsResponse>;
+  /**
+   * Searches the log of a step run, all logs of a run in the order of the plan, or those of the runs of a pipeline, newest run
+   * first. A call searches for 2 s, or until it has found `limit` lines; `next` says where the next call goes on.
+   * RESOURCE_EXHAUSTED while a server makes four searches. DEADLINE_EXCEEDED for a pattern that takes too long.
+   */
+  searchLogs: handleUnaryCall<SearchLogsRequest, SearchLogsResponse>;
 }
 
 export interface StepRunClient extends Client {
@@ -4266,6 +5302,26 @@ export interface StepRunClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListStepRunArtifactsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Searches the log of a step run, all logs of a run in the order of the plan, or those of the runs of a pipeline, newest run
+   * first. A call searches for 2 s, or until it has found `limit` lines; `next` says where the next call goes on.
+   * RESOURCE_EXHAUSTED while a server makes four searches. DEADLINE_EXCEEDED for a pattern that takes too long.
+   */
+  searchLogs(
+    request: SearchLogsRequest,
+    callback: (error: ServiceError | null, response: SearchLogsResponse) => void,
+  ): ClientUnaryCall;
+  searchLogs(
+    request: SearchLogsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SearchLogsResponse) => void,
+  ): ClientUnaryCall;
+  searchLogs(
+    request: SearchLogsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SearchLogsResponse) => void,
   ): ClientUnaryCall;
 }
 

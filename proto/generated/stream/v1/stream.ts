@@ -246,29 +246,34 @@ export interface StreamAgentStatusResponse_LabelsEntry {
 }
 
 export interface StreamEventsRequest {
-  /** Required. */
+  /** Empty for system events. */
   runId: string;
   /** The number of the last event that the caller has received; 0 for all events. */
   after: bigint;
-  /** Only events of these objects: `pipeline`, `job`, `step`, `approval`; empty for all. */
+  /**
+   * Only events of these objects: of a run `pipeline`, `job`, `step`, `approval`; of system events `agent`, `definition`,
+   * `project` and the others of docs/events.md; empty for all.
+   */
   objects: string[];
+  /** Whose system events: the id of a tenant, or `installation`; empty for the default tenant. Empty with a `run_id`. */
+  log: string;
 }
 
 /** An event of CloudEvents 1.0 with its number. */
 export interface StreamEventsResponse {
-  /** `<run id>:<number>`. */
+  /** `<run id>:<number>`, or `<log>:<number>`. */
   id: string;
   /** `<namespace>.<object>.<lifecycle>`. */
   type: string;
-  /** `pipeline:<id>:job:<id>:step:<id>`, shorter for jobs and runs. */
+  /** `pipeline:<id>:job:<id>:step:<id>`, shorter for jobs and runs; `<object>:<id>` for system events. */
   subject: string;
-  /** The number of the event within its run, from 1. */
+  /** The number of the event within its run or log, from 1. */
   number: bigint;
   /** Unix milliseconds. */
   timeMs: bigint;
-  /** JSON object: the id of the run, the number, the status word and the time of the event, its cause and further facts. */
+  /** JSON object, as docs/events.md says for the type. */
   dataJson: string;
-  /** The run as a URI reference: `/api/v1/pipelines/runs/<run id>`. */
+  /** The run as a URI reference: `/api/v1/pipelines/runs/<run id>`; or the log: `/api/v1/system-events?log=<log>`. */
   source: string;
 }
 
@@ -1818,7 +1823,7 @@ export const StreamAgentStatusResponse_LabelsEntry: MessageFns<StreamAgentStatus
 };
 
 function createBaseStreamEventsRequest(): StreamEventsRequest {
-  return { runId: "", after: 0n, objects: [] };
+  return { runId: "", after: 0n, objects: [], log: "" };
 }
 
 export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
@@ -1834,6 +1839,9 @@ export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
     }
     for (const v of message.objects) {
       writer.uint32(26).string(v!);
+    }
+    if (message.log !== "") {
+      writer.uint32(34).string(message.log);
     }
     return writer;
   },
@@ -1875,6 +1883,14 @@ export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
             message.objects.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.log = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1896,6 +1912,7 @@ export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
         : "",
       after: isSet(object.after) ? BigInt(object.after) : 0n,
       objects: globalThis.Array.isArray(object?.objects) ? object.objects.map((e: any) => globalThis.String(e)) : [],
+      log: isSet(object.log) ? globalThis.String(object.log) : "",
     };
   },
 
@@ -1910,6 +1927,9 @@ export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
     if (message.objects?.length) {
       obj.objects = message.objects;
     }
+    if (message.log !== "") {
+      obj.log = message.log;
+    }
     return obj;
   },
 
@@ -1921,6 +1941,7 @@ export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
     message.runId = object.runId ?? "";
     message.after = (object.after !== undefined && object.after !== null) ? BigInt(object.after) : 0n;
     message.objects = object.objects?.map((e) => e) || [];
+    message.log = object.log ?? "";
     return message;
   },
 };

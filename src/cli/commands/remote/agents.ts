@@ -61,6 +61,32 @@ export function undrainAgent(agent: string, options: RemoteOptions, signal: Abor
   });
 }
 
+export interface ReachOptions extends RemoteOptions {
+  /** Names or ids. */
+  readonly tenant?: string;
+  readonly project: readonly string[];
+  readonly all?: boolean;
+}
+
+/** Jobs that the agent holds go on. */
+export function changeReach(agent: string, options: ReachOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const reach = await reachOf(client, options);
+    if (reach === undefined && options.all !== true) {
+      throw new UsageError("say whose jobs the agent gets: --tenant, --project or --all");
+    }
+    const path = { agentId: (await findAgent(client, agent)).agentId };
+    const changed = await client.put("/agents/{agentId}/reach", { path, body: { reach: reach ?? null }, signal });
+    report.object(changed, `${changed.name} gets jobs of ${reachText(changed.reach)}`);
+  });
+}
+
+function reachText(reach: Schemas["Agent"]["reach"]): string {
+  if (reach === null) return "every project";
+  const { tenantId, projectIds } = reach;
+  return projectIds === null ? `the tenant ${tenantId}` : projectIds.join(", ");
+}
+
 /** The agent's streams end, and its token is refused. */
 export function removeAgent(agent: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {

@@ -73,6 +73,19 @@ export function inviteUser(name: string, options: InviteOptions, signal: AbortSi
 }
 
 /** A link with which the user sets a new password. */
+export interface RenewOptions extends RemoteOptions {
+  readonly days?: number;
+}
+
+/** A link in place of one that was lost. The server finds the user: who invites into a tenant does not see all users. */
+export function renewInvitation(name: string, options: RenewOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const body = options.days === undefined ? {} : { days: options.days };
+    const made = await client.post("/invitations/{user}/link", { path: { user: name }, body, signal });
+    report.secret(made, made.link, `send this link to ${name}; it is good once, until ${made.expiresAt}`);
+  });
+}
+
 export function resetUser(name: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
     const { userId } = await findUser(client, name);

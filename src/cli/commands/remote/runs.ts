@@ -1,5 +1,5 @@
 /** `millrace runs`, `trigger`, `stop`, `rerun` and `approve`. */
-import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
+import { ApiError, type MillraceClient, type Schemas } from "../../../../clients/typescript/src/index.ts";
 import { formatDuration } from "../../../domain/durations.ts";
 import { CommandFailure, UsageError } from "../../command-line.ts";
 import { EXIT } from "../../exit-codes.ts";
@@ -7,6 +7,7 @@ import { findPipeline, findProject, findRunId } from "../../remote/find.ts";
 import type { Column } from "../../remote/report.ts";
 import { type RemoteOptions, type Session, withServer } from "../../remote/session.ts";
 import { takeItems } from "../../remote/take.ts";
+import { visible } from "../../remote/visible.ts";
 import { parseTime } from "./parse-time.ts";
 import { renderTree } from "../../run-tree.ts";
 import { Screen, STATUS_COLOURS } from "../../screen.ts";
@@ -89,7 +90,28 @@ export function showRun(run: string, options: RunOptions, signal: AbortSignal): 
     const screen = new Screen(process.stdout);
     screen.print(screen.paint("gray", `${found.runId}, triggered by ${found.triggeredBy} at ${found.createdAt}`));
     screen.printTree(renderTree(found, { name, steps: "all" }));
+    const unheard = await unheardNotifications(client, found.runId, signal);
+    for (const { channel, target, error, state, nextTry } of unheard) {
+      const next = state === "owed" ? `tried again at ${nextTry}` : "not tried again";
+      screen.print(screen.paint("yellow", visible(`${channel} ${target} was not told: ${error} (${next})`)));
+    }
   });
+}
+
+/** The newest notifications whose last try failed. */
+async function unheardNotifications(
+  client: MillraceClient,
+  runId: string,
+  signal: AbortSignal,
+): Promise<readonly Schemas["Notification"][]> {
+  try {
+    const { list } = await client.get("/pipelines/runs/{runId}/notifications", { path: { runId }, signal });
+    return list.filter(({ error }) => error !== "");
+  } catch (error) {
+    // A server of an older release does not list them.
+    if (error instanceof ApiError && error.code === 404) return [];
+    throw error;
+  }
 }
 
 export interface WatchOptions extends RunOptions {

@@ -1,7 +1,7 @@
 /** The store of step outputs in MongoDB. */
-import { bytesOf } from "../../domain/outputs.ts";
-import type { OutputStore, StepOutputs } from "../ports/outputs.ts";
-import { type Connection, insertIfAbsent } from "./connection.ts";
+import { bytesOf } from "../../../domain/outputs.ts";
+import type { OutputStore, StepOutputs } from "../../ports/outputs.ts";
+import { type Connection, insertIfAbsent } from "../connection.ts";
 
 interface OutputsDocument extends StepOutputs {
   readonly _id: string;

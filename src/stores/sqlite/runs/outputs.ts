@@ -1,8 +1,8 @@
 /** The store of step outputs in SQLite. */
-import type { RunId, StepRunId } from "../../domain/ids.ts";
-import { bytesOf } from "../../domain/outputs.ts";
-import type { OutputStore, StepOutputs } from "../ports/outputs.ts";
-import type { Database, Row } from "./database.ts";
+import type { RunId, StepRunId } from "../../../domain/ids.ts";
+import { bytesOf } from "../../../domain/outputs.ts";
+import type { OutputStore, StepOutputs } from "../../ports/outputs.ts";
+import type { Database, Row } from "../database.ts";
 
 export function outputStore(db: Database): OutputStore {
   return {

@@ -1,0 +1,52 @@
+/** What can go wrong between a node and a Git server, as data. */
+
+/**
+ * The kinds of faults, and whether the same call may succeed later without a change by a person.
+ *
+ * - `noGit`, `noSsh`: the node's machine lacks a program.
+ * - `forbiddenAddress`: the host is not on the public internet, and the operator has not allowed its network.
+ * - `authentication`: the server refuses the credential, or asks for one; `readOnly`: it lets the credential read only.
+ * - `notFound`: no such repository, or it is hidden from this credential; `noRef`: it has no such branch, tag or commit.
+ * - `unreachable`, `cutOff`, `timedOut`, `tooMany`: the server does not answer, breaks off, is slow, or wants fewer calls.
+ * - `tooLarge`: more bytes than the bounds admit; `hostile`: objects that no honest client makes.
+ */
+const FAULTS = {
+  noGit: { mayPass: true },
+  noSsh: { mayPass: true },
+  noRoom: { mayPass: true },
+  forbiddenAddress: { mayPass: false },
+  redirected: { mayPass: false },
+  certificate: { mayPass: false },
+  unknownHostKey: { mayPass: false },
+  changedHostKey: { mayPass: false },
+  authentication: { mayPass: false },
+  readOnly: { mayPass: false },
+  notFound: { mayPass: false },
+  noRef: { mayPass: false },
+  unreachable: { mayPass: true },
+  cutOff: { mayPass: true },
+  timedOut: { mayPass: true },
+  tooMany: { mayPass: true },
+  busy: { mayPass: true },
+  tooLarge: { mayPass: false },
+  hostile: { mayPass: false },
+  other: { mayPass: false },
+} as const satisfies Record<string, { readonly mayPass: boolean }>;
+
+export type GitFaultKind = keyof typeof FAULTS;
+
+/** The message says what is wrong, where, and what to do. It holds no credential. */
+export class GitFault extends Error {
+  override readonly name = "GitFault";
+  readonly kind: GitFaultKind;
+
+  constructor(kind: GitFaultKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+
+  /** Whether the same call may succeed later. */
+  get mayPass(): boolean {
+    return FAULTS[this.kind].mayPass;
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * Repositories of Git as millrace uses them: read the definition at a commit, commit a new one, and tell what others have
+ * changed. Without a work tree, through mirrors that may be thrown away. All methods reject with a {@link GitFault}.
+ */
+import { lookup } from "node:dns/promises";
+import { tmpdir } from "node:os";
+import type { AddressRule } from "../outgoing/addresses.ts";
+import { openAccess } from "./access.ts";
+import { type CommitRequest, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";
+import { GitFault } from "./git-fault.ts";
+import { runGit } from "./git-process.ts";
+import type { HostKeys } from "./host-keys.ts";
+import type { LookUp } from "./addresses.ts";
+import { type CommandBounds, Mirror } from "./mirror.ts";
+import { type MirrorBounds, Mirrors } from "./mirrors.ts";
+import { candidatesOf, type GitRef } from "./names.ts";
+import { type CommitFacts, readCommit } from "./objects.ts";
+import type { Remote } from "./remote.ts";
+import { TurnsOfWork, type WorkBounds } from "./turns-of-work.ts";
+
+export interface Repository {
+  /** Mirrors are shared within an owner only: a project. */
+  readonly owner: string;
+  readonly remote: Remote;
+  /** A token, `user:password` or a private key of SSH; null for none. */
+  readonly credential: string | null;
+}
+
+export interface FileQuery {
+  readonly ref: GitRef;
+  readonly path: string;
+  /** The blob that the caller has already: its content is not read again. */
+  readonly knownBlob?: string | undefined;
+}
+
+/** What a commit has at a path. */
+export type FoundFile =
+  | { readonly kind: "file"; readonly blob: string; readonly content: Buffer }
+  /** The blob that the caller has. */
+  | { readonly kind: "known"; readonly blob: string }
+  | { readonly kind: "missing" | "symlink" | "folder" | "submodule" };
+
+export interface ReadAnswer {
+  /** The full name of the ref; the id for a commit. */
+  readonly refName: string;
+  readonly commit: CommitFacts;
+  readonly file: FoundFile;
+}
+
+export interface GitBounds extends CommandBounds, MirrorBounds, WorkBounds {
+  /** Of one piece of work with all its commands. */
+  readonly workMs: number;
+}
+
+const MiB = 2 ** 20;
+/** Calls are answered within 30 s, so waiting and work together stay below that. */
+export const GIT_BOUNDS: GitBounds = {
+  timeoutMs: 20_000,
+  workMs: 20_000,
+  fetchBytes: 256 * MiB,
+  fileBytes: MiB,
+  files: 200,
+  bytes: 512 * MiB,
+  totalBytes: 2_048 * MiB,
+  atOnce: 8,
+  atOncePerOwner: 3,
+  waiting: 200,
+  waitMs: 8_000,
+};
+
+export interface GitOptions {
+  /** Where the cache of mirrors is made. */
+  readonly folder: string;
+  readonly mayReach: AddressRule;
+  readonly isAllowed: AddressRule;
+  readonly hostKeys: HostKeys;
+  readonly caFile: string | null;
+  readonly lookUp?: LookUp;
+  readonly bounds?: Partial<GitBounds>;
+}
+
+/** The first version that takes the addresses of a host from its settings. */
+const OLDEST = [2, 37] as const;
+/** Commits that are looked through for one of this installation, and for the last change of a file. */
+const SEARCHED_COMMITS = 100;
+
+export class GitRepositories {
+  readonly #options: GitOptions & { readonly lookUp: LookUp };
+  readonly #bounds: GitBounds;
+  readonly #mirrors: Mirrors;
+  readonly #turns: TurnsOfWork;
+  /** Reads that have not begun: a call for the same joins them. */
+  readonly #waitingReads = new Map<string, Promise<ReadAnswer>>();
+  #version: Promise<void> | undefined;
+
+  constructor(options: GitOptions) {
+    this.#options = { lookUp: (name) => lookup(name, { all: true }), ...options };
+    this.#bounds = { ...GIT_BOUNDS, ...options.bounds };
+    this.#mirrors = new Mirrors(options.folder, this.#bounds);
+    this.#turns = new TurnsOfWork(this.#bounds);
+  }
+
+  /** Reads the file at a ref. Rejects with `noRef` when the server has no such ref. */
+  read(repository: Repository, query: FileQuery): Promise<ReadAnswer> {
+    const { owner, remote, credential } = repository;
+    const key = JSON.stringify([owner, remote.url, credential, query]);
+    const waiting = this.#waitingReads.get(key);
+    if (waiting !== undefined) return waiting;
+    const forget = () => this.#waitingReads.delete(key);
+    const reading = this.#work(repository, (mirror) => {
+      forget();
+      return readFile(mirror, repository, query);
+    }).finally(() => {
+      if (this.#waitingReads.get(key) === reading) forget();
+    });
+    this.#waitingReads.set(key, reading);
+    return reading;
+  }
+
+  /** The branch that HEAD of the repository names; undefined for an empty repository. */
+  defaultBranch(repository: Repository): Promise<string | undefined> {
+    return this.#work(repository, async (mirror) => {
+      const what = "asking for the default branch";
+      const { code, stdout, stderr } = await mirror.remote(["ls-remote", "--symref", "origin", "HEAD"], what);
+      if (code !== 0) throw mirror.faultOf(stderr, what);
+      return /^ref: refs\/heads\/(\S+)\tHEAD$/m.exec(stdout)?.[1];
+    });
+  }
+
+  /** True for a repository without any branch. */
+  isEmpty(repository: Repository): Promise<boolean> {
+    return this.#work(repository, async (mirror) => {
+      const what = "asking for the branches";
+      const { code, stdout, stderr } = await mirror.remote(["ls-remote", "--heads", "origin"], what);
+      if (code !== 0) throw mirror.faultOf(stderr, what);
+      return stdout === "";
+    });
+  }
+
+  /**
+   * Commits one file on top of `request.parent`, and pushes the commit if the branch still is at that commit. The same
+   * request makes the same commit, so that a repeat of a push that was cut off changes nothing.
+   */
+  commitFile(repository: Repository, request: CommitRequest): Promise<PushOutcome> {
+    return this.#work(repository, async (mirror) => {
+      const { parent } = request;
+      if (parent !== null && (await mirror.fetchCommit(parent)) === undefined) return { outcome: "raced" };
+      return pushCommit(mirror, request, await writeCommit(mirror, request));
+    });
+  }
+
+  /** Throws unless the credential may push to the branch, which is at `head`. Hooks of the server are not asked. */
+  async checkPush(repository: Repository, branch: string, head: string): Promise<void> {
+    await this.#work(repository, async (mirror) => {
+      const request = { branch, parent: head };
+      if ((await mirror.fetchCommit(head)) === undefined) return;
+      await pushCommit(mirror, request, head, ["--dry-run"]);
+    });
+  }
+
+  /** The newest commit of a branch whose message has this line; undefined when the last commits have none. */
+  findCommit(repository: Repository, branch: string, line: string): Promise<CommitFacts | undefined> {
+    return this.#search(repository, branch, ["--fixed-strings", `--grep=${line}`]);
+  }
+
+  /** The newest commit of a branch that changed the file; undefined when it is older than the last commits. */
+  lastChange(repository: Repository, branch: string, path: string): Promise<CommitFacts | undefined> {
+    return this.#search(repository, branch, ["--full-history", "--no-renames"], path);
+  }
+
+  close(): Promise<void> {
+    return this.#mirrors.close();
+  }
+
+  async #search(
+    repository: Repository,
+    branch: string,
+    conditions: readonly string[],
+    path?: string,
+  ): Promise<CommitFacts | undefined> {
+    return this.#scratch(repository, async (mirror) => {
+      const head = await mirror.fetchRef(`refs/heads/${branch}`, SEARCHED_COMMITS);
+      if (head === undefined) return undefined;
+      const limits = path === undefined ? [] : ["--", path];
+      const command = ["rev-list", "--parents", ...conditions, head.id, ...limits];
+      const [newest = ""] = (await mirror.local(command)).toString("latin1").split("\n");
+      const [id = ""] = newest.split(" ");
+      const found = id === "" ? undefined : await mirror.object(id);
+      if (found === undefined) return undefined;
+      const commit = readCommit(id, found.content);
+      // At the end of the fetched history every file looks new.
+      const isLast = !newest.includes(" ") && commit.parents.length > 0;
+      return path !== undefined && isLast ? undefined : commit;
+    });
+  }
+
+  #work<T>(repository: Repository, work: (mirror: Mirror) => Promise<T>): Promise<T> {
+    const key = Mirrors.keyOf(repository.owner, repository.remote.url);
+    return this.#turns.take(repository.owner, key, () =>
+      this.#opened(repository, (open) => this.#mirrors.use(key, async (path) => work(await open(path)))),
+    );
+  }
+
+  #scratch<T>(repository: Repository, work: (mirror: Mirror) => Promise<T>): Promise<T> {
+    const key = `scratch ${Mirrors.keyOf(repository.owner, repository.remote.url)}`;
+    return this.#turns.take(repository.owner, key, () =>
+      this.#opened(repository, (open) => this.#mirrors.scratch(async (path) => work(await open(path)))),
+    );
+  }
+
+  async #opened<T>(repository: Repository, work: (open: (path: string) => Promise<Mirror>) => Promise<T>): Promise<T> {
+    await this.#checkVersion();
+    await this.#mirrors.begin();
+    const { remote, credential } = repository;
+    const { home, privateFolder } = this.#mirrors;
+    const endsAt = performance.now() + this.#bounds.workMs;
+    const access = await openAccess(remote, credential, { ...this.#options, folder: privateFolder });
+    try {
+      return await work(async (path) => {
+        const mirror = new Mirror({ path, home, access, bounds: this.#bounds, endsAt, shown: remote.url });
+        await mirror.open();
+        return mirror;
+      });
+    } finally {
+      await access.close();
+    }
+  }
+
+  /** Asks until the answer is good: Git may be installed meanwhile. */
+  #checkVersion(): Promise<void> {
+    this.#version ??= requireVersion().catch((error: unknown) => {
+      this.#version = undefined;
+      throw error;
+    });
+    return this.#version;
+  }
+}
+
+async function requireVersion(): Promise<void> {
+  const answer = await runGit({
+    args: ["version"],
+    home: tmpdir(),
+    timeoutMs: 10_000,
+    maxOutput: 4_096,
+    maxFileBytes: 4_096,
+  });
+  const text = answer.end === "exited" ? answer.stdout.toString("latin1") : "";
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
+  const isNew = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
+  if (isNew) return;
+  const found = major === undefined ? "no `git`" : `Git ${major}.${minor}`;
+  throw new GitFault("noGit", `this node's machine has ${found}: install Git ${OLDEST.join(".")} or later`);
+}
+
+async function readFile(
+  mirror: Mirror,
+  { remote }: Repository,
+  { ref, path, knownBlob }: FileQuery,
+): Promise<ReadAnswer> {
+  const { refName, commit } = await find(mirror, remote, ref);
+  const entry = await mirror.entryAt(commit.id, path);
+  const kind = entry === undefined ? "missing" : kindOf(entry.mode);
+  if (entry === undefined || kind !== "file") return { refName, commit, file: { kind: kind as "missing" } };
+  if (entry.id === knownBlob) return { refName, commit, file: { kind: "known", blob: entry.id } };
+  return { refName, commit, file: { kind, blob: entry.id, content: await mirror.blob(entry.id) } };
+}
+
+async function find(
+  mirror: Mirror,
+  remote: Remote,
+  ref: GitRef,
+): Promise<{ readonly refName: string; readonly commit: CommitFacts }> {
+  if (ref.kind === "commit") {
+    const commit = await mirror.fetchCommit(ref.id);
+    if (commit !== undefined) return { refName: ref.id, commit };
+    throw new GitFault("noRef", `${remote.url} has no commit ${ref.id}, or does not hand it out by its id`);
+  }
+  for (const refName of candidatesOf(ref)) {
+    const commit = await mirror.fetchRef(refName);
+    if (commit !== undefined) return { refName, commit };
+  }
+  const what = ref.kind === "branch" ? "branch" : ref.kind === "ref" ? "ref" : "branch or tag";
+  throw new GitFault("noRef", `${remote.url} has no ${what} ${JSON.stringify(ref.name)}`);
+}
+
+/** Source: git-fast-import(1), "mode". */
+function kindOf(mode: string): "file" | "symlink" | "folder" | "submodule" {
+  switch (mode) {
+    case "100644":
+    case "100755":
+      return "file";
+    case "120000":
+      return "symlink";
+    case "160000":
+      return "submodule";
+    default:
+      return "folder";
+  }
+}

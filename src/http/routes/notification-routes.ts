@@ -1,0 +1,48 @@
+/** Routes of the notifications of runs. */
+import type { AppContext } from "../../app/context.ts";
+import {
+  listNotificationsOfProject,
+  listNotificationsOfRun,
+  NotificationPageShape,
+  NotificationShape,
+  notificationsQuery,
+  resendNotification,
+} from "../../app/notifications/notifications.ts";
+import { asId, type DeliveryId } from "../../domain/ids.ts";
+import { routesFor } from "../route.ts";
+
+const route = routesFor<AppContext>("Notifications");
+
+export const NOTIFICATION_ROUTES = [
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/notifications",
+    name: "listNotificationsOfRun",
+    about: "Lists the notifications of a run, the newest first, and what became of them.",
+    query: notificationsQuery,
+    answer: NotificationPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => listNotificationsOfRun(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/runs/:runId/notifications/:notificationId/resend",
+    name: "resendNotification",
+    about: "Sends an ended notification of a run once more, with the same id.",
+    answer: NotificationShape,
+    errors: ["not_found", "conflict"],
+    handle: (context, { caller, params: { runId, notificationId } }) =>
+      resendNotification(context, caller, { runId, notificationId: asId<DeliveryId>(notificationId) }),
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:projectId/notifications",
+    name: "listNotificationsOfProject",
+    about: "Lists the notifications of all runs of a project, the newest first.",
+    query: notificationsQuery,
+    answer: NotificationPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) =>
+      listNotificationsOfProject(context, caller, { ...query, ...params }),
+  }),
+];
