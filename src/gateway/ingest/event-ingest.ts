@@ -14,7 +14,7 @@ const MAX_EVENTS_A_BATCH = 1_000;
 /** Events that an agent may report about itself. */
 const MAX_OWN_EVENTS = 10_000;
 const MAX_DATA_BYTES = 64 * 1024;
-/** Whoever writes the data as JSON again does so recursively. */
+/** JSON of more levels cannot be written again: that takes a frame of the stack for each. */
 const MAX_DATA_DEPTH = 100;
 /** The end of the year 9999, the last one of RFC 3339, Unix milliseconds. */
 const MAX_TIME_MS = 253_402_300_799_999;
