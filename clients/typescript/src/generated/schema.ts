@@ -3281,10 +3281,10 @@ export interface components {
             readonly attempts: number;
             readonly status: number | null;
             readonly error: string;
-            readonly problem: string;
             /** Format: date-time */
             readonly createdAt: string;
             readonly nextTry: string | null;
+            readonly problem: string;
         };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
@@ -3867,15 +3867,21 @@ export interface components {
             /** @enum {string} */
             readonly object: "pipeline" | "job" | "step" | "approval";
             /** @enum {string} */
-            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated";
+            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated" | "pushed";
             readonly status: string;
             readonly jobId: string | null;
             readonly stepRunId: string | null;
             readonly name: string;
             readonly cause: string;
             readonly by: string;
+            readonly type?: string;
+            readonly payload?: {
+                readonly [key: string]: unknown;
+            };
         } & {
-            readonly [key: string]: string | number | boolean | null;
+            readonly [key: string]: string | number | boolean | null | {
+                readonly [key: string]: unknown;
+            };
         };
         readonly TriggeredRun: {
             readonly runId: string;
