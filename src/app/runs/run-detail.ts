@@ -48,8 +48,8 @@ export interface RunFormat<Whole = Buffer, Piece = Uint8Array> {
   readonly name: string;
   /** Some jobs that follow each other. */
   jobs(jobs: readonly JobDetail[]): Piece;
-  /** `jobs`: all of them, in pieces that {@link jobs} has made. */
-  whole(run: RunInBrief, jobs: readonly Piece[], nowMs: number): Whole;
+  /** `jobs`: all of them, in pieces that {@link jobs} has made. `isShared`: the answer may go to other callers, too. */
+  whole(run: RunInBrief, jobs: readonly Piece[], nowMs: number, isShared: boolean): Whole;
 }
 
 /**
@@ -106,7 +106,10 @@ async function detailSource(
   return queue === undefined ? source : { ...source, waitFacts: { ...loaded.waitFacts, queue } };
 }
 
-function* rendered<Whole, Piece>(source: DetailSource, format: RunFormat<Whole, Piece>): Pieces<Whole> {
+function* rendered<Whole, Piece>(
+  source: DetailSource & Pick<LoadedRun, "isShared">,
+  format: RunFormat<Whole, Piece>,
+): Pieces<Whole> {
   const { run, jobs } = yield* runParts(source);
   const pieces: Piece[] = [];
   let batch: JobDetail[] = [];
@@ -119,5 +122,5 @@ function* rendered<Whole, Piece>(source: DetailSource, format: RunFormat<Whole, 
   }
   if (batch.length > 0) pieces.push(format.jobs(batch));
   yield;
-  return format.whole(run, pieces, source.now);
+  return format.whole(run, pieces, source.now, source.isShared === true);
 }
