@@ -3173,6 +3173,7 @@ export interface components {
             readonly startTime: string | null;
             readonly endTime: string | null;
             readonly duration: number;
+            readonly tests: components["schemas"]["TestCounts"] | null;
             readonly steps: readonly components["schemas"]["Step"][];
         };
         readonly LogEntry: {
@@ -3613,6 +3614,7 @@ export interface components {
             };
             readonly reason: string;
             readonly approvals: readonly components["schemas"]["Approval"][];
+            readonly tests: components["schemas"]["TestCounts"] | null;
             readonly jobCount: number;
             readonly jobs: readonly components["schemas"]["Job"][];
         };
