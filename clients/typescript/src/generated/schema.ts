@@ -3869,15 +3869,21 @@ export interface components {
             /** @enum {string} */
             readonly object: "pipeline" | "job" | "step" | "approval";
             /** @enum {string} */
-            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated";
+            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated" | "pushed";
             readonly status: string;
             readonly jobId: string | null;
             readonly stepRunId: string | null;
             readonly name: string;
             readonly cause: string;
             readonly by: string;
+            readonly type?: string;
+            readonly payload?: {
+                readonly [key: string]: unknown;
+            };
         } & {
-            readonly [key: string]: string | number | boolean | null;
+            readonly [key: string]: string | number | boolean | null | {
+                readonly [key: string]: unknown;
+            };
         };
         readonly TriggeredRun: {
             readonly runId: string;
