@@ -6,14 +6,8 @@ import {
   type SpecFormat,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import type { AppContext } from "../app/context.ts";
-import {
-  getSpec,
-  saveBody,
-  saveSpec,
-  type SpecView,
-  validateBody,
-  validateSpec,
-} from "../app/catalogue/definitions.ts";
+import { getSpec, saveSpec, validateSpec } from "../app/catalogue/definitions.ts";
+import { saveBody, type SpecView, validateBody } from "../app/catalogue/spec-shapes.ts";
 import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
 import {
   createPipeline,

@@ -318,6 +318,33 @@ function pipelineStoreContract(open: () => Stores): void {
       });
     });
 
+    it("know the commit of a head that is in Git, through updates, until the head is inline again", async () => {
+      const one = pipeline("knows its commit");
+      const { pipelineId } = one;
+      await open().pipelines.create(one);
+      const commit = {
+        id: "c1",
+        ref: "refs/heads/main",
+        path: "p.yaml",
+        blob: "b1",
+        author: { name: "a", email: "a@example.org" },
+        authoredAt: 1,
+        committedAt: 2,
+      };
+      const [inGit, inline] = [{ ...revision(one), commit }, revision(one)];
+      const headCommit = async () => (await open().pipelines.find(pipelineId))!.headCommit;
+      expect(await headCommit()).to.equal(undefined);
+      await open().pipelines.saveRevision(inGit, null);
+      expect(await open().pipelines.findRevision(inGit.revisionId)).to.deep.equal(inGit);
+      expect(await headCommit()).to.equal("c1");
+      await open().pipelines.seeHeadCommit(pipelineId, inGit.revisionId, "c2");
+      await open().pipelines.seeHeadCommit(pipelineId, inline.revisionId, "c3");
+      await open().pipelines.update({ ...one, description: "new" });
+      expect(await headCommit()).to.equal("c2");
+      await open().pipelines.saveRevision(inline, inGit.revisionId);
+      expect(await headCommit()).to.equal(undefined);
+    });
+
     it("move their head only from the expected one", async () => {
       const one = pipeline("moves its head");
       await open().pipelines.create(one);

@@ -84,6 +84,7 @@ export async function openTestEdge(
     rateLimits?: HttpServerOptions["rateLimits"];
     origins?: HttpServerOptions["origins"];
     oidc?: HttpServerOptions["oidc"];
+    git?: NonNullable<ClusterContext["git"]>;
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
@@ -127,6 +128,7 @@ export async function openTestEdge(
     largePlans: rememberedPlans(store.stores),
     clock,
     log,
+    ...(limits.git && { git: limits.git }),
     shards: SHARDS,
     eventNamespace: "svc",
     secrets: testVault(store.stores),

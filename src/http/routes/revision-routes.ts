@@ -54,7 +54,7 @@ export const REVISION_ROUTES = [
     about: "Saves the definition of an earlier revision as a new one.",
     body: restoreBody,
     answer: SavedSpecShape,
-    errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused"],
+    errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused", "git_refused"],
     changes: { tagged: (spec) => spec },
     handle: (context, { caller, params, body, match }) =>
       restoreRevision(context, caller, { ...body, ...params, match }),
