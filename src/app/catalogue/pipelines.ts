@@ -13,7 +13,7 @@ import type { CatalogueContext } from "./context.ts";
 import { noPipeline } from "../lookups.ts";
 import { listFields, pageRequest, placedListView, placedPartOf, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
-import { connect, type Connected, isConnectedAnew, refuseMisplaced } from "../git/connect.ts";
+import { connect, type Connected, isConnectionChanged, refuseMisplaced } from "../git/connect.ts";
 import { remember } from "../git/definition-at.ts";
 import { isInGit } from "../git/repository.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
@@ -220,7 +220,7 @@ async function tryToUpdate(
     updatedAt: Math.max(context.clock.now(), stored.updatedAt + 1),
   };
   refuseMisplaced(given);
-  const { pipeline, answer } = isConnectedAnew(stored, given)
+  const { pipeline, answer } = isConnectionChanged(stored, given)
     ? await connect(context, given)
     : { pipeline: given, answer: null };
   const { updatedAt, headRevisionId } = stored;

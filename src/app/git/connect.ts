@@ -30,7 +30,7 @@ export function refuseMisplaced(pipeline: Pipeline): void {
 }
 
 /** Whether an update changes where the definition is, or how it is reached. */
-export function isConnectedAnew(before: Pipeline, after: Pipeline): boolean {
+export function isConnectionChanged(before: Pipeline, after: Pipeline): boolean {
   return (
     isInGit(after) &&
     (["repoUrl", "defaultBranch", "pipelineFilePath", "repoCredential"] as const).some(

@@ -40,7 +40,7 @@ function tagged({ status: _s, lastRun: _r, lastRuns: _l, ...changeable }: Pipeli
 }
 
 /** Problems may come and go with the plugins of the registry. */
-function taggedSpec({ diagnostics: _, ...changeable }: SpecView): unknown {
+export function taggedSpec({ diagnostics: _d, ...changeable }: SpecView): unknown {
   return changeable;
 }
 
