@@ -27,8 +27,16 @@ export interface ReceivedAnswer {
   readonly text: string;
 }
 
-/** No answer came. The message is for those who see the delivery; it holds nothing of the request. */
-export class NoAnswerError extends Error {}
+/** No answer came. The message is for those who see the delivery; of the request it holds at most the host and its port. */
+export class NoAnswerError extends Error {
+  /** The message for a receiver whose address is a secret. */
+  readonly withoutHost: string;
+
+  constructor(message: string, withoutHost = message) {
+    super(message);
+    this.withoutHost = withoutHost;
+  }
+}
 
 /** `signal` ends the wait for an answer. */
 export type SendRequest = (request: OutgoingRequest, signal: AbortSignal) => Promise<ReceivedAnswer>;
@@ -53,7 +61,7 @@ export function requestSender(
     }
     // A literal address is connected to without a look-up.
     const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
-    if (isIP(host) !== 0 && !mayReach(host)) return Promise.reject(new NoAnswerError(refusalOf(host)));
+    if (isIP(host) !== 0 && !mayReach(host)) return Promise.reject(notReachable(host));
     return new Promise((resolve, reject) => {
       const options: RequestOptions = {
         method: "POST",
@@ -68,7 +76,7 @@ export function requestSender(
       try {
         sent = send(withoutUser(target), options);
       } catch (error) {
-        reject(new NoAnswerError(`the request cannot be sent: ${wordsOf(error)}`));
+        reject(noAnswer(error, "the request cannot be sent: "));
         return;
       }
       const timer = setTimeout(
@@ -76,14 +84,14 @@ export function requestSender(
         timeoutMs,
       );
       sent.once("close", () => clearTimeout(timer));
-      sent.once("error", (error) => reject(error instanceof NoAnswerError ? error : new NoAnswerError(wordsOf(error))));
+      sent.once("error", (error) => reject(error instanceof NoAnswerError ? error : noAnswer(error)));
       sent.once("response", (answer) => {
         beginningOf(answer).then(
           (text) => {
             resolve({ status: answer.statusCode!, text });
             sent.destroy();
           },
-          (error: unknown) => reject(new NoAnswerError(wordsOf(error))),
+          (error: unknown) => reject(noAnswer(error)),
         );
       });
       sent.end(body);
@@ -104,15 +112,17 @@ function checkedLookup(mayReach: AddressRule, lookUp: LookUpAll): LookupFunction
       if (error !== null) return answer(error, [], 0);
       const reachable = found.filter(({ address }) => mayReach(address));
       const [first] = reachable;
-      if (first === undefined) return answer(new NoAnswerError(refusalOf(name)), [], 0);
+      if (first === undefined) return answer(notReachable(name), [], 0);
       if (options.all === true) return answer(null, reachable);
       answer(null, first.address, first.family);
     });
   };
 }
 
-function refusalOf(host: string): string {
-  return `${host} is not on the public internet: an operator can allow its network with MILLRACE_OUTGOING_NETWORKS`;
+function notReachable(host: string): NoAnswerError {
+  const refusal = (what: string) =>
+    `${what} is not on the public internet: an operator can allow its network with MILLRACE_OUTGOING_NETWORKS`;
+  return new NoAnswerError(refusal(host), refusal("the receiver"));
 }
 
 async function beginningOf(answer: IncomingMessage): Promise<string> {
@@ -138,9 +148,10 @@ function withoutUser(url: URL): URL {
   return plain;
 }
 
-/** Errors of the network name at most the host and its port. */
-function wordsOf(error: unknown): string {
+/** Messages of the network name at most the host and its port; codes name nothing. */
+function noAnswer(error: unknown, prefix = ""): NoAnswerError {
+  if (error instanceof AggregateError) return noAnswer(error.errors[0], prefix);
   const { code, message } = error as NodeJS.ErrnoException;
-  if (error instanceof AggregateError) return wordsOf(error.errors[0]);
-  return code === undefined ? message : `${code}: ${message}`;
+  const withoutHost = `${prefix}${code === undefined ? "" : `${code}: `}the receiver that a secret names cannot be reached`;
+  return new NoAnswerError(`${prefix}${code === undefined ? message : `${code}: ${message}`}`, withoutHost);
 }

@@ -291,8 +291,10 @@ export const FAMILIES = {
   },
   millrace_deliveries_total: {
     type: "counter",
-    help: "Requests that tell receivers of webhooks an event",
+    help: "Tries to tell receivers of webhooks an event, or people a notification",
     labels: {
+      channel:
+        "`webhook` (of a project or a tenant), `notify-webhook`, `notify-slack`, `notify-email` (a notification of a run)",
       outcome:
         "`delivered`, `failed` (tried again later), `lost` (failed for days and given up), `gone` (the receiver wants nothing more)",
     },

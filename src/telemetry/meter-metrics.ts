@@ -47,10 +47,10 @@ export function registerRunMeters(registry: Registry, meters: Meters): void {
   register(registry, "millrace_step_seconds", () => split(meters.stepSeconds.all, ["status"]));
 }
 
-/** Registers the turns of a worker, and its deliveries to receivers of webhooks. */
+/** Registers the turns of a worker, and its deliveries to receivers of webhooks and notifications. */
 export function registerTurnMeters(registry: Registry, { turns, deliveries }: Meters): void {
   registerOne(registry, "millrace_turn_seconds", () => turns);
-  register(registry, "millrace_deliveries_total", () => split(deliveries.all, ["outcome"]));
+  register(registry, "millrace_deliveries_total", () => split(deliveries.all, ["outcome", "channel"]));
 }
 
 /** Registers the calls that a gateway answers, and the log lines that it stores. */

@@ -66,7 +66,7 @@ export class Meters {
   readonly jobsEnded = new Tally();
   readonly stepsEnded = new Tally();
   readonly stepSeconds = new Histograms("millrace_step_seconds");
-  /** Requests to receivers of webhooks, by outcome. */
+  /** What receivers of webhooks and notifications are sent, by outcome and channel. */
   readonly deliveries = new Tally();
   /** `lines` and `bytes` of steps' logs that this node has stored. */
   readonly totals = { jobsStarted: 0, lines: 0, bytes: 0 };

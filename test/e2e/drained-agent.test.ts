@@ -63,6 +63,16 @@ describe("an agent that is stopped", function () {
     expect(await stopped.exited).to.include({ code: 0 });
     await expectTakenOver(runId);
     expect(await linesOf()).to.deep.equal(["begun 1", "asked", "begun 2"]);
+    // What is told of agents: the worker looks at their presence each 5 s.
+    const told = async () =>
+      (await installation.call("GET", "/system-events?log=installation&objects=agent")).body.detail;
+    const isOnline = ({ type, data }: { type: string; data: { name: string } }) =>
+      type === "svc.agent.online" && data.name === "other";
+    const { list } = await until("its presence is told", async () => {
+      const page = await told();
+      return page.list.some(isOnline) ? page : undefined;
+    });
+    expect(list.map(({ type }: { type: string }) => type).slice(0, 1)).to.deep.equal(["svc.agent.registered"]);
   });
 
   it("gives back a job that is between two steps", async () => {

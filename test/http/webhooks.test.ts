@@ -161,9 +161,9 @@ describe("webhooks over HTTP", () => {
     const { secret } = await newWebhook(projectId, { types: ["svc.pipeline.*"] });
     await call("POST", `/tenants/${tenantId}/webhooks`, { url: `${receiver.url}/tenant`, types: ["svc.job.*"] });
     const runId = await trigger();
-    const before = meters.deliveries.all.get("delivered") ?? 0;
+    const before = meters.deliveries.all.get("delivered webhook") ?? 0;
     const received = await deliver();
-    expect(meters.deliveries.all.get("delivered"), "in the metrics").to.equal(before + 3);
+    expect(meters.deliveries.all.get("delivered webhook"), "in the metrics").to.equal(before + 3);
     expect(received.map((one) => [one.path, parsed(one).type])).to.have.deep.members([
       ["/hook", "svc.pipeline.created"],
       ["/hook", "svc.pipeline.started"],

@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
-import { EVENT_TYPES, eventProblem } from "../support/event-check.ts";
+import { RUN_EVENT_TYPES, eventProblem } from "../support/event-check.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { openTestSqlite } from "../support/stores.ts";
-import { play, type Scenario } from "./play.ts";
+import { play } from "./play.ts";
+import type { Scenario } from "./scenario.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 const NAMES = readdirSync(FOLDER)
@@ -48,7 +49,7 @@ for (const [engine, open] of Object.entries(STORES)) {
 }
 
 describe("the scenarios", () => {
-  it("publish every type of event", () => {
-    expect(EVENT_TYPES.filter((type) => !typesSeen.has(type))).to.deep.equal([]);
+  it("publish every type of event of runs", () => {
+    expect(RUN_EVENT_TYPES.filter((type) => !typesSeen.has(type))).to.deep.equal([]);
   });
 });

@@ -23,7 +23,9 @@ const SYSTEM_SCHEMAS: ReadonlyMap<string, ReturnType<typeof payloadOf>> = new Ma
   ),
 );
 
-export const EVENT_TYPES: readonly string[] = [...SCHEMAS.keys(), ...SYSTEM_SCHEMAS.keys(), "agent.*"];
+/** Of what happens to runs. */
+export const RUN_EVENT_TYPES: readonly string[] = [...SCHEMAS.keys()];
+export const EVENT_TYPES: readonly string[] = [...RUN_EVENT_TYPES, ...SYSTEM_SCHEMAS.keys(), "agent.*"];
 
 /** What of an event is not as the table says; undefined when nothing is. */
 export function eventProblem(event: RunEvent): string | undefined {

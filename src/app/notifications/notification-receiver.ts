@@ -5,7 +5,14 @@ import { NoAnswerError, type OutgoingRequest, type ReceivedAnswer, shownAddress 
 import { UnreadableSecretError } from "../../secrets/sealing.ts";
 import type { Delivery } from "../../stores/ports/deliveries.ts";
 import type { Receiver } from "../webhooks/receivers.ts";
-import { type Attempt, secretsOfAddress, tryToSend, UndeliverableError } from "../webhooks/sending.ts";
+import {
+  type Attempt,
+  pathsOf,
+  placeOf,
+  secretsOfAddress,
+  tryToSend,
+  UndeliverableError,
+} from "../webhooks/sending.ts";
 import { CLOUD_EVENT, isGone, USER_AGENT } from "../webhooks/webhook-receiver.ts";
 import { signedHeaders } from "../webhooks/webhook-rules.ts";
 import type { NotificationContext } from "./context.ts";
@@ -19,6 +26,7 @@ const HIDDEN = "***";
 
 export function notificationReceiver(context: NotificationContext, outgoing: Outgoing): Receiver {
   return {
+    channelOf: (delivery) => `notify-${recordOf(delivery).channel}`,
     ordered: false,
     refusal: null,
     async readiness(delivery) {
@@ -86,6 +94,7 @@ function attemptOf(
 ): Attempt {
   const { deliveryId } = delivery;
   const hidden = Object.values(secrets);
+  const isPlaceSecret = hasSecretPlace(record);
   if (record.channel === "email") {
     const { mail } = outgoing;
     if (mail === null)
@@ -98,6 +107,7 @@ function attemptOf(
       headers: {},
       secrets: hidden,
       address: shownTarget(record),
+      ...(isPlaceSecret && { secretPlace: [to, ...to.split("@").slice(1)] }),
       send: () => mail.send({ to, subject, text, id: deliveryId }, signal),
       isGone: (status) => status >= 500,
     };
@@ -106,36 +116,19 @@ function attemptOf(
   if (url === undefined) throw new UndeliverableError(record.problem);
   const { headers, body } = requestOf(record, message, secrets, deliveryId, at);
   const request: OutgoingRequest = { url, headers, body };
-  const address = shownTarget(record);
-  const isHidden = address === HIDDEN;
   return {
     headers,
-    secrets: [...hidden, ...secretsOfAddress(url), ...(isHidden ? placesOf(url) : [])],
-    address,
-    async send(): Promise<ReceivedAnswer> {
-      try {
-        return await outgoing.request(request, signal);
-      } catch (error) {
-        throw isHidden && error instanceof NoAnswerError ? withoutPlace(error, url) : error;
-      }
-    },
+    // The path of an address of Slack is a secret also where the definition shows it.
+    secrets: [
+      ...hidden,
+      ...secretsOfAddress(url),
+      ...(isPlaceSecret || record.channel === "slack" ? pathsOf(url) : []),
+    ],
+    address: shownTarget(record),
+    ...(isPlaceSecret && { secretPlace: placeOf(url) }),
+    send: (): Promise<ReceivedAnswer> => outgoing.request(request, signal),
     isGone,
   };
-}
-
-/** The parts of an address that say where it leads. */
-function placesOf(url: string): readonly string[] {
-  if (!URL.canParse(url)) return [];
-  const { host, hostname, pathname } = new URL(url);
-  return [host, hostname, pathname];
-}
-
-/** The error without the place that a secret holds: errors of the network name the host, or the address that it stands for. */
-function withoutPlace({ message }: NoAnswerError, url: string): NoAnswerError {
-  const [, code] = /^([A-Z][A-Z\d_]+): /.exec(message) ?? [];
-  if (code !== undefined) return new NoAnswerError(`${code}: the receiver that a secret names cannot be reached`);
-  const places = placesOf(url).filter((place) => place.length > 1);
-  return new NoAnswerError(places.reduce((text, place) => text.replaceAll(place, HIDDEN), message));
 }
 
 function requestOf(
@@ -164,11 +157,8 @@ function withProblem(text: string, problem: string): string {
 }
 
 /** The address for people who may read the run. */
-export function shownTarget({
-  channel,
-  message,
-  late,
-}: Pick<NotificationRecord, "channel" | "message" | "late">): string {
+export function shownTarget(record: Pick<NotificationRecord, "channel" | "message" | "late">): string {
+  const { channel, message } = record;
   const kinds: Readonly<Record<NotificationChannel, string | undefined>> = {
     webhook: message.url,
     slack: message.url,
@@ -176,8 +166,13 @@ export function shownTarget({
   };
   const target = kinds[channel];
   if (target === undefined) return "";
-  if (late.some((pointer) => pointer === "/url" || pointer.startsWith("/to/"))) return HIDDEN;
+  if (hasSecretPlace(record)) return HIDDEN;
   if (channel === "email") return target;
   // The path of such an address is its secret.
   return channel === "slack" ? `${new URL(shownAddress(target) || "http://x").origin}/...` : shownAddress(target);
+}
+
+/** Whether secrets are a part of where it goes. */
+function hasSecretPlace({ late }: Pick<NotificationRecord, "late">): boolean {
+  return late.some((pointer) => pointer === "/url" || pointer.startsWith("/to/"));
 }

@@ -224,7 +224,7 @@ export class Dispatcher {
       tries: [...tries, tried].slice(-KEPT_TRIES),
     });
     const ended = outcome === "failed" && !isRetried ? "lost" : outcome;
-    this.#context.meters?.deliveries.add(ended);
+    this.#context.meters?.deliveries.add(`${ended} ${receiver.channelOf(delivery)}`);
     await receiver.noted(ended);
     return isRetried ? next : null;
   }

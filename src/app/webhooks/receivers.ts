@@ -1,4 +1,5 @@
 /** What deliveries are sent to: a lane of deliveries has one receiver. */
+import type { NotificationChannel } from "../../domain/plan.ts";
 import type { Delivery, DeliveryTry } from "../../stores/ports/deliveries.ts";
 
 /** `gone`: the receiver says that it wants nothing more. */
@@ -9,7 +10,11 @@ export interface Sent {
   readonly tried: DeliveryTry;
 }
 
+/** The values of a label of the metrics: a webhook of a project or tenant, or the channel of a notification. */
+export type Channel = "webhook" | `notify-${NotificationChannel}`;
+
 export interface Receiver {
+  channelOf(delivery: Delivery): Channel;
   /** True: a delivery of a run is not sent before those with smaller numbers. */
   readonly ordered: boolean;
   /** Why nothing is sent to it now; null when it is. */

@@ -14,6 +14,8 @@ export interface Attempt {
   readonly secrets: readonly string[];
   /** Where it goes, for people. */
   readonly address: string;
+  /** Parts of the address when it is a secret: no record shows them. */
+  readonly secretPlace?: readonly string[];
   readonly send: () => Promise<ReceivedAnswer>;
   /** Whether the answer says that the receiver wants nothing more. */
   readonly isGone: (status: number) => boolean;
@@ -38,7 +40,7 @@ export async function tryToSend(
     status,
     error: withoutSecrets(error, attempt),
     request: { url: attempt?.address ?? address, headers: withoutSignature(attempt?.headers ?? {}) },
-    answer: withoutSecrets(answer.slice(0, ANSWER_CHARS), attempt),
+    answer: withoutSecrets(answer, attempt).slice(0, ANSWER_CHARS),
   });
   try {
     attempt = await prepare(at);
@@ -47,7 +49,7 @@ export async function tryToSend(
     const outcome = error === "" ? "delivered" : attempt.isGone(answer.status) ? "gone" : "failed";
     return { outcome, tried: triedWith(answer.status, error, answer.text) };
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
+    const words = wordsOf(error, attempt);
     const isUndeliverable = error instanceof UndeliverableError;
     if (!(error instanceof NoAnswerError) && !isUndeliverable)
       log.warn({ deliveryId, error: withoutSecrets(words, attempt) }, "a delivery could not be sent");
@@ -65,17 +67,48 @@ function withoutSignature({ "webhook-signature": signature, ...headers }: Readon
   return { ...headers, ...(signature !== undefined && { "webhook-signature": "***" }) };
 }
 
+function wordsOf(error: unknown, attempt: Attempt | undefined): string {
+  if (error instanceof NoAnswerError && attempt?.secretPlace !== undefined) return error.withoutHost;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Receivers repeat what they were sent in letters of their own: `EXAMPLE.ORG` for a host. */
 function withoutSecrets(text: string, attempt: Attempt | undefined): string {
   let shown = text;
   // A short text is no secret, and is in every answer.
   const secrets = (attempt?.secrets ?? []).filter((secret) => secret.length >= 6 && secret !== attempt?.address);
-  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) shown = shown.replaceAll(secret, "***");
+  secrets.push(...(attempt?.secretPlace ?? []).filter((part) => part.length >= 2));
+  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
+    shown = shown.replaceAll(new RegExp(secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "gi"), "***");
+  }
   return shown;
 }
 
 /** An address and its parts that may be secrets. */
 export function secretsOfAddress(url: string): readonly string[] {
   if (!URL.canParse(url)) return [url];
-  const { password, search, searchParams } = new URL(url);
-  return [url, decodeURIComponent(password), search.slice(1), ...searchParams.values()];
+  const { href, password, search, searchParams } = new URL(url);
+  return [url, href, decoded(password), search.slice(1), ...searchParams.values()];
+}
+
+/** The path of an address, and what is between its slashes. */
+export function pathsOf(url: string): readonly string[] {
+  if (!URL.canParse(url)) return [];
+  const { pathname } = new URL(url);
+  return [pathname, ...pathname.split("/")].flatMap((part) => [part, decoded(part)]);
+}
+
+/** The host of an address, with and without its port, and its path. */
+export function placeOf(url: string): readonly string[] {
+  if (!URL.canParse(url)) return [];
+  const { host, hostname, pathname } = new URL(url);
+  return [host, hostname, pathname, decoded(pathname)];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

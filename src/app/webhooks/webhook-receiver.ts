@@ -23,6 +23,7 @@ export function webhookReceiver(
   send: SendRequest,
 ): Receiver {
   return {
+    channelOf: () => "webhook",
     ordered: webhook.ordered,
     refusal: webhook.disabled === null ? null : "the webhook is disabled",
     send: (delivery, signal) => sendSigned(context, webhook, delivery, (request) => send(request, signal)),
