@@ -17,6 +17,11 @@ export const PLAIN_TEXT_RULE = "must have no control characters, line breaks or 
 /** The name of a secret or of a variable. */
 export const VARIABLE_NAME = /^[A-Za-z_]\w{0,127}$/;
 
+/** The full id of a commit of Git, in letters of either case. */
+export const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
+/** Matches texts that cannot be the name of a branch or tag of Git. Source: git-check-ref-format(1). */
+export const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[/.]$|^@$|^$/u;
+
 const MAX_SLUG_CHARS = 63;
 /** Words of lower-case letters and digits, joined by single hyphens. No id of a tenant or project that was made matches. */
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;

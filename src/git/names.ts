@@ -1,20 +1,14 @@
 /** Names of branches and tags, and paths of files, as far as millrace takes them. Pure. */
+import { FULL_COMMIT, NO_REF_NAME } from "../domain/names.ts";
 
 /** Which commit is meant. A `name` is a branch, else a tag, else a full commit id. */
 export type GitRef =
   | { readonly kind: "branch" | "ref" | "name"; readonly name: string }
   | { readonly kind: "commit"; readonly id: string };
 
-const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const MAX_CHARS = 255;
-/** Matches texts that cannot be the name of a branch or tag. Source: git-check-ref-format(1). */
-const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[/.]$|^@$|^$/u;
 const EXTENSION = /\.(?:ya?ml|json)$/;
 const MAX_PATH_CHARS = 1_000;
-
-export function isFullCommit(text: string): boolean {
-  return FULL_COMMIT.test(text);
-}
 
 export function isRefName(name: string): boolean {
   return name.length <= MAX_CHARS && !NO_REF_NAME.test(name);
@@ -22,8 +16,7 @@ export function isRefName(name: string): boolean {
 
 /** What a caller means by a ref: a full commit id, `refs/...`, or the name of a branch or tag. Undefined for none. */
 export function refOf(text: string): GitRef | undefined {
-  const id = text.toLowerCase();
-  if (isFullCommit(id)) return { kind: "commit", id };
+  if (FULL_COMMIT.test(text)) return { kind: "commit", id: text.toLowerCase() };
   if (!isRefName(text)) return undefined;
   return { kind: text.startsWith("refs/") ? "ref" : "name", name: text };
 }

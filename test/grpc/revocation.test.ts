@@ -60,7 +60,7 @@ describe("rights that are taken away while a stream is open", () => {
   it("end the streams of a user", async () => {
     const run = await storeRun(gateway.context, planOf([[{}]]));
     const requests = [
-      ["streamEvents", { runId: run.runId, after: 0n, objects: [] }],
+      ["streamEvents", { runId: run.runId, log: "", after: 0n, objects: [] }],
       ["streamPipelineStatus", { runId: run.runId, afterEvent: undefined }],
       ["streamJobStatus", { jobId: run.jobIds[0]!, afterEvent: undefined }],
       ["streamStepRunStatus", { stepRunId: run.stepIds[0]![0]!, afterEvent: undefined }],

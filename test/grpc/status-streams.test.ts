@@ -264,7 +264,7 @@ describe("streams of statuses", () => {
       ["streamStepRunStatus", { stepRunId: stepRunId() }],
       ["streamJobStatus", { jobId: jobId() }],
       ["streamPipelineStatus", { runId: run.runId }],
-      ["streamEvents", { runId: run.runId, after: 0n, objects: [] }],
+      ["streamEvents", { runId: run.runId, log: "", after: 0n, objects: [] }],
       ["streamAgentStatus", { agentIds: [], revision: "" }],
     ] as const;
     for (const [operation, request] of streams) {

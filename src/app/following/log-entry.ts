@@ -13,13 +13,13 @@ export interface LogSource {
  * The entry of a line. A gap record has a content that says which lines are lost, and the number of the first of them.
  */
 export function logEntry(line: LogLine, source: LogSource) {
-  const gap = line.lost > 0;
+  const { level, content } = shownText(line);
   return {
     step_run_id: source.stepRunId,
     timestamp: Math.floor(line.timeMs / 1_000),
     line_number: line.line,
-    level: gap ? "warn" : line.level,
-    content: gap ? gapText(line) : line.content,
+    level,
+    content,
     stream: line.stream,
     plugin_name: source.uses,
     agent_id: source.agentId,
@@ -31,12 +31,17 @@ export function logEntryWriter({ stepRunId, agentId, uses }: LogSource): (line: 
   const head = `{"step_run_id":${JSON.stringify(stepRunId)},"timestamp":`;
   const tail = `,"plugin_name":${JSON.stringify(uses)},"agent_id":${JSON.stringify(agentId)}}`;
   return (line) => {
-    const [level, content] = line.lost > 0 ? ["warn", gapText(line)] : [line.level, line.content];
+    const { level, content } = shownText(line);
     return (
       `${head}${Math.floor(line.timeMs / 1_000)},"line_number":${line.line},"level":${JSON.stringify(level)}` +
       `,"content":${JSON.stringify(content)},"stream":"${line.stream}"${tail}`
     );
   };
+}
+
+/** A gap record is shown as a line, too. */
+function shownText(line: LogLine): Pick<LogLine, "level" | "content"> {
+  return line.lost > 0 ? { level: "warn", content: gapText(line) } : line;
 }
 
 /** What a gap record says to people. */

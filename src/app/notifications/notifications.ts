@@ -6,19 +6,14 @@ import type { DeliveryId, PipelineId, ProjectId, RunId } from "../../domain/ids.
 import { NOTIFICATION_CHANNELS, NOTIFICATION_REASONS } from "../../domain/plan.ts";
 import { type Delivery, DELIVERY_STATES, NOTIFICATION_LANES } from "../../stores/ports/deliveries.ts";
 import type { Caller } from "../identity/access.ts";
-import { afterField, cursorOf } from "../lists.ts";
 import { authoriseOnRun, reachProject, reachRun } from "../reaching.ts";
-import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
-import { rfc3339 } from "../times.ts";
+import { fields, id, listOf, shape } from "../shapes.ts";
+import { deliveryPage, oweOnceMore, outcomeFields, outcomeOf, pageFields } from "../webhooks/delivery-views.ts";
 import type { NotificationContext } from "./context.ts";
 import { recordOf } from "./notification-record.ts";
 import { shownTarget } from "./notification-receiver.ts";
 
-export const notificationsQuery = z.strictObject({
-  state: z.enum(DELIVERY_STATES).optional(),
-  after: afterField.optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-});
+export const notificationsQuery = z.strictObject(pageFields);
 
 export const NotificationShape = shape("Notification", {
   notificationId: id<DeliveryId>(),
@@ -33,16 +28,9 @@ export const NotificationShape = shape("Notification", {
   /** To whom, without what is secret: `***` for an address that a secret holds. */
   target: z.string(),
   state: z.enum(DELIVERY_STATES),
-  attempts: wholeNumber,
-  /** Of the last answer; null without one. */
-  status: z.number().int().nullable(),
-  /** Why the last try failed; empty otherwise. */
-  error: z.string(),
+  ...outcomeFields,
   /** What is wrong with its texts; empty when nothing is. */
   problem: z.string(),
-  createdAt: time,
-  /** When it is tried next; null when it is not owed. */
-  nextTry: time.nullable(),
 });
 export const NotificationPageShape = fields({ list: listOf(NotificationShape), next: z.string().nullable() });
 
@@ -78,10 +66,7 @@ export async function resendNotification(
   const { user } = await reachRun(context, caller, "controlRun", runId);
   const { projectId, type } = await findNotification(context, runId, notificationId);
   const change = { kind: "delivery", id: notificationId, area: { projectId }, after: { type, runId } } as const;
-  await recorded(user, change, async () => {
-    if (await context.stores.deliveries.owe(notificationId, context.clock.now())) return;
-    throw new MillraceError("conflict", "the notification is owed already: it is sent once its time has come");
-  });
+  await recorded(user, change, () => oweOnceMore(context, { deliveryId: notificationId }, "notification"));
   return viewOf(await findNotification(context, runId, notificationId));
 }
 
@@ -91,12 +76,7 @@ async function pageOf(
   { state, limit, after }: PageRequest,
 ): Promise<z.infer<typeof NotificationPageShape>> {
   const found = await stores.deliveries.listNotifications(of, { state }, limit + 1, after);
-  const list = found.slice(0, limit);
-  const last = found.length > limit ? list.at(-1) : undefined;
-  return {
-    list: list.map(viewOf),
-    next: last === undefined ? null : cursorOf({ at: last.createdAt, id: last.deliveryId }),
-  };
+  return deliveryPage(found, limit, viewOf);
 }
 
 async function findNotification({ stores }: NotificationContext, runId: RunId, id: DeliveryId): Promise<Delivery> {
@@ -106,10 +86,9 @@ async function findNotification({ stores }: NotificationContext, runId: RunId, i
 }
 
 function viewOf(delivery: Delivery): NotificationView {
-  const { deliveryId, runId, projectId, state, attempts, tries, createdAt, dueAt } = delivery;
+  const { deliveryId, runId, projectId, state } = delivery;
   const record = recordOf(delivery);
   const { on, job, channel, pipelineId, problem } = record;
-  const last = tries.at(-1);
   return {
     notificationId: deliveryId,
     runId,
@@ -120,11 +99,7 @@ function viewOf(delivery: Delivery): NotificationView {
     channel,
     target: shownTarget(record),
     state,
-    attempts,
-    status: last?.status ?? null,
-    error: last?.error ?? "",
+    ...outcomeOf(delivery),
     problem,
-    createdAt: rfc3339(createdAt),
-    nextTry: state === "owed" ? rfc3339(dueAt) : null,
   };
 }

@@ -11,7 +11,7 @@ import type { PlanStore } from "../../stores/ports/plans.ts";
 import { type CloudEvent, cloudEvent } from "../following/cloud-event.ts";
 import { loopShare } from "../loop-share.ts";
 import { RecentlyRead } from "../recently-read.ts";
-import { deliveryIdOf } from "../webhooks/webhook-rules.ts";
+import { deliveryIdOf, neverTried } from "../webhooks/webhook-rules.ts";
 import type { NotificationContext } from "./context.ts";
 import { notificationLane, type NotificationRecord } from "./notification-record.ts";
 import { notificationValuesOf, type NotificationFacts } from "./notification-texts.ts";
@@ -129,13 +129,7 @@ async function deliveriesFor(
       number: event.number,
       type: notificationType(context, on),
       body: JSON.stringify(record),
-      state: "owed",
-      createdAt: now,
-      owedAt: dueAt,
-      dueAt,
-      attempts: 0,
-      failures: 0,
-      tries: [],
+      ...neverTried(now, dueAt),
     });
   }
   return owed;

@@ -5,17 +5,17 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type DeliveryId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { type Delivery, DELIVERY_STATES } from "../../stores/ports/deliveries.ts";
 import type { Caller } from "../identity/access.ts";
-import { afterField, cursorOf } from "../lists.ts";
 import { fields, id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import type { WebhookContext } from "./context.ts";
+import { deliveryPage, oweOnceMore, outcomeFields, outcomeOf, pageFields } from "./delivery-views.ts";
 import { type OfWebhook, reachWebhook } from "./webhooks.ts";
 
+const { state: stateField, ...placeFields } = pageFields;
 export const deliveriesQuery = z.strictObject({
-  state: z.enum(DELIVERY_STATES).optional(),
+  state: stateField,
   runId: z.string().max(100).optional(),
-  after: afterField.optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  ...placeFields,
 });
 
 const briefFields = {
@@ -28,14 +28,7 @@ const briefFields = {
   runId: id<RunId>(),
   /** The number of the event in its run or log. */
   number: wholeNumber,
-  attempts: wholeNumber,
-  /** Of the last answer; null without one. */
-  status: z.number().int().nullable(),
-  /** Why the last try failed; empty otherwise. */
-  error: z.string(),
-  createdAt: time,
-  /** When it is tried next; null when it is not owed. */
-  nextTry: time.nullable(),
+  ...outcomeFields,
 };
 const DeliveryBriefShape = shape("DeliveryInList", briefFields);
 export const DeliveryPageShape = fields({ list: listOf(DeliveryBriefShape), next: z.string().nullable() });
@@ -69,11 +62,7 @@ export async function listDeliveries(
   await reachWebhook(context, caller, of);
   const filter = { state, runId: runId === undefined ? undefined : asId<RunId>(runId) };
   const found = await context.stores.deliveries.list(of.webhookId, filter, limit + 1, after);
-  const list = found.slice(0, limit);
-  const last = list.at(-1);
-  const next =
-    found.length > limit && last !== undefined ? cursorOf({ at: last.createdAt, id: last.deliveryId }) : null;
-  return { list: list.map(briefView), next };
+  return deliveryPage(found, limit, briefView);
 }
 
 /** Throws `not_found`. */
@@ -96,10 +85,7 @@ export async function redeliver(
   const { deliveryId, type, runId } = await findDelivery(context, of);
   if (found.disabled !== null) throw new MillraceError("conflict", "the webhook is disabled: enable it first");
   const change = { kind: "delivery", id: deliveryId, area: of.area, after: { type, runId } } as const;
-  await recorded(user, change, async () => {
-    if (await context.stores.deliveries.owe(deliveryId, context.clock.now())) return;
-    throw new MillraceError("conflict", "the delivery is owed already: it is sent once its time has come");
-  });
+  await recorded(user, change, () => oweOnceMore(context, { deliveryId }, "delivery"));
   return deliveryView(await findDelivery(context, of));
 }
 
@@ -110,8 +96,7 @@ async function findDelivery({ stores }: WebhookContext, { webhookId, deliveryId 
 }
 
 function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
-  const { deliveryId, state, type, projectId, runId, number, attempts, tries, createdAt, dueAt } = delivery;
-  const last = tries.at(-1);
+  const { deliveryId, state, type, projectId, runId, number } = delivery;
   return {
     deliveryId,
     state,
@@ -119,11 +104,7 @@ function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
     projectId,
     runId,
     number,
-    attempts,
-    status: last?.status ?? null,
-    error: last?.error ?? "",
-    createdAt: rfc3339(createdAt),
-    nextTry: state === "owed" ? rfc3339(dueAt) : null,
+    ...outcomeOf(delivery),
   };
 }
 

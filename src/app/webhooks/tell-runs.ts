@@ -4,7 +4,7 @@
  */
 import { eventType, type RunEvent } from "../../domain/events.ts";
 import type { ProjectId } from "../../domain/ids.ts";
-import { deliveryIdOf, matchesType } from "./webhook-rules.ts";
+import { deliveryIdOf, matchesType, neverTried } from "./webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import { cloudEvent } from "../following/cloud-event.ts";
 import { notificationsOf } from "../notifications/tell-notifications.ts";
@@ -111,13 +111,7 @@ async function deliveriesOf(
         number,
         type,
         body,
-        state: "owed",
-        createdAt: now,
-        owedAt: now,
-        dueAt: now,
-        attempts: 0,
-        failures: 0,
-        tries: [],
+        ...neverTried(now),
       };
     });
   });

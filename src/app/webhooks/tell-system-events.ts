@@ -10,7 +10,7 @@ import { systemCloudEvent } from "../following/cloud-event.ts";
 import type { TellingContext } from "./context.ts";
 import { allListeners, type Listeners } from "./listeners.ts";
 import { SINCE_SLACK_MS } from "./tell-runs.ts";
-import { deliveryIdOf, matchesType } from "./webhook-rules.ts";
+import { deliveryIdOf, matchesType, neverTried } from "./webhook-rules.ts";
 
 const EVENTS_AT_ONCE = 100;
 const TENANT = "tenant/";
@@ -25,7 +25,7 @@ export async function tellSystemEvents(
   isOwned: (owner: DocumentOwner) => boolean,
 ): Promise<boolean> {
   const tenants = new Set(
-    [...wantersOf(context, known)].flatMap(({ owner }) =>
+    wantersOf(context, known).flatMap(({ owner }) =>
       owner.startsWith(TENANT) && isOwned(owner) ? [asId<TenantId>(owner.slice(TENANT.length))] : [],
     ),
   );
@@ -75,7 +75,6 @@ function deliveryOf(
   const { type } = told;
   if (!types.some((pattern) => namesSystemEvents(context, pattern) && matchesType(pattern, type))) return [];
   const { log, number } = event;
-  const now = context.clock.now();
   const body = JSON.stringify({ ...told, data: { ...told.data, tenantId } });
   return [
     {
@@ -87,13 +86,7 @@ function deliveryOf(
       number,
       type,
       body,
-      state: "owed",
-      createdAt: now,
-      owedAt: now,
-      dueAt: now,
-      attempts: 0,
-      failures: 0,
-      tries: [],
+      ...neverTried(context.clock.now()),
     },
   ];
 }

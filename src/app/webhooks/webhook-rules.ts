@@ -4,6 +4,7 @@
  */
 import { createHmac, hash } from "node:crypto";
 import type { DeliveryId } from "../../domain/ids.ts";
+import type { Delivery } from "../../stores/ports/deliveries.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -55,6 +56,14 @@ export function matchesType(pattern: string, type: string): boolean {
 /** The id of the delivery of an event to a receiver: always the same one, so that a repeat changes nothing. */
 export function deliveryIdOf(lane: string, runId: string, what: string): DeliveryId {
   return `msg_${hash("sha256", JSON.stringify([lane, runId, what]), "hex").slice(0, 40)}` as DeliveryId;
+}
+
+/** What a delivery that is owed from now on begins with. It is tried first at `dueAt`, Unix milliseconds. */
+export function neverTried(
+  createdAt: number,
+  dueAt = createdAt,
+): Pick<Delivery, "state" | "createdAt" | "owedAt" | "dueAt" | "attempts" | "failures" | "tries"> {
+  return { state: "owed", createdAt, owedAt: dueAt, dueAt, attempts: 0, failures: 0, tries: [] };
 }
 
 /** Milliseconds from a failure to the next try; `failures` counts from 1. */

@@ -3315,10 +3315,10 @@ export interface components {
             readonly attempts: number;
             readonly status: number | null;
             readonly error: string;
-            readonly problem: string;
             /** Format: date-time */
             readonly createdAt: string;
             readonly nextTry: string | null;
+            readonly problem: string;
         };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];

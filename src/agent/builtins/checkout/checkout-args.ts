@@ -1,5 +1,6 @@
 /** The arguments of the builtin `checkout`. They come over the network and have not been validated before. */
 import { posix } from "node:path";
+import { FULL_COMMIT, NO_REF_NAME } from "../../../domain/names.ts";
 import { CheckoutProblem } from "./checkout-problem.ts";
 import { parseArguments } from "../shell-step.ts";
 
@@ -41,9 +42,6 @@ const TRANSPORTS: Readonly<Record<string, Repository["transport"]>> = {
 };
 /** `user@host:path`. No part of it can be taken for an option of ssh or Git. */
 const SHORT_SSH = /^\w[\w.-]*@(\w[\w.-]*):[^\s-][^\s\p{Cc}]*$/u;
-const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
-/** Matches texts that cannot be the name of a branch or tag. Source: git-check-ref-format(1). */
-const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[/.]$|^@$/u;
 
 /**
  * Checks the arguments. Throws a {@link CheckoutProblem}, whose text holds no credential, for the first that is wrong.

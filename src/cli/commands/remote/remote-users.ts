@@ -72,7 +72,6 @@ export function inviteUser(name: string, options: InviteOptions, signal: AbortSi
   });
 }
 
-/** A link with which the user sets a new password. */
 export interface RenewOptions extends RemoteOptions {
   readonly days?: number;
 }
@@ -86,6 +85,7 @@ export function renewInvitation(name: string, options: RenewOptions, signal: Abo
   });
 }
 
+/** A link with which the user sets a new password. */
 export function resetUser(name: string, options: RemoteOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
     const { userId } = await findUser(client, name);
