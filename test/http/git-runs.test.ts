@@ -13,8 +13,8 @@ describe("runs and moves of definitions in Git", () => {
   afterEach(() => git.world.mend());
 
   describe("a run", () => {
-    const trigger = async (pipelineId: string, body: object) => {
-      const answer = await git.edge.call("POST", at(pipelineId, "/trigger"), { body });
+    const trigger = async (pipelineId: string, body: object, options: object = {}) => {
+      const answer = await git.edge.call("POST", at(pipelineId, "/trigger"), { body, ...options });
       if (answer.status !== 200) return answer.body;
       const { runId } = answer.body.detail;
       const { detail } = (await git.edge.call("GET", `/api/v1/pipelines/runs/${runId}`)).body;
@@ -51,6 +51,29 @@ describe("runs and moves of definitions in Git", () => {
       const plan = (await git.edge.call("POST", at(pipelineId, "/plan"), { body: { trigger: { ref: "feature" } } }))
         .body;
       expect(plan.detail.stages[0].jobs[0].name).to.equal("other");
+    });
+
+    it("of what a fork may have written needs the right to save definitions", async () => {
+      const { origin, pipelineId, head } = await git.connected();
+      const tip = origin.commit({ other: "y" });
+      const foreign = origin.commit({ [DEFINITION_PATH]: textOf("echo stolen") }, { branch: "tmp", onto: head });
+      origin.git(["update-ref", "refs/pull/8/head", foreign]);
+      origin.git(["update-ref", "-d", "refs/heads/tmp"]);
+      origin.configure("uploadpack", "allowAnySHA1InWant", "true");
+      const options = { token: (await git.edge.userWithRole("operator")).token };
+      for (const body of [{ commit: tip }, { ref: head }]) {
+        expect(await trigger(pipelineId, body, options), JSON.stringify(body)).to.have.property("runId");
+      }
+      for (const body of [
+        { ref: "refs/pull/8/head" },
+        { commit: foreign, branch: "main" },
+        { variables: { ref: foreign } },
+      ]) {
+        const refused = await trigger(pipelineId, body, options);
+        expect(refused, JSON.stringify(body)).to.include({ code: 403, reason: "forbidden" });
+        expect(refused.errMsg).to.include("needs the right to save definitions");
+      }
+      expect(await trigger(pipelineId, { commit: foreign })).to.include({ commit: foreign });
     });
 
     it("is the same for a repeat, also after the branch moved, the file went, or the server went down", async () => {

@@ -1,7 +1,7 @@
 /** What another user has changed in a definition since a caller read it, for the caller who comes too late. */
 import { createTwoFilesPatch } from "diff";
 import type { Problem } from "../../domain/errors.ts";
-import { isFullCommit } from "../../git/names.ts";
+import { FULL_COMMIT } from "../../domain/names.ts";
 import type { CommitFacts } from "../../git/objects.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { rfc3339 } from "../times.ts";
@@ -25,7 +25,7 @@ export async function changeOfOther(
   const { defaultBranch, pipelineFilePath: path } = pipeline;
   const last = await engine.lastChange(repository, defaultBranch, path).catch(() => undefined);
   const who = { code: "other_change", pointer: "", message: described(last ?? commit) };
-  if (!isFullCommit(expected)) return [who];
+  if (!FULL_COMMIT.test(expected)) return [who];
   const ref = { kind: "commit", id: expected } as const;
   const before = await engine.read(repository, { ref, path }).catch(() => undefined);
   if (before === undefined) return [who];

@@ -17,11 +17,11 @@ import type { Definition } from "../../definition/definition.ts";
 import { type Reservation, RESERVED_MS } from "../../board/board.ts";
 import type { Offer } from "../../domain/effects.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
+import { FULL_COMMIT } from "../../domain/names.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
-import { isFullCommit } from "../../git/names.ts";
 import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
@@ -99,7 +99,7 @@ function inputOf(
 /** What a plan knows of a definition in Git. Runs of the pipeline from before it was connected have no commit. */
 export function inGitOf(pipeline: Pipeline, commit: string): Pick<PlanInput, "inGit"> {
   const { repoCredential: credential = "" } = pipeline;
-  return isInGit(pipeline) && isFullCommit(commit) ? { inGit: { commit, credential } } : {};
+  return isInGit(pipeline) && FULL_COMMIT.test(commit) ? { inGit: { commit, credential } } : {};
 }
 
 function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {

@@ -16,7 +16,7 @@ import { id, shape, wholeNumber } from "../shapes.ts";
 import { findGivenUploads, keepGivenUploads, uploadsField } from "./given-uploads.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import { inheritedVariables } from "../catalogue/inherited-variables.ts";
-import { findRunSource, refOfTrigger, type RunSource, sourceFields } from "../git/run-source.ts";
+import { findRunSource, refOfTrigger, requireTrustedSource, type RunSource, sourceFields } from "../git/run-source.ts";
 import { isInGit } from "../git/repository.ts";
 import { limitTriggerInput } from "./trigger-input.ts";
 
@@ -68,6 +68,7 @@ export async function triggerRun(
   // A repeat needs no look into a repository.
   const earlier = isInGit(pipeline) ? await peekRequest(context, request) : undefined;
   const source = earlier === undefined ? await findRunSource(context, pipeline, input, variables) : undefined;
+  if (source !== undefined) await requireTrustedSource(context, user, pipeline, input, source);
   // The claim holds the revision, too: a repeat that finishes a creation plans the same revision as the first call.
   const { id: claim, repeated } = await claimRequest(context, {
     ...request,
