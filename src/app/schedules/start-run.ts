@@ -3,30 +3,35 @@ import type { StartRunEffect } from "../../domain/effects.ts";
 import { ERROR_TABLE, MillraceError } from "../../domain/errors.ts";
 import { commandIdOf, type RevisionId, type RunId } from "../../domain/ids.ts";
 import { type StartOutcome, startKeyOf } from "../../domain/schedules.ts";
-import { inheritedVariables } from "../catalogue/inherited-variables.ts";
-import { definitionOfRevision } from "../catalogue/known-definitions.ts";
-import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
-import { askingFor, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { storeCommand } from "../commands/commands.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
-import { planKnownRun, type PlannedRun, storeNewRun } from "../triggering/create-run.ts";
+import { type PlannedRun, storeNewRun } from "../triggering/create-run.ts";
+import type { RunSource } from "../git/run-source.ts";
 import { reserveGroupPlace } from "../triggering/group-place.ts";
 import type { SchedulesContext } from "./context.ts";
 
-const FIRST_ATTEMPT = 1;
 /** Before the reason, in the claim of a time that gets no run. */
 const REFUSED = "refused/";
 const MAX_TEXT = 500;
+
+/** Of which definition a run is. */
+export type StartSource = Pick<RunSource, "revisionId" | "commitSha">;
+/** Plans the run of a start: of this definition, or of the newest one for null. Rejects with what makes the run impossible. */
+export type PlanStart = (effect: StartRunEffect, source: StartSource | null) => Promise<PlannedRun>;
 
 /**
  * Idempotent: the worker that claims the time first decides what becomes of it. So two workers cannot make two runs, and
  * neither can say that there is none beside the run of the other one. Rejects while the store or a group cannot answer.
  */
-export async function startScheduledRun(context: SchedulesContext, effect: StartRunEffect): Promise<void> {
+export async function startScheduledRun(
+  context: SchedulesContext,
+  effect: StartRunEffect,
+  planOf: PlanStart,
+): Promise<void> {
   const { scheduleId, at, runId } = effect;
   const id = commandIdOf("startAnswered", scheduleId, String(at), runId);
   if ((await context.stores.inbox.verdict(id)) !== undefined) return;
-  const outcome = await startOnce(context, effect);
+  const outcome = await startOnce(context, effect, planOf);
   if ("refused" in outcome) {
     const { pipelineId, name } = effect;
     context.log.warn({ pipelineId, schedule: name, at, reason: outcome.refused }, "a schedule could not start a run");
@@ -34,24 +39,27 @@ export async function startScheduledRun(context: SchedulesContext, effect: Start
   await storeCommand(context, { id, rootId: scheduleId, body: { kind: "startAnswered", at, outcome } });
 }
 
-async function startOnce(context: SchedulesContext, effect: StartRunEffect): Promise<StartOutcome> {
+async function startOnce(context: SchedulesContext, effect: StartRunEffect, planOf: PlanStart): Promise<StartOutcome> {
   const { stores, clock } = context;
   const { pipelineId, name, at, runId } = effect;
   const key = startKeyOf(pipelineId, name, at);
   const found = await stores.idempotency.find(key);
-  let planned = found === undefined ? await orRefusal(() => planOf(context, effect, null)) : null;
-  const wish = planned === null || "refused" in planned ? null : `${runId}/${planned.origin.revisionId}`;
+  let planned = found === undefined ? await orRefusal(() => planOf(effect, null)) : null;
+  const wish =
+    planned === null || "refused" in planned
+      ? null
+      : `${runId}/${planned.origin.revisionId}/${planned.origin.commitSha}`;
   const refusal = planned !== null && "refused" in planned ? `${REFUSED}${planned.refused}` : "";
   const claim =
     found ??
     (await stores.idempotency.claim({ key, bodyHash: "schedule", createdId: wish ?? refusal, at: clock.now() }));
   const { createdId } = claim;
   if (createdId.startsWith(REFUSED)) return { refused: createdId.slice(REFUSED.length) };
-  const [claimed, revisionId] = createdId.split("/") as [RunId, RevisionId];
+  const [claimed, revisionId, commitSha] = createdId.split("/") as [RunId, RevisionId, string];
   if (claimed !== runId) return { refused: `this time has its run already: ${claimed}` };
   const isMade = async () => (await stores.aggregates.loadHead(runId)) !== undefined;
   if ((await isMade()) || (await isRunRemoved(context, runId))) return { runId };
-  if (createdId !== wish) planned = await orRefusal(() => planOf(context, effect, revisionId));
+  if (createdId !== wish) planned = await orRefusal(() => planOf(effect, { revisionId, commitSha }));
   if (planned === null || "refused" in planned) return planned ?? { refused: "" };
   const run = planned;
   const stored = await orRefusal(async () => {
@@ -61,37 +69,6 @@ async function startOnce(context: SchedulesContext, effect: StartRunEffect): Pro
   });
   // A run that lost the race against the deletion of its pipeline is stored, and stopped.
   return "refused" in stored && (await isMade()) ? { runId } : stored;
-}
-
-/** `revisionId` null: of the head. */
-async function planOf(
-  context: SchedulesContext,
-  { pipelineId, name, at, runId, ref, variables }: StartRunEffect,
-  revisionId: RevisionId | null,
-): Promise<PlannedRun> {
-  const pipeline = await findPipelineToRun(context, pipelineId);
-  const { projectId, defaultBranch } = pipeline;
-  const chosen = revisionId ?? pipeline.headRevisionId;
-  const asking = askingFor(context, pipelineId);
-  const definition = chosen === null ? undefined : await definitionOfRevision(context.stores.pipelines, asking, chosen);
-  if (chosen === null || definition === undefined) {
-    throw new MillraceError("conflict", "the pipeline has no definition any more");
-  }
-  const inherited = await inheritedVariables(context, projectId);
-  const origin = {
-    trigger: { kind: "cron", ref: ref ?? defaultBranch, scheduled: { name, at } },
-    variables,
-    ...(inherited.length > 0 && { inherited }),
-    triggeredBy: `schedule ${name}`,
-    actor: "",
-    revisionId: chosen,
-    commitSha: chosen,
-    attempt: FIRST_ATTEMPT,
-    retryOf: null,
-    firstRunId: null,
-  } as const;
-  const plugins = await pluginsForRun(context, projectId, definition);
-  return planKnownRun(context, asking, definition, { runId, origin, pipeline }, plugins);
 }
 
 /** An error that a repeat would meet again is an answer. Rejects with the others. */

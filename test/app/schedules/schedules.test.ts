@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import type { ScheduleState } from "../../../actors/schedule/state.ts";
-import { saveBody, saveSpec } from "../../../src/app/catalogue/definitions.ts";
+import { saveSpec } from "../../../src/app/catalogue/definitions.ts";
+import { saveBody } from "../../../src/app/catalogue/spec-shapes.ts";
 import { createPipeline, deletePipeline } from "../../../src/app/catalogue/pipelines.ts";
 import { stopRun } from "../../../src/app/commands/run-commands.ts";
 import type { UserCaller } from "../../../src/app/identity/access.ts";
 import { forgetProjectFacts } from "../../../src/app/project-facts.ts";
-import { startScheduledRun } from "../../../src/app/schedules/start-run.ts";
+import { schedulePort } from "../../../src/app/schedules/schedule-port.ts";
 import type { StartRunEffect } from "../../../src/domain/effects.ts";
 import {
   asId,
@@ -157,23 +158,25 @@ describe("the schedules of a pipeline", () => {
       return { type: "startRun", scheduleId, pipelineId, name: "hourly", at, runId, ref: null, variables: [] };
     };
 
+    const create = (effect: StartRunEffect) => schedulePort(node.context).startRun(effect);
+
     it("make one run of it", async () => {
       await save([]);
-      await Promise.all([1, 2, 3].map(() => startScheduledRun(node.context, start(5))));
+      await Promise.all([1, 2, 3].map(() => create(start(5))));
       expect(await runs()).to.have.length(1);
     });
 
     it("make one run of it, also when one of them has chosen another id", async () => {
       await save([]);
-      await startScheduledRun(node.context, start(5));
-      await startScheduledRun(node.context, { ...start(5), runId: scheduledRunId("other", node.now) });
+      await create(start(5));
+      await create({ ...start(5), runId: scheduledRunId("other", node.now) });
       expect(await runs()).to.have.length(1);
     });
 
     it("let the first refusal stand", async () => {
-      await startScheduledRun(node.context, start(5));
+      await create(start(5));
       await save([]);
-      await startScheduledRun(node.context, { ...start(5), runId: scheduledRunId("other", node.now) });
+      await create({ ...start(5), runId: scheduledRunId("other", node.now) });
       expect(await runs()).to.have.length(0);
     });
   });
