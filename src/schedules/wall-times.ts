@@ -2,6 +2,7 @@
  * The times on the wall that a schedule names: croner reads its five fields, as a calendar without changes of the offset. A
  * time on the wall is written as the instant at which a clock in UTC shows it. Pure.
  */
+/* oxlint-disable no-restricted-globals -- each Date is of a given time: a calendar, and no clock */
 import { Cron } from "croner";
 
 const MINUTE_MS = 60_000;

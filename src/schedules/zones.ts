@@ -1,4 +1,5 @@
 /** Time zones: their offsets from UTC, and the spans of time in which an offset holds. Pure: the rules come with Node. */
+/* oxlint-disable no-restricted-globals -- each Date is of a given time: a calendar, and no clock */
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
