@@ -9,9 +9,11 @@ import { scheduleIncidents } from "./incidents.ts";
 import { Effects } from "./judge/effects.ts";
 import { Executions } from "./judge/executions.ts";
 import { checkFinal, isSettled } from "./judge/final.ts";
+import { areTimesDone } from "./judge/schedules.ts";
 import { QuietWatch } from "./judge/quiet.ts";
 import { Clients } from "./load/clients.ts";
 import { beginLoad } from "./load/load.ts";
+import { missTimes } from "./load/schedules.ts";
 
 export interface Outcome {
   readonly seed: number;
@@ -70,6 +72,8 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
   };
   const fleet = new Fleet(world, size, executions, effects);
   if (drawsOfSeed(seed, "beside").chance(0.4)) world.beside = fleet.besides();
+  const ofSchedules = drawsOfSeed(seed, "schedules");
+  if (ofSchedules.chance(0.3)) missTimes(world, ofSchedules);
   const faults = drawFaults(plan);
   const clients = new Clients(world, drawsOfSeed(seed, "clients"), () => fleet.edges);
   const epochs = (): number => [...store.shards.values()].reduce((sum, { epoch }) => sum + epoch, 0);
@@ -95,7 +99,7 @@ export async function simulate(seed: number, tracing: Tracing = "none"): Promise
   const deadline = scheduler.now + END_MS;
   const isOver = (): boolean => {
     if (scheduler.now >= deadline) return true;
-    return !clients.isWaiting && clients.triggered.every(({ runId }) => isSettled(store, runId));
+    return !clients.isWaiting && areTimesDone(store) && clients.triggered.every(({ runId }) => isSettled(store, runId));
   };
   await scheduler.runUntil(isOver);
   await passes(AFTER_MS);

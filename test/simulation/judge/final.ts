@@ -19,6 +19,7 @@ import { eventProblem } from "../../support/event-check.ts";
 import type { Clients, Triggered } from "../load/clients.ts";
 import type { Document, RowKind, StoreServer } from "../store/store-server.ts";
 import type { Effects } from "./effects.ts";
+import { checkSchedules } from "./schedules.ts";
 import type { Executions } from "./executions.ts";
 
 export interface FinalEvidence {
@@ -36,7 +37,7 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
   const { marks } = executions;
   const acknowledged = clients.triggered.filter(({ isAcknowledged }) => isAcknowledged);
   return [
-    ...checkTriggers(clients.triggered, acknowledged, runs),
+    ...checkTriggers(clients.triggered, acknowledged, runs, store),
     ...runs.flatMap((run) => [...checkEnded(run), ...checkTransitions(run), ...checkTokens(run)]),
     ...checkSteps(runs, marks),
     ...checkExclusion({ acknowledged: acknowledged.map(exclusionOf), runs, marks }),
@@ -48,6 +49,7 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
     ...checkCommands(evidence),
     ...checkProjections(store),
     ...checkClaims(store),
+    ...checkSchedules(store),
     ...(evidence.isFaultless ? [...checkOnce(evidence), ...checkSlots(store)] : []),
   ];
 }
@@ -129,7 +131,10 @@ function checkTriggers(
   triggered: readonly Triggered[],
   acknowledged: readonly Triggered[],
   runs: readonly RunEvidence[],
+  store: StoreServer,
 ): readonly Violation[] {
+  const isScheduled = (runId: string) =>
+    store.documents.get(asId<RunId>(runId))?.head.origin.trigger.scheduled !== undefined;
   const byId = new Map(runs.map((run) => [run.runId, run]));
   const known = new Set<string>(triggered.map(({ runId }) => runId));
   return [
@@ -141,7 +146,9 @@ function checkTriggers(
       return [{ kind: "wrong", text: `run ${runId} ended ${run.status} instead of ${shape.ends.join(" or ")}` }];
     }),
     ...runs.flatMap(({ runId }): readonly Violation[] => {
-      return known.has(runId) ? [] : [{ kind: "doubled", text: `run ${runId} belongs to no trigger` }];
+      return known.has(runId) || isScheduled(runId)
+        ? []
+        : [{ kind: "doubled", text: `run ${runId} belongs to no trigger` }];
     }),
   ];
 }

@@ -12,6 +12,7 @@ import { planNewRun, storeNewRun } from "../../../src/app/triggering/create-run.
 import type { CommandBody } from "../../../src/domain/commands.ts";
 import { asId, type CommandId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
 import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
+import type { Stores } from "../../../src/stores/ports/stores.ts";
 import type { Pipeline } from "../../../src/stores/ports/pipelines.ts";
 import type { Process } from "../engine/process.ts";
 import type { World } from "../engine/world.ts";
@@ -36,7 +37,7 @@ export class Edge {
     const begunRuns = new BegunRuns();
     begunRuns.listen((run) => world.beside?.adopt(run));
     const ports = effects.counted(portsOf(world, this.process));
-    this.#context = { ...ports, secrets: testVault(ports.stores), begunRuns, uploadRules: UPLOAD_RULES };
+    this.#context = { ...ports, secrets: NO_SECRETS, begunRuns, uploadRules: UPLOAD_RULES };
   }
 
   /** Resolves when the run is stored. A repeat finishes a creation that was cut off. */
@@ -88,7 +89,10 @@ export class Edge {
   }
 }
 
-const ORIGIN: RunOrigin = {
+/** No pipeline of the simulation is in Git, so nothing is unsealed. */
+export const NO_SECRETS = testVault({} as Pick<Stores, "secrets">);
+
+export const ORIGIN: RunOrigin = {
   trigger: { kind: "manual", ref: "main" },
   variables: [],
   triggeredBy: "simulation",
@@ -100,11 +104,11 @@ const ORIGIN: RunOrigin = {
   firstRunId: null,
 };
 
-function pipelineOf({ name }: Shape): Pipeline {
+export function pipelineOf({ name }: Shape): Pipeline {
   const by = { createdBy: "simulation", actor: "simulation" };
   return pipelineRecord(asId<PipelineId>(`pl_${name}`), { name, ...by, createdAt: 0, updatedAt: 0 });
 }
 
-function noPlugins(): never {
+export function noPlugins(): never {
   throw new Error("the pipelines of the simulation use no plugins");
 }

@@ -4,6 +4,7 @@ import { Kernel } from "../../../actors/kernel/kernel.ts";
 import type { Process } from "../engine/process.ts";
 import type { World } from "../engine/world.ts";
 import type { Effects } from "../judge/effects.ts";
+import { scheduledStarts } from "./scheduled-starts.ts";
 import { SimulatedOwner } from "./simulated-owner.ts";
 import { portsOf } from "./simulated-ports.ts";
 
@@ -19,6 +20,7 @@ export class Worker {
     this.kernel = new Kernel({
       ...ports,
       typeOf: aggregateTypeOf,
+      schedules: scheduledStarts(ports),
       timers: this.process.timers,
       random: () => draws.fraction(),
     });

@@ -1,6 +1,7 @@
 /** The ports of one process that lead to the simulated store. Each call to the server can fail by itself. */
 import type { IdentityStore, Token } from "../../../src/stores/ports/identity.ts";
 import type { PipelineDeletionStore } from "../../../src/stores/ports/deletions.ts";
+import type { RemovalStore } from "../../../src/stores/ports/removals.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import type { Call } from "../engine/service.ts";
 import { aggregatesOf } from "./aggregate-client.ts";
@@ -20,6 +21,7 @@ export type SimulatedStores = Pick<
   | "idempotency"
   | "identity"
   | "pipelineDeletions"
+  | "removals"
 >;
 
 /** `onMissing` is called with the name of a store, or of a method, that a part uses although it is not simulated. */
@@ -53,6 +55,10 @@ function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
     pipelineDeletions: {
       find: (pipelineId) => call(`deletion of ${pipelineId}`, () => undefined),
     } as Pick<PipelineDeletionStore, "find"> as PipelineDeletionStore,
+    // No simulated client removes a run.
+    removals: {
+      find: (runId) => call(`removal of ${runId}`, () => undefined),
+    } as Pick<RemovalStore, "find"> as RemovalStore,
     plans: {
       put: (runId, plan, jobs) =>
         call(`plan ${runId}`, () => {

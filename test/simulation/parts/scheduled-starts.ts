@@ -1,0 +1,24 @@
+/** What a simulated worker does for schedules: it creates their runs with the real code, from a pipeline of the load. */
+import type { SchedulePort } from "../../../actors/kernel/performer.ts";
+import { startScheduledRun } from "../../../src/app/schedules/start-run.ts";
+import type { SchedulesContext } from "../../../src/app/schedules/context.ts";
+import { planNewRun } from "../../../src/app/triggering/create-run.ts";
+import { NO_TRUST_DEMAND } from "../../../src/domain/labels.ts";
+import { UPLOAD_RULES } from "../../support/upload-rules.ts";
+import { SCHEDULED_SHAPE } from "../load/schedules.ts";
+import { NO_SECRETS, noPlugins, ORIGIN, pipelineOf } from "./edge.ts";
+import type { SimulatedPorts } from "./simulated-ports.ts";
+
+export function scheduledStarts(ports: SimulatedPorts): SchedulePort {
+  const context: SchedulesContext = { ...ports, secrets: NO_SECRETS, uploadRules: UPLOAD_RULES };
+  return {
+    startRun: (effect) =>
+      startScheduledRun(context, effect, ({ runId, name, at }) => {
+        const origin = { ...ORIGIN, trigger: { kind: "cron", ref: "main", scheduled: { name, at } } } as const;
+        const { definition } = SCHEDULED_SHAPE;
+        const run = { runId, origin, pipeline: pipelineOf(SCHEDULED_SHAPE) };
+        return Promise.resolve(planNewRun(context, definition, run, noPlugins, NO_TRUST_DEMAND));
+      }),
+    readTriggers: () => Promise.reject(new Error("no definition of the simulation changes")),
+  };
+}
