@@ -55,6 +55,7 @@ export const RECORDED_FIELDS = {
     "prTargetBranch",
   ],
   definition: ["revisionId", "commit"],
+  schedule: ["state", "reason"],
   run: ["pipelineId", "revisionId", "attempt", "retryOf", "command"],
   job: ["runId", "command"],
   step: ["runId", "command", "priority", "metadataKeys"],

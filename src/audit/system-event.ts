@@ -69,6 +69,7 @@ const TOLD_KINDS: Readonly<Record<ObjectKind, Told | null>> = {
   session: told({ object: "session", made: "started", changed: "ended", removed: "ended" }),
   link: told({ object: "link", made: "created", changed: "created", removed: "created" }),
   installation: told({ object: "installation", made: "updated", changed: "updated", removed: "updated" }),
+  schedule: null,
   run: null,
   job: null,
   step: null,

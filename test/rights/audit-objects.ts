@@ -90,6 +90,10 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
   ],
   pipeline: ["POST /pipelines", "PUT /pipelines/:pipelineId", "DELETE /pipelines/:pipelineId"],
   definition: ["POST /pipelines/:pipelineId/spec/save", "POST /pipelines/:pipelineId/revisions/:revisionId/restore"],
+  schedule: [
+    "POST /pipelines/:pipelineId/schedules/:scheduleName/pause",
+    "POST /pipelines/:pipelineId/schedules/:scheduleName/resume",
+  ],
   run: ["POST /pipelines/:pipelineId/trigger"],
   job: ["POST /pipelines/:pipelineId/runs/:runId/jobs/:jobId/cancel"],
   approval: ["POST /pipelines/:pipelineId/runs/:runId/approvals/:approvalId/approve"],

@@ -33,6 +33,7 @@ const unique = (): string => `n${++count}`;
 
 const SPEC = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
 const onPipeline = ({ pipelineId }: World) => ({ pipelineId });
+const onSchedule = ({ scheduledPipelineId }: World) => ({ pipelineId: scheduledPipelineId, scheduleName: "leap" });
 const onRevision = ({ pipelineId, revisionId }: World) => ({ pipelineId, revisionId });
 const onProject = ({ projectId }: World) => ({ projectId });
 const onRun = ({ runId }: World) => ({ runId });
@@ -347,6 +348,15 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   },
   { route: "POST /pipelines/:pipelineId/plan", operation: "validateDefinition", at: onPipeline, body: nothing },
   { route: "POST /pipelines/:pipelineId/trigger", operation: "triggerRun", at: onPipeline, body: nothing },
+
+  { route: "GET /pipelines/:pipelineId/schedules", operation: "readPipelines", at: onPipeline },
+  { route: "GET /pipelines/:pipelineId/schedules/:scheduleName", operation: "readPipelines", at: onSchedule },
+  ...["pause", "resume"].map((word) => ({
+    route: `POST /pipelines/:pipelineId/schedules/:scheduleName/${word}`,
+    operation: "controlSchedules" as const,
+    at: onSchedule,
+    body: nothing,
+  })),
 
   { route: "GET /pipelines/:pipelineId/statistics", operation: "readRuns", at: onPipeline },
   { route: "GET /runs", operation: "readRuns", kind: "list" },

@@ -31,6 +31,7 @@ import { pipelineRecord } from "../support/pipelines.ts";
 
 const CONTENT = Buffer.from("x");
 const WAITING = { jobs: [{ name: "one", steps: [{ name: "s", uses: "shell", args: { script: "true" } }] }] };
+const SCHEDULED = { ...WAITING, triggers: { cron: [{ name: "leap", schedule: "0 0 29 2 *" }] } };
 const GATED = { jobs: [{ ...WAITING.jobs[0]!, approval: { allowed: { roles: [...ROLES] } } }] };
 
 export class World {
@@ -45,6 +46,7 @@ export class World {
   readonly pipelineId: PipelineId = newId("pl");
   readonly gatedPipelineId: PipelineId = newId("pl");
   readonly removablePipeline: PipelineId = newId("pl");
+  readonly scheduledPipelineId: PipelineId = newId("pl");
   readonly victim: UserId = newId("usr");
   readonly removable: UserId = newId("usr");
   readonly artifactId: ArtifactId = newId("art");
@@ -94,6 +96,8 @@ export class World {
     await stores.pipelines.createProject({ projectId, tenantId, name: "owned", createdAt: 1 });
     await stores.pipelines.create(pipelineRecord(this.pipelineId, { projectId }));
     await stores.pipelines.create(pipelineRecord(this.gatedPipelineId, { projectId }));
+    await stores.pipelines.create(pipelineRecord(this.scheduledPipelineId, { projectId }));
+    await this.call("POST", `/pipelines/${this.scheduledPipelineId}/spec/save`, { spec: SCHEDULED });
     const keeper = newId("pl");
     await stores.pipelines.create(pipelineRecord(keeper, { projectId }));
     await this.keepAgent();
@@ -109,6 +113,10 @@ export class World {
     const { detail } = await this.call("GET", `/pipelines/runs/${this.runId}`);
     this.jobId = detail.jobs[0].jobId;
     this.stepRunId = detail.jobs[0].steps[0].stepRunId;
+    await until("the schedule is defined", async () => {
+      const { detail: found } = await this.call("GET", `/pipelines/${this.scheduledPipelineId}/schedules`);
+      return found.total === 1 ? true : undefined;
+    });
     this.approvalId = await until("the approval is requested", async () => {
       const answer = await this.call("GET", `/pipelines/runs/${this.gatedRunId}/approvals`);
       return answer.detail.list[0]?.approvalId as string | undefined;

@@ -70,6 +70,8 @@ export const USER_OPERATIONS = {
   /** A caller that may trigger runs may send the files for them. */
   writeUploads: rule("project", "operator"),
   controlRun: rule("project", "operator"),
+  /** A caller that may trigger runs may pause what triggers them by itself. */
+  controlSchedules: rule("project", "operator"),
   /** An ad-hoc step runs what no definition says, so it needs the role that saves definitions. */
   runAdHocSteps: rule("project", "maintainer"),
   /** A priority decides also about the jobs of other runs and projects. */

@@ -24,6 +24,7 @@ export function addServerCommands(
 ): void {
   addSessionCommands(program, setStatus);
   addPipelineCommands(program, setStatus);
+  addScheduleCommands(program, setStatus);
   addRunCommands(program, setStatus);
   addObjectCommands(program, setStatus);
   addSecretCommands(secrets, setStatus);
@@ -151,6 +152,34 @@ function placeInGit(): Option[] {
     new Option("--path <path>", "the file of the definition; default: .millrace/pipeline.yaml"),
     new Option("--credential <secret>", "the name of the secret that opens the repository"),
   ];
+}
+
+function addScheduleCommands(program: Command, setStatus: SetStatus): void {
+  const pipeline = ["<pipeline>", "name or id"] as const;
+  const schedule = ["<schedule>", "name of the cron trigger; its number when it has none"] as const;
+  const schedules = remote(program.command("schedules"), "list the schedules of a pipeline", setStatus, {
+    args: [pipeline],
+    options: [project()],
+    run: async (signal, options, name) => (await import("./remote/schedules.ts")).listSchedules(name!, options, signal),
+  });
+  remote(schedules.command("show"), "show the next times of a schedule and the last outcomes", setStatus, {
+    args: [pipeline, schedule],
+    options: [project()],
+    run: async (signal, options, of, name) =>
+      (await import("./remote/schedules.ts")).showSchedule(of!, name!, options, signal),
+  });
+  remote(schedules.command("pause"), "skip the times of a schedule until it is resumed", setStatus, {
+    args: [pipeline, schedule],
+    options: [project(), new Option("--reason <text>", "shown with the schedule")],
+    run: async (signal, options, of, name) =>
+      (await import("./remote/schedules.ts")).pauseSchedule(of!, name!, options, signal),
+  });
+  remote(schedules.command("resume"), "resume a paused schedule", setStatus, {
+    args: [pipeline, schedule],
+    options: [project()],
+    run: async (signal, options, of, name) =>
+      (await import("./remote/schedules.ts")).resumeSchedule(of!, name!, options, signal),
+  });
 }
 
 function addRunCommands(program: Command, setStatus: SetStatus): void {

@@ -20,6 +20,7 @@ import { RETENTION_ROUTES } from "./retention-routes.ts";
 import type { Route } from "../route.ts";
 import { RIGHTS_ROUTES } from "./rights-routes.ts";
 import { RUN_ROUTES } from "./run-routes.ts";
+import { SCHEDULE_ROUTES } from "./schedule-routes.ts";
 import { SECRET_ROUTES } from "./secret-routes.ts";
 import { SETTING_ROUTES } from "./setting-routes.ts";
 import { TRUST_DEMAND_ROUTES } from "./trust-demand-routes.ts";
@@ -43,6 +44,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...UPLOAD_ROUTES,
   ...PIPELINE_ROUTES,
   ...REVISION_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...SECRET_ROUTES,
   ...VARIABLE_ROUTES,
   ...WEBHOOK_ROUTES,

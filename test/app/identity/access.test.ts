@@ -214,6 +214,7 @@ describe("access", () => {
       triggerRun: "operator",
       writeUploads: "operator",
       controlRun: "operator",
+      controlSchedules: "operator",
       runAdHocSteps: "maintainer",
       updateStepRuns: "maintainer",
       deleteArtifacts: "maintainer",
@@ -273,7 +274,7 @@ describe("access", () => {
         "readApprovals", "readPlugins", "readTenantPlugins", "readProjectPlugins", "readAgents", "readOwnAccount", "readCluster", "readRetention", "readLogLimit",
         "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit", "readSystemEvents", "readAllSystemEvents", "readInstallationEvents",
       ],
-      trigger: ["decideApprovals", "triggerRun", "controlRun", "writeUploads"],
+      trigger: ["decideApprovals", "triggerRun", "controlRun", "controlSchedules", "writeUploads"],
       write: ["manageWebhooks", "manageProjectPlugins", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageTenantPlugins", "manageUsers", "manageOthersTokens",
