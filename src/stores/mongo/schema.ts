@@ -244,6 +244,17 @@ export const MIGRATIONS: readonly Migration[] = [
     // Of entries whose event is not in its log yet.
     await connection.collection("audit").createIndex({ owedAt: 1 }, { sparse: true });
   },
+  async (connection) => {
+    await connection
+      .collection("test_histories")
+      .createIndexes([
+        { key: { pipelineId: 1, flaky: 1, testId: 1 } },
+        { key: { pipelineId: 1, failing: 1, testId: 1 } },
+        { key: { pipelineId: 1, meanMs: 1, testId: 1 } },
+        { key: { pipelineId: 1, seenAt: 1, testId: 1 } },
+        { key: { seenAt: 1 } },
+      ]);
+  },
 ];
 
 /**

@@ -465,6 +465,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/tests": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the tests of a pipeline by their newest runs: flaky ones, failing ones, or the slowest. */
+        readonly get: operations["listTests"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/runs/{runId}": {
         readonly parameters: {
             readonly query?: never;
@@ -3843,6 +3860,30 @@ export interface components {
             readonly flaky: number;
             readonly durationMs: number;
         };
+        readonly TestHistory: {
+            readonly job: string;
+            readonly step: string;
+            readonly suite: string;
+            readonly name: string;
+            readonly file: string | null;
+            readonly line: number | null;
+            readonly runs: number;
+            readonly failed: number;
+            readonly flaky: number;
+            readonly failing: number;
+            readonly durationMs: number;
+            /** Format: date-time */
+            readonly lastSeenAt: string;
+            readonly results: readonly {
+                readonly runId: string;
+                /** Format: date-time */
+                readonly at: string;
+                /** @enum {string} */
+                readonly outcome: "failed" | "passed" | "skipped";
+                readonly isFlaky: boolean;
+                readonly durationMs: number;
+            }[];
+        };
         readonly Ticket: {
             readonly ticket: string;
             readonly expiresIn: number;
@@ -5583,6 +5624,49 @@ export interface operations {
                         readonly code: 0;
                         readonly msg: string;
                         readonly detail: components["schemas"]["Statistics"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listTests: {
+        readonly parameters: {
+            readonly query?: {
+                readonly filter?: "flaky" | "failing" | "slowest";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["TestHistory"][];
+                            readonly next: string | null;
+                        };
                         readonly timestamp: number;
                     };
                 };
