@@ -26,6 +26,7 @@ import { cacheStoreContract } from "./cache-store.ts";
 import { conditionalChangesContract } from "./conditional-changes.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { statisticsContract } from "./statistics.ts";
+import { testHistoryStoreContract } from "./test-history-store.ts";
 import { runSearchContract } from "./run-search.ts";
 import { largeAggregateContract } from "./large-aggregates.ts";
 import { endedAttemptsContract } from "./ended-attempts.ts";
@@ -59,6 +60,7 @@ describe("the store on SQLite", () => {
   largeAggregateContract(() => opened.stores);
   runSearchContract(() => opened.stores);
   statisticsContract(() => opened.stores);
+  testHistoryStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
@@ -159,6 +161,7 @@ describe("the store on MongoDB", function () {
   largeAggregateContract(() => stores);
   runSearchContract(() => stores);
   statisticsContract(() => stores);
+  testHistoryStoreContract(() => stores);
   recordStoresContract(() => stores);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);

@@ -9,7 +9,9 @@ export type UpkeepContext = Pick<
   WithStores<
     | "aggregates"
     | "plans"
+    | "notes"
     | "statistics"
+    | "testHistories"
     | "inbox"
     | "agentEvents"
     | "artifacts"
