@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
-import { TEST_ORDERS, type TestHistory, type TestOrder } from "../../src/stores/ports/test-histories.ts";
+import { TEST_ORDERS, type TestHistory, type TestOrder } from "../../src/stores/ports/statistics.ts";
 
 export function testHistoryStoreContract(open: () => Stores): void {
   describe("test histories", () => {

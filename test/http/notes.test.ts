@@ -211,8 +211,17 @@ describe("the notes of a run over HTTP", () => {
     expect(next).to.equal(null);
     const { results, lastSeenAt, ...again } = list[0];
     expect(again).to.deep.equal({
-      ...{ job: "unit", step: "test", suite: "s", name: "again", file: "a.js", line: 3 },
-      ...{ runs: 2, failed: 1, flaky: 1, failing: 0, durationMs: 30 },
+      job: "unit",
+      step: "test",
+      suite: "s",
+      name: "again",
+      file: "a.js",
+      line: 3,
+      runs: 2,
+      failed: 1,
+      flaky: 1,
+      failing: 0,
+      durationMs: 30,
     });
     expect(lastSeenAt).to.equal(results[0].at);
     expect(results.map((one: { runId: string; isFlaky: boolean }) => [one.runId, one.isFlaky])).to.deep.equal([

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
 import { TEST_OUTCOMES } from "../../domain/notes.ts";
-import { ORDER_FIGURES, TEST_ORDERS, type TestHistory } from "../../stores/ports/test-histories.ts";
+import { ORDER_FIGURES, TEST_ORDERS, type TestHistory } from "../../stores/ports/statistics.ts";
 import type { Caller } from "../identity/access.ts";
 import { afterField, count, cursorOf } from "../lists.ts";
 import { reachPipeline } from "../reaching.ts";

@@ -9,7 +9,7 @@ import type { TestCase } from "../../domain/notes.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { NoteKey } from "../../stores/ports/outputs.ts";
-import type { TestIdentity } from "../../stores/ports/test-histories.ts";
+import type { TestIdentity } from "../../stores/ports/statistics.ts";
 import { loopShare } from "../loop-share.ts";
 import { statesByKind } from "../runs/run-view.ts";
 import { inPlanOrder, type PlacedStep } from "../runs/step-run-view.ts";

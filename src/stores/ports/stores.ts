@@ -27,8 +27,7 @@ import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./removals.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
-import type { StatisticsStore } from "./statistics.ts";
-import type { TestHistoryStore } from "./test-histories.ts";
+import type { StatisticsStore, TestHistoryStore } from "./statistics.ts";
 import type { UploadStore } from "./uploads.ts";
 
 export interface Stores {

@@ -1,6 +1,6 @@
 /** The store of test histories in MongoDB: one document for each test. */
 import type { AnyBulkWriteOperation, Filter } from "mongodb";
-import { ORDER_FIGURES, type TestHistory, type TestHistoryStore } from "../../ports/test-histories.ts";
+import { ORDER_FIGURES, type TestHistory, type TestHistoryStore } from "../../ports/statistics.ts";
 import { type Connection, isDuplicateKey } from "../connection.ts";
 
 /** The figures stand beside the whole, which is JSON: names of tests are no fields. */

@@ -1,5 +1,5 @@
 /** The store of test histories in SQLite: one row for each test. */
-import { ORDER_FIGURES, type TestHistory, type TestHistoryStore } from "../../ports/test-histories.ts";
+import { ORDER_FIGURES, type TestHistory, type TestHistoryStore } from "../../ports/statistics.ts";
 import type { Database, Row } from "../database.ts";
 
 const COLUMNS = { flaky: "flaky", failing: "failing", meanMs: "mean_ms" } as const;
