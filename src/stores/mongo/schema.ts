@@ -244,6 +244,9 @@ export const MIGRATIONS: readonly Migration[] = [
     // Of entries whose event is not in its log yet.
     await connection.collection("audit").createIndex({ owedAt: 1 }, { sparse: true });
   },
+  async (connection) => {
+    await connection.collection("log_joinings").createIndex({ dueAt: 1 });
+  },
 ];
 
 /**

@@ -326,6 +326,10 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE UNIQUE INDEX system_events_by_id ON system_events (log, event_id);
   `,
+  `
+  CREATE TABLE log_joinings (step_run_id TEXT PRIMARY KEY, from_line INTEGER NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX log_joinings_due ON log_joinings (due_at);
+  `,
 ];
 
 /**
