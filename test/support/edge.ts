@@ -50,6 +50,7 @@ export interface CallOptions {
 
 export interface TestEdge {
   readonly context: ClusterContext;
+  readonly followers: Followers;
   readonly redis: TestRedis;
   /** The file of the store. */
   readonly storePath: string;
@@ -83,7 +84,9 @@ export async function openTestEdge(
     trustedProxies?: HttpServerOptions["trustedProxies"];
     rateLimits?: HttpServerOptions["rateLimits"];
     origins?: HttpServerOptions["origins"];
+    deaf?: HttpServerOptions["deaf"];
     oidc?: HttpServerOptions["oidc"];
+    git?: NonNullable<ClusterContext["git"]>;
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
@@ -127,6 +130,7 @@ export async function openTestEdge(
     largePlans: rememberedPlans(store.stores),
     clock,
     log,
+    ...(limits.git && { git: limits.git }),
     shards: SHARDS,
     eventNamespace: "svc",
     secrets: testVault(store.stores),
@@ -147,6 +151,7 @@ export async function openTestEdge(
     trustedProxies: limits.trustedProxies,
     rateLimits: limits.rateLimits,
     origins: limits.origins,
+    ...(limits.deaf === undefined ? {} : { deaf: limits.deaf }),
     oidc: limits.oidc,
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
@@ -160,6 +165,7 @@ export async function openTestEdge(
 
   return Object.assign(edge, {
     context,
+    followers,
     redis,
     storePath: store.path,
     registry,

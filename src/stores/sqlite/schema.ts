@@ -327,6 +327,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX system_events_by_id ON system_events (log, event_id);
   `,
   `
+  ALTER TABLE agent_events ADD COLUMN step_run_id TEXT;
+  ALTER TABLE agent_events ADD COLUMN sequence INTEGER;
+  CREATE UNIQUE INDEX agent_events_of_steps ON agent_events (step_run_id, sequence) WHERE sequence IS NOT NULL;
+  `,
+  `
   CREATE TABLE log_joinings (step_run_id TEXT PRIMARY KEY, from_line INTEGER NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX log_joinings_due ON log_joinings (due_at);
   `,
