@@ -7,8 +7,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { calculateObjectSize } from "bson";
-import { MongoClient } from "mongodb";
+import { BSON, MongoClient } from "mongodb";
 import { newId, type StepRunId } from "../src/domain/ids.ts";
 import { packedLogs } from "../src/stores/format/packed-logs.ts";
 import { openMongoStores } from "../src/stores/mongo/open.ts";
@@ -92,7 +91,7 @@ async function onMongo(): Promise<void> {
   const client = await MongoClient.connect(url);
   await measure("MongoDB", stores.logs, async () => {
     const chunks = await client.db(database).collection("log_chunks").find().toArray();
-    return { chunks: chunks.length, bytes: chunks.reduce((sum, chunk) => sum + calculateObjectSize(chunk), 0) };
+    return { chunks: chunks.length, bytes: chunks.reduce((sum, chunk) => sum + BSON.calculateObjectSize(chunk), 0) };
   });
   await client.close();
   await stores.close();
