@@ -9,6 +9,7 @@ export type UpkeepContext = Pick<
   WithStores<
     | "aggregates"
     | "plans"
+    | "logs"
     | "notes"
     | "statistics"
     | "testHistories"

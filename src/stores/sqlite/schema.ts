@@ -332,6 +332,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX agent_events_of_steps ON agent_events (step_run_id, sequence) WHERE sequence IS NOT NULL;
   `,
   `
+  CREATE TABLE log_joinings (step_run_id TEXT PRIMARY KEY, from_line INTEGER NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX log_joinings_due ON log_joinings (due_at);
+  `,
+  `
   CREATE TABLE test_histories (
     pipeline_id TEXT NOT NULL, test_id TEXT NOT NULL, flaky INTEGER NOT NULL, failing INTEGER NOT NULL,
     mean_ms INTEGER NOT NULL, seen_at INTEGER NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,
