@@ -23,6 +23,7 @@ import {
 } from "./run-view.ts";
 import { readQueueFacts } from "./queue-facts.ts";
 import { findRerun } from "./succession.ts";
+import { declaresTests, readTestCounts } from "./test-counts.ts";
 
 /** An answer with so many jobs is small. */
 const FEW_JOBS = 100;
@@ -99,7 +100,8 @@ async function detailSource(
   const { head } = loaded.aggregate;
   if (!isOfPipeline(head, pipelineId)) throw noRun(runId, pipelineId);
   const retriedBy = await findRerun(context, head);
-  const source = { ...loaded, allAttempts, chosen, retriedBy, now: context.clock.now() };
+  const testCounts = declaresTests(loaded.plan) ? await readTestCounts(context, runId) : undefined;
+  const source = { ...loaded, allAttempts, chosen, retriedBy, testCounts, now: context.clock.now() };
   const queue = await readQueueFacts(context, caller, loaded, queuedJobs(source));
   return queue === undefined ? source : { ...source, waitFacts: { ...loaded.waitFacts, queue } };
 }
