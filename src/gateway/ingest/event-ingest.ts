@@ -106,10 +106,13 @@ function problemOf(
   }
   if (subject.length > 256) return "a subject has at most 256 characters";
   if (!(timeMs >= 0 && timeMs <= MAX_TIME_MS)) return "the time must be in Unix milliseconds";
-  if (Buffer.byteLength(dataJson) > PUSHED_EVENT_BOUNDS.dataBytes) return `data has at most ${PUSHED_EVENT_BOUNDS.dataBytes} bytes`;
+  if (Buffer.byteLength(dataJson) > PUSHED_EVENT_BOUNDS.dataBytes)
+    return `data has at most ${PUSHED_EVENT_BOUNDS.dataBytes} bytes`;
   if (dataJson === "") return undefined;
   if (!isJsonObject(dataJson)) return "data must be a JSON object";
-  return depthOf(dataJson) > PUSHED_EVENT_BOUNDS.dataLevels ? `data has at most ${PUSHED_EVENT_BOUNDS.dataLevels} levels` : undefined;
+  return depthOf(dataJson) > PUSHED_EVENT_BOUNDS.dataLevels
+    ? `data has at most ${PUSHED_EVENT_BOUNDS.dataLevels} levels`
+    : undefined;
 }
 
 /** How deep objects and lists are nested in a JSON text. */
