@@ -287,7 +287,7 @@ export class StepExecution {
     const isOwnEnd = hasEndedByItself(end);
     const signal = isOwnEnd ? this.#ending.signal : AbortSignal.timeout(LAST_EVENTS_MS);
     // Loaded on demand: few steps have events.
-    const { keepEvents } = await import("./reports/step-events.ts");
+    const { keepEvents } = await import("./step-events.ts");
     for (const line of await keepEvents(this.#dispatch, file, { gateway, secrets, signal })) {
       annotations.take(line, (level) => {
         shipper.add(log, LogStream.LOG_STREAM_STDERR, line, Date.now(), level);

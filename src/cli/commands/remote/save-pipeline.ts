@@ -2,7 +2,6 @@
 import { basename } from "node:path";
 import { parseDefinition } from "../../../definition/parse.ts";
 import { textToSpec } from "../../../definition/edit/render.ts";
-import type { Diagnostic } from "../../../definition/text/diagnostics.ts";
 import { CommandFailure } from "../../command-line.ts";
 import { renderDiagnostics } from "../../diagnostics.ts";
 import { EXIT } from "../../exit-codes.ts";
@@ -43,7 +42,7 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
 }
 
 /** For programs, with the members that the server's own answer has. */
-function refused(file: string, diagnostics: readonly Diagnostic[]): CommandFailure {
+function refused(file: string, diagnostics: ReturnType<typeof parseDefinition>["diagnostics"]): CommandFailure {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const problems = errors.map(({ code, pointer, message, line, column }) => ({ code, pointer, message, line, column }));
   return new CommandFailure(`${file}: ${errors.map(({ message }) => message).join("; ")}`, EXIT.failure, {

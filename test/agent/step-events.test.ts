@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { SecretFinder } from "../../../src/agent/logs/secret-finder.ts";
-import { readEvents } from "../../../src/agent/reports/step-events.ts";
-import type { StepFile } from "../../../src/agent/step-file.ts";
+import { SecretFinder } from "../../src/agent/logs/secret-finder.ts";
+import { readEvents } from "../../src/agent/step-events.ts";
+import type { StepFile } from "../../src/agent/step-file.ts";
 
 const SECRET = "s3cret-value-4711";
 

@@ -5,12 +5,12 @@ import {
   EventVerdict,
   type PushEventsRequest,
   type PushEventsResponse,
-} from "../../../proto/generated/gateway/v1/gateway.ts";
-import { MAX_PUSHED_EVENTS, PUSHED_EVENT_BOUNDS } from "../../domain/events.ts";
-import { type Attempt, callWithRetries, type GatewayAccess } from "../connection/gateway-call.ts";
-import type { SecretFinder } from "../logs/secret-finder.ts";
-import type { StepFile } from "../step-file.ts";
-import type { ReportingStep } from "./test-reports.ts";
+} from "../../proto/generated/gateway/v1/gateway.ts";
+import { MAX_PUSHED_EVENTS, PUSHED_EVENT_BOUNDS } from "../domain/events.ts";
+import { type Attempt, callWithRetries, type GatewayAccess } from "./connection/gateway-call.ts";
+import type { SecretFinder } from "./logs/secret-finder.ts";
+import type { StepFile } from "./step-file.ts";
+import type { ReportingStep } from "./reports/test-reports.ts";
 
 const FILE_BYTES = 8_388_608;
 /** Of a line: the data of an event, and the rest of it. */
