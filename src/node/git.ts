@@ -35,6 +35,7 @@ export function openGit(settings: GitSettings, dataDir: string, teardown: Teardo
 export function apiSender({ networks, caFile }: Pick<GitSettings, "networks" | "caFile">): SendRequest {
   const options = {
     maxAnswerBytes: MAX_ANSWER_BYTES,
+    withHeaders: true,
     timeoutMs: API_TIMEOUT_MS,
     setting: "MILLRACE_GIT_NETWORKS",
     ...(caFile !== null && { ca: () => readFile(caFile, "utf8") }),

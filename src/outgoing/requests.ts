@@ -33,7 +33,7 @@ export interface ReceivedAnswer {
   readonly status: number;
   /** The beginning of the body. */
   readonly text: string;
-  /** Absent for an answer to an e-mail. */
+  /** Only where the sender is made with them. */
   readonly headers?: IncomingHttpHeaders;
 }
 
@@ -62,6 +62,8 @@ export interface SenderOptions {
   readonly timeoutMs?: number;
   readonly lookUp?: LookUpAll;
   readonly maxAnswerBytes?: number;
+  /** Whether answers have their headers. */
+  readonly withHeaders?: boolean;
   /** PEM text of the authorities of receivers, in place of the usual ones. */
   readonly ca?: () => Promise<string>;
   /** The setting by which an operator allows networks, for messages. */
@@ -75,6 +77,7 @@ export function requestSender(
     timeoutMs = TIMEOUT_MS,
     lookUp = lookup,
     maxAnswerBytes = MAX_ANSWER_BYTES,
+    withHeaders = false,
     ca,
     setting = "MILLRACE_OUTGOING_NETWORKS",
   }: SenderOptions = {},
@@ -117,7 +120,7 @@ export function requestSender(
       sent.once("response", (answer) => {
         beginningOf(answer, maxAnswerBytes).then(
           (text) => {
-            resolve({ status: answer.statusCode!, text, headers: answer.headers });
+            resolve({ status: answer.statusCode!, text, ...(withHeaders && { headers: answer.headers }) });
             sent.destroy();
           },
           (error: unknown) => reject(noAnswer(error)),
