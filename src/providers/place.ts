@@ -1,4 +1,4 @@
-/** Where the API of a repository's host is, and how it names the repository. Pure. */
+/** Where the API of a repository's host is, and how it names the repository. */
 import { hostInUrl, type Remote } from "../git/remote.ts";
 import { BITBUCKET } from "./bitbucket.ts";
 import type { Dialect } from "./dialect.ts";
