@@ -6,6 +6,7 @@ import { formatOfPath } from "../../git/names.ts";
 import { blobId, type CommitFacts } from "../../git/objects.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";
+import { saveHead } from "../catalogue/timetable.ts";
 import { findPipeline } from "../lookups.ts";
 import { claimRequest, type IdentifiedRequest, peekRequest } from "../request-ids.ts";
 import {
@@ -153,7 +154,7 @@ async function store(
     after: { revisionId, commit: commit.id },
   } as const;
   await recorded(user, change, async () => {
-    const outcome = await pipelines.saveRevision(revision, current.headRevisionId);
+    const outcome = await saveHead(context, revision, current.headRevisionId);
     // A reader has stored what the branch has, this commit or a later one.
     if (outcome === "headMoved") await pipelines.keepRevision(revision);
   });
