@@ -38,8 +38,12 @@ interface Api {
 }
 
 function exactly(query: URLSearchParams, expected: Readonly<Record<string, string>>): string | undefined {
-  const given = JSON.stringify([...query].toSorted());
-  const wanted = JSON.stringify(Object.entries(expected).toSorted());
+  const sorted = (pairs: Iterable<readonly [string, string]>) =>
+    Array.from(pairs, ([name, value]) => `${name}=${value}`)
+      .toSorted()
+      .join("&");
+  const given = sorted(query);
+  const wanted = sorted(Object.entries(expected));
   return given === wanted ? undefined : `the query is ${given}, not ${wanted}`;
 }
 
