@@ -5,6 +5,7 @@
 import type { Definition } from "../definition/definition.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import type { DryRunResult } from "../planner/dry-run.ts";
+import type { ScheduleSpec } from "../domain/schedules.ts";
 import { PlanBudget } from "../planner/plan-budget.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import type { PlanInput, PlanResult } from "../planner/plan-run.ts";
@@ -32,6 +33,7 @@ const INLINE_WORK = 1_048_576;
 /** A valid definition. `definition` is null for a large one, which only threads read. */
 export interface KnownDefinition extends DefinitionText {
   readonly plugins: readonly string[];
+  readonly schedules: readonly ScheduleSpec[];
   readonly definition: Definition | null;
 }
 
@@ -67,12 +69,13 @@ export class DefinitionWork {
     const { text, format } = input;
     if (text.length <= INLINE_CHARS) {
       const { checked, definition } = checkText(input);
-      const { plugins } = checked;
-      return { ...checked, known: definition === undefined ? null : { text, format, plugins, definition } };
+      const { plugins, schedules } = checked;
+      return { ...checked, known: definition === undefined ? null : { text, format, plugins, schedules, definition } };
     }
     const checked = await this.#perform(caller, text, "check", input);
-    const { plugins } = checked;
-    return { ...checked, known: checked.size === null ? null : { text, format, plugins, definition: null } };
+    const { plugins, schedules } = checked;
+    const known = { text, format, plugins, schedules, definition: null };
+    return { ...checked, known: checked.size === null ? null : known };
   }
 
   async plan(caller: string, known: KnownDefinition, request: PlanRequest<PlanInput>): Promise<PlanResult> {

@@ -12,12 +12,14 @@ import { type Caller, claimedIdentity, type UserCaller } from "../identity/acces
 import type { CatalogueContext } from "./context.ts";
 import { malformed } from "../git/git-problems.ts";
 import { isInGit } from "../git/repository.ts";
+import { proposeInGit } from "../git/propose-definition.ts";
 import { saveInGit } from "../git/save-definition.ts";
 import { specInGit } from "../git/spec-view.ts";
 import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
+import { saveHead } from "./timetable.ts";
 import type { Precondition, WithPrecondition } from "../preconditions.ts";
 import { reachPipeline } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -110,7 +112,10 @@ export async function saveSpec(
   const editor = claimedIdentity(user, input.editor, "editor");
   const expected = input.expectedHeadCommitSha ?? "";
   const asking = askingFor(context, user.userId);
-  if (isInGit(pipeline)) return saveInGit(context, { user, asking, pipeline, editor }, { match, ...input });
+  if (isInGit(pipeline)) {
+    const save = pipeline.saveMode === "pr" ? proposeInGit : saveInGit;
+    return save(context, { user, asking, pipeline, editor }, { match, ...input });
+  }
   const draft = await draftOn(context, asking, pipeline, input);
   const definition = requireKnown(
     await checkWithPlugins(context, asking, pipeline.projectId, draft.text, input.format),
@@ -125,7 +130,13 @@ export async function saveSpec(
     body: input,
     freshId: () => unchangedHead ?? newId("rev"),
   });
-  const answer: SaveView = { pipelineId, headCommitSha: revisionId, revisionId, format: input.format };
+  const answer: SaveView = {
+    pipelineId,
+    headCommitSha: revisionId,
+    revisionId,
+    format: input.format,
+    pullRequest: null,
+  };
   const unchanged = (): SaveView => {
     user.trail?.changedNothing();
     return answer;
@@ -210,7 +221,7 @@ async function moveHead(context: CatalogueContext, revision: Omit<Revision, "tex
     const stored = { ...revision, text: draft.text };
     let outcome: "saved" | "headMoved" | "missing" = "missing";
     await recorded(move.user, change, async () => {
-      outcome = await context.stores.pipelines.saveRevision(stored, headRevisionId);
+      outcome = await saveHead(context, stored, headRevisionId);
       return outcome === "saved";
     });
     if ((outcome as string) === "saved")

@@ -20,6 +20,7 @@ import type { JobRunId, RunId } from "../../domain/ids.ts";
 import { FULL_COMMIT } from "../../domain/names.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
+import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
 import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
@@ -79,11 +80,12 @@ function inputOf(
   snapshotBytes: number | null,
   trustDemand: TrustDemand,
 ): Omit<PlanInput, "definition" | "plugins"> {
+  const { kind, ref, scheduled } = origin.trigger;
   return {
     runId,
     attempt: origin.attempt,
     revisionId: origin.revisionId,
-    trigger: { ...origin.trigger, payload: {}, ...(origin.uploads && { uploads: origin.uploads }) },
+    trigger: { kind, ref, payload: payloadOf(scheduled), ...(origin.uploads && { uploads: origin.uploads }) },
     variables: origin.variables,
     inherited: origin.inherited ?? [],
     pipelineId: pipeline.pipelineId,
@@ -94,6 +96,11 @@ function inputOf(
     snapshotBytes,
     trustDemand,
   };
+}
+
+/** What expressions read of the trigger besides its kind and its ref. */
+function payloadOf(scheduled: ScheduledTime | undefined): PlanInput["trigger"]["payload"] {
+  return scheduled === undefined ? {} : { schedule: scheduled.name, scheduledAt: new Date(scheduled.at).toISOString() };
 }
 
 /** What a plan knows of a definition in Git. Runs of the pipeline from before it was connected have no commit. */

@@ -248,6 +248,9 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("agent_events").createIndex({ place: 1 }, { unique: true, sparse: true });
   },
+  async (connection) => {
+    await connection.collection("log_joinings").createIndex({ dueAt: 1 });
+  },
 ];
 
 /**

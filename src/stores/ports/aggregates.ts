@@ -12,6 +12,7 @@ import type { GivenUpload } from "../../domain/artifacts.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
+import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { ApprovalStatus, RunStatus } from "../../domain/status.ts";
@@ -21,7 +22,7 @@ import type { ApprovalStatus, RunStatus } from "../../domain/status.ts";
  * user.
  */
 export interface StoredActor {
-  readonly kind: "run" | "job" | "step" | "approval" | "group";
+  readonly kind: "run" | "job" | "step" | "approval" | "group" | "schedule" | "timetable";
   readonly id: string;
   readonly state: unknown;
   /** The fields that lists and look-ups need. The save that stores `state` stores these too. */
@@ -50,7 +51,7 @@ export interface ApprovalIndex {
   readonly requestedAt: number;
 }
 
-/** The `pipelineId` of an aggregate that is not a run (a concurrency group). */
+/** The `pipelineId` of an aggregate that is not a run: a concurrency group, a schedule or a timetable. */
 export const NO_PIPELINE = "" as PipelineId;
 
 /** The fields that lists of runs show and filter by. Times are Unix milliseconds. */
@@ -83,7 +84,12 @@ export type RunWaits =
 
 /** The facts that the trigger of the run fixes. They never change. */
 export interface RunOrigin {
-  readonly trigger: { readonly kind: "manual" | "cron" | "event"; readonly ref: string };
+  readonly trigger: {
+    readonly kind: "manual" | "cron" | "event";
+    readonly ref: string;
+    /** The time of the schedule that started the run; absent for a run that no schedule started. */
+    readonly scheduled?: ScheduledTime;
+  };
   readonly variables: Pairs<string>;
   /**
    * The variables of the tenant and the project at the time of the trigger; absent without any. A rerun takes those of the

@@ -3339,6 +3339,8 @@ export interface components {
             readonly saveMode: "direct" | "pr";
             readonly prTargetBranch: string;
             readonly repoCredential: string;
+            readonly repoProvider: string;
+            readonly repoApiCredential: string;
             readonly metadata: {
                 readonly [key: string]: string;
             };
@@ -3685,6 +3687,12 @@ export interface components {
             readonly revisionId: string;
             /** @enum {string} */
             readonly format: "json" | "yaml";
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
         };
         readonly Secret: {
             readonly name: string;
@@ -7791,6 +7799,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -7902,6 +7914,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
