@@ -45,7 +45,7 @@ import { reshardContract } from "./reshard.ts";
 import { listPagesContract } from "./list-pages.ts";
 import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
-import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
+import { FEW, leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
 import { systemEventStoreContract } from "./system-event-store.ts";
 import { watchMongo, watchSqlite } from "./watched-writes.ts";
@@ -278,7 +278,7 @@ describe("the store on MongoDB", function () {
   });
 
   it("finishes the removal of a run that was cut off", async () => {
-    const run = await storeWhole(stores);
+    const run = await storeWhole(stores, FEW);
     await documents("aggregates").deleteOne({ _id: run.runId });
     await documents("job_runs").deleteOne({ _id: run.jobIds[0]! });
     await stores.removeRun(run);

@@ -201,6 +201,16 @@ describe("a run with conditions", function () {
     expect(list.map(({ name, message }: Record<string, string>) => [name, message])).to.deep.equal([["b", "no"]]);
   });
 
+  it("has the events that a step has written in its log, also when the step fails", async () => {
+    const write = `echo '{ "type": "coverage", "data": { "percent": 93 } }' >> "$MILLRACE_EVENTS"; exit 1`;
+    const pipelineId = await installation.pipeline("covered", [{ name: "one", steps: [say(write)] }]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    await until("the run ends", async () => (await readRun(runId)).endTime !== null);
+    const { list } = (await installation.call("GET", `/pipelines/runs/${runId}/timeline`)).body.detail;
+    const [event] = list.filter(({ lifecycle }: { lifecycle: string }) => lifecycle === "pushed");
+    expect(event).to.deep.include({ type: "svc.step.coverage", payload: { percent: 93 } });
+  });
+
   it("fails a step whose outputs exceed the bound of the run", async () => {
     const write = say('printf "text=%065000d\\n" 0 >> "$MILLRACE_OUTPUT"');
     const steps = Array.from({ length: 17 }, (_, at) => ({ ...write, name: `write ${at}` }));

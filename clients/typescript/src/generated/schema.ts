@@ -3429,6 +3429,8 @@ export interface components {
             readonly saveMode: "direct" | "pr";
             readonly prTargetBranch: string;
             readonly repoCredential: string;
+            readonly repoProvider: string;
+            readonly repoApiCredential: string;
             readonly metadata: {
                 readonly [key: string]: string;
             };
@@ -3775,6 +3777,12 @@ export interface components {
             readonly revisionId: string;
             /** @enum {string} */
             readonly format: "json" | "yaml";
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
         };
         readonly Secret: {
             readonly name: string;
@@ -8022,6 +8030,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -8133,6 +8145,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
