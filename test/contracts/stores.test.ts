@@ -26,11 +26,13 @@ import { cacheStoreContract } from "./cache-store.ts";
 import { conditionalChangesContract } from "./conditional-changes.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { statisticsContract } from "./statistics.ts";
+import { testHistoryStoreContract } from "./test-history-store.ts";
 import { runSearchContract } from "./run-search.ts";
 import { largeAggregateContract } from "./large-aggregates.ts";
 import { endedAttemptsContract } from "./ended-attempts.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
+import { logJoiningContract } from "./log-joining.ts";
 import { loginStoreContract } from "./login-store.ts";
 import { noteStoreContract } from "./note-store.ts";
 import { outputStoreContract } from "./output-store.ts";
@@ -43,9 +45,10 @@ import { reshardContract } from "./reshard.ts";
 import { listPagesContract } from "./list-pages.ts";
 import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
-import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
+import { FEW, leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
 import { systemEventStoreContract } from "./system-event-store.ts";
+import { watchMongo, watchSqlite } from "./watched-writes.ts";
 import { uploadStoreContract } from "./upload-store.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
@@ -59,7 +62,9 @@ describe("the store on SQLite", () => {
   largeAggregateContract(() => opened.stores);
   runSearchContract(() => opened.stores);
   statisticsContract(() => opened.stores);
+  testHistoryStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
+  logJoiningContract(() => opened.stores, watchSqlite);
   identityStoreContract(() => opened.stores);
   rightsStoreContract(() => opened.stores);
   listPagesContract(() => opened.stores);
@@ -159,7 +164,9 @@ describe("the store on MongoDB", function () {
   largeAggregateContract(() => stores);
   runSearchContract(() => stores);
   statisticsContract(() => stores);
+  testHistoryStoreContract(() => stores);
   recordStoresContract(() => stores);
+  logJoiningContract(() => stores, watchMongo);
   identityStoreContract(() => stores);
   rightsStoreContract(() => stores);
   listPagesContract(() => stores);
@@ -271,7 +278,7 @@ describe("the store on MongoDB", function () {
   });
 
   it("finishes the removal of a run that was cut off", async () => {
-    const run = await storeWhole(stores);
+    const run = await storeWhole(stores, FEW);
     await documents("aggregates").deleteOne({ _id: run.runId });
     await documents("job_runs").deleteOne({ _id: run.jobIds[0]! });
     await stores.removeRun(run);

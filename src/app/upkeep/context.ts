@@ -9,7 +9,10 @@ export type UpkeepContext = Pick<
   WithStores<
     | "aggregates"
     | "plans"
+    | "logs"
+    | "notes"
     | "statistics"
+    | "testHistories"
     | "inbox"
     | "agentEvents"
     | "artifacts"

@@ -248,6 +248,20 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("agent_events").createIndex({ place: 1 }, { unique: true, sparse: true });
   },
+  async (connection) => {
+    await connection.collection("log_joinings").createIndex({ dueAt: 1 });
+  },
+  async (connection) => {
+    await connection
+      .collection("test_histories")
+      .createIndexes([
+        { key: { pipelineId: 1, flaky: 1, testId: 1 } },
+        { key: { pipelineId: 1, failing: 1, testId: 1 } },
+        { key: { pipelineId: 1, meanMs: 1, testId: 1 } },
+        { key: { pipelineId: 1, seenAt: 1, testId: 1 } },
+        { key: { seenAt: 1 } },
+      ]);
+  },
 ];
 
 /**

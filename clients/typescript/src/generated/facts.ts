@@ -19,6 +19,8 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines/{pipelineId}/spec/save",
   "/pipelines/{pipelineId}/trigger",
   "/pipelines/{pipelineId}/revisions/{revisionId}/restore",
+  "/pipelines/{pipelineId}/schedules/{scheduleName}/pause",
+  "/pipelines/{pipelineId}/schedules/{scheduleName}/resume",
   "/projects/{projectId}/secrets",
   "/pipelines/{pipelineId}/secrets",
   "/tenants/{tenantId}/webhooks",

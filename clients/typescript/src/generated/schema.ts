@@ -465,6 +465,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/tests": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the tests of a pipeline by their newest runs: flaky ones, failing ones, or the slowest. */
+        readonly get: operations["listTests"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/runs/{runId}": {
         readonly parameters: {
             readonly query?: never;
@@ -840,6 +857,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/runs/{runId}/notifications/{notificationId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads a notification of a run with its latest tries: when they were, and what was answered. */
+        readonly get: operations["readNotificationOfRun"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/runs/{runId}/notifications/{notificationId}/resend": {
         readonly parameters: {
             readonly query?: never;
@@ -866,6 +900,23 @@ export interface paths {
         };
         /** Lists the notifications of all runs of a project, the newest first. */
         readonly get: operations["listNotificationsOfProject"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/notifications/{notificationId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads a notification of a run of the project with its latest tries. */
+        readonly get: operations["readNotificationOfProject"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1335,6 +1386,74 @@ export interface paths {
         readonly put?: never;
         /** Saves the definition of an earlier revision as a new one. */
         readonly post: operations["restoreRevision"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/schedules": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the schedules of a pipeline with their next times, in the order of its definition. */
+        readonly get: operations["listSchedules"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/schedules/{scheduleName}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads a schedule, and what became of its last times. */
+        readonly get: operations["getSchedule"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/schedules/{scheduleName}/pause": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Pauses a schedule: its times are skipped until it is resumed. */
+        readonly post: operations["pauseSchedule"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/schedules/{scheduleName}/resume": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Resumes a paused schedule. */
+        readonly post: operations["resumeSchedule"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3077,6 +3196,7 @@ export interface components {
             readonly error: string;
             /** Format: date-time */
             readonly createdAt: string;
+            readonly lastTry: string | null;
             readonly nextTry: string | null;
             readonly body: string;
             readonly tries: readonly {
@@ -3107,6 +3227,7 @@ export interface components {
             readonly error: string;
             /** Format: date-time */
             readonly createdAt: string;
+            readonly lastTry: string | null;
             readonly nextTry: string | null;
         };
         readonly DeviceCode: {
@@ -3318,8 +3439,45 @@ export interface components {
             readonly error: string;
             /** Format: date-time */
             readonly createdAt: string;
+            readonly lastTry: string | null;
             readonly nextTry: string | null;
             readonly problem: string;
+        };
+        readonly NotificationDetail: {
+            readonly notificationId: string;
+            readonly runId: string;
+            readonly pipelineId: string;
+            readonly projectId: string;
+            /** @enum {string} */
+            readonly on: "success" | "failure" | "partial" | "cancelled" | "fixed" | "approval" | "waiting";
+            readonly job: string | null;
+            /** @enum {string} */
+            readonly channel: "webhook" | "slack" | "email";
+            readonly target: string;
+            /** @enum {string} */
+            readonly state: "owed" | "delivered" | "failed";
+            readonly attempts: number;
+            readonly status: number | null;
+            readonly error: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly lastTry: string | null;
+            readonly nextTry: string | null;
+            readonly problem: string;
+            readonly tries: readonly {
+                /** Format: date-time */
+                readonly at: string;
+                readonly duration: number;
+                readonly status: number | null;
+                readonly error: string;
+                readonly request: {
+                    readonly url: string;
+                    readonly headers: {
+                        readonly [key: string]: string;
+                    };
+                };
+                readonly answer: string;
+            }[];
         };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
@@ -3339,6 +3497,8 @@ export interface components {
             readonly saveMode: "direct" | "pr";
             readonly prTargetBranch: string;
             readonly repoCredential: string;
+            readonly repoProvider: string;
+            readonly repoApiCredential: string;
             readonly metadata: {
                 readonly [key: string]: string;
             };
@@ -3593,7 +3753,7 @@ export interface components {
         readonly Role: {
             /** @enum {string} */
             readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
         };
         readonly Run: {
             readonly runId: string;
@@ -3685,6 +3845,71 @@ export interface components {
             readonly revisionId: string;
             /** @enum {string} */
             readonly format: "json" | "yaml";
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
+        };
+        readonly Schedule: {
+            readonly pipelineId: string;
+            readonly scheduleId: string;
+            readonly name: string;
+            /** @enum {string} */
+            readonly state: "active" | "paused";
+            readonly schedule: string;
+            readonly timezone: string;
+            /** @enum {string} */
+            readonly overlap: "allow" | "queue" | "cancelRunning" | "skip";
+            /** @enum {string} */
+            readonly catchUp: "none" | "latest" | "all";
+            readonly ref: string | null;
+            readonly next: readonly string[];
+            readonly waiting: readonly string[];
+            readonly activeRuns: readonly string[];
+            readonly pause: {
+                /** Format: date-time */
+                readonly at: string;
+                readonly by: string;
+                readonly reason: string;
+            } | null;
+        };
+        readonly ScheduleDetail: {
+            readonly pipelineId: string;
+            readonly scheduleId: string;
+            readonly name: string;
+            /** @enum {string} */
+            readonly state: "active" | "paused";
+            readonly schedule: string;
+            readonly timezone: string;
+            /** @enum {string} */
+            readonly overlap: "allow" | "queue" | "cancelRunning" | "skip";
+            /** @enum {string} */
+            readonly catchUp: "none" | "latest" | "all";
+            readonly ref: string | null;
+            readonly next: readonly string[];
+            readonly waiting: readonly string[];
+            readonly activeRuns: readonly string[];
+            readonly pause: {
+                /** Format: date-time */
+                readonly at: string;
+                readonly by: string;
+                readonly reason: string;
+            } | null;
+            readonly outcomes: readonly components["schemas"]["ScheduleOutcome"][];
+        };
+        readonly ScheduleOutcome: {
+            /** Format: date-time */
+            readonly at: string;
+            /** Format: date-time */
+            readonly until: string;
+            readonly count: number | null;
+            readonly runId: string | null;
+            readonly reason: ("missed" | "later" | "window" | "limit" | "overlap" | "paused" | "refused") | null;
+            readonly text: string;
+            /** Format: date-time */
+            readonly decidedAt: string;
         };
         readonly Secret: {
             readonly name: string;
@@ -3897,6 +4122,30 @@ export interface components {
             readonly flaky: number;
             readonly durationMs: number;
         };
+        readonly TestHistory: {
+            readonly job: string;
+            readonly step: string;
+            readonly suite: string;
+            readonly name: string;
+            readonly file: string | null;
+            readonly line: number | null;
+            readonly runs: number;
+            readonly failed: number;
+            readonly flaky: number;
+            readonly failing: number;
+            readonly durationMs: number;
+            /** Format: date-time */
+            readonly lastSeenAt: string;
+            readonly results: readonly {
+                readonly runId: string;
+                /** Format: date-time */
+                readonly at: string;
+                /** @enum {string} */
+                readonly outcome: "failed" | "passed" | "skipped";
+                readonly isFlaky: boolean;
+                readonly durationMs: number;
+            }[];
+        };
         readonly Ticket: {
             readonly ticket: string;
             readonly expiresIn: number;
@@ -4079,7 +4328,7 @@ export interface components {
         readonly Whoami: {
             readonly user: components["schemas"]["User"];
             readonly scopes: readonly string[];
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             readonly bound: readonly {
                 readonly area: {
                     readonly tenantId: string;
@@ -4088,7 +4337,7 @@ export interface components {
                 };
                 /** @enum {string} */
                 readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             }[];
         };
     };
@@ -5684,6 +5933,49 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly listTests: {
+        readonly parameters: {
+            readonly query?: {
+                readonly filter?: "flaky" | "failing" | "slowest";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["TestHistory"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly getRun: {
         readonly parameters: {
             readonly query?: {
@@ -6785,6 +7077,43 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly readNotificationOfRun: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+                readonly notificationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["NotificationDetail"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly resendNotification: {
         readonly parameters: {
             readonly query?: never;
@@ -6852,6 +7181,43 @@ export interface operations {
                             readonly list: readonly components["schemas"]["Notification"][];
                             readonly next: string | null;
                         };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readNotificationOfProject: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+                readonly notificationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["NotificationDetail"];
                         readonly timestamp: number;
                     };
                 };
@@ -7791,6 +8157,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -7902,6 +8272,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -8549,6 +8923,182 @@ export interface operations {
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
             readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listSchedules: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Schedule"][];
+                            readonly total: number;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly getSchedule: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+                readonly scheduleName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["ScheduleDetail"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly pauseSchedule: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly pipelineId: string;
+                readonly scheduleName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly reason?: string;
+                    readonly requestId?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Schedule"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict-or-request_id_reused"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly resumeSchedule: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly pipelineId: string;
+                readonly scheduleName: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly reason?: string;
+                    readonly requestId?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Schedule"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict-or-request_id_reused"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
