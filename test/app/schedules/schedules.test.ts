@@ -6,6 +6,8 @@ import { createPipeline, deletePipeline } from "../../../src/app/catalogue/pipel
 import { stopRun } from "../../../src/app/commands/run-commands.ts";
 import type { UserCaller } from "../../../src/app/identity/access.ts";
 import { forgetProjectFacts } from "../../../src/app/project-facts.ts";
+import { pauseSchedule, resumeSchedule } from "../../../src/app/schedules/pause-schedule.ts";
+import { getSchedule, listSchedules } from "../../../src/app/schedules/read-schedules.ts";
 import { schedulePort } from "../../../src/app/schedules/schedule-port.ts";
 import type { StartRunEffect } from "../../../src/domain/effects.ts";
 import {
@@ -148,6 +150,54 @@ describe("the schedules of a pipeline", () => {
     const [outcome] = (await scheduleOf("hourly")).outcomes;
     expect(outcome).to.include({ reason: "refused", runId: null });
     expect(outcome!.text).to.include("archived");
+  });
+
+  describe("as users see them", () => {
+    const named = { scheduleName: "hourly" };
+    const get = () => getSchedule(node.context, ANN, { pipelineId, ...named });
+    const pause = (requestId?: string) =>
+      pauseSchedule(node.context, ANN, { pipelineId, ...named, reason: "a freeze", requestId });
+
+    it("have their next ten times, and what became of the last ones, the newest first", async () => {
+      await save([HOURLY, { name: "daily", schedule: "0 3 * * *", timezone: "Europe/Berlin" }]);
+      await node.pass(HOUR);
+      await node.pass(HOUR);
+      const { list, total } = await listSchedules(node.context, ANN, { pipelineId });
+      expect([total, list.map(({ name, timezone }) => `${name} ${timezone}`)]).to.deep.equal([
+        2,
+        ["hourly UTC", "daily Europe/Berlin"],
+      ]);
+      expect(list[1]!.next.slice(0, 2)).to.deep.equal(["2026-01-02T02:00:00.000Z", "2026-01-03T02:00:00.000Z"]);
+      const { next, outcomes } = await get();
+      expect([next.length, next[0]]).to.deep.equal([10, "2026-01-01T03:00:00.000Z"]);
+      expect(outcomes.map(({ at }) => at)).to.deep.equal(["2026-01-01T02:00:00.000Z", "2026-01-01T01:00:00.000Z"]);
+      expect(outcomes.map(({ runId }) => runId)).to.have.members((await runs()).map(({ rootId }) => rootId));
+    });
+
+    it("start nothing while they are paused, and say who paused them and why", async () => {
+      await save([HOURLY]);
+      const paused = await pause("once");
+      expect(paused).to.deep.include({ state: "paused", next: [] });
+      expect(paused.pause).to.deep.include({ by: "ann", reason: "a freeze" });
+      expect(await pause("once"), "the same call again").to.deep.equal(paused);
+      expect((await rejection(pause())).message).to.include("is paused already");
+      await node.pass(HOUR);
+      const resumed = await resumeSchedule(node.context, ANN, { pipelineId, ...named });
+      expect(resumed).to.deep.include({ state: "active", pause: null });
+      expect(resumed.next[0]).to.equal("2026-01-01T02:00:00.000Z");
+      expect((await rejection(resumeSchedule(node.context, ANN, { pipelineId, ...named }))).message).to.include(
+        "is not paused",
+      );
+      await node.pass(HOUR);
+      expect(await hours()).to.deep.equal([2]);
+      expect((await get()).outcomes[1]).to.include({ runId: null, reason: "paused" });
+    });
+
+    it("are not found under a name that no cron trigger has", async () => {
+      await save([HOURLY]);
+      const unknown = getSchedule(node.context, ANN, { pipelineId, scheduleName: "weekly" });
+      expect((await rejection(unknown)).message).to.include('no cron trigger "weekly"');
+    });
   });
 
   describe("when two workers start the same time", () => {
