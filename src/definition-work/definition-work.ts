@@ -4,7 +4,9 @@
  */
 import type { Definition } from "../definition/definition.ts";
 import type { Format } from "../definition/text/read-text.ts";
+import type { HookKind } from "../domain/hooks.ts";
 import type { DryRunResult } from "../planner/dry-run.ts";
+import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import { PlanBudget } from "../planner/plan-budget.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import type { PlanInput, PlanResult } from "../planner/plan-run.ts";
@@ -32,6 +34,8 @@ const INLINE_WORK = 1_048_576;
 /** A valid definition. `definition` is null for a large one, which only threads read. */
 export interface KnownDefinition extends DefinitionText {
   readonly plugins: readonly string[];
+  /** The providers of its event triggers, each once. */
+  readonly providers: readonly HookKind[];
   readonly definition: Definition | null;
 }
 
@@ -67,12 +71,12 @@ export class DefinitionWork {
     const { text, format } = input;
     if (text.length <= INLINE_CHARS) {
       const { checked, definition } = checkText(input);
-      const { plugins } = checked;
-      return { ...checked, known: definition === undefined ? null : { text, format, plugins, definition } };
+      const { plugins, providers } = checked;
+      return { ...checked, known: definition === undefined ? null : { text, format, plugins, providers, definition } };
     }
     const checked = await this.#perform(caller, text, "check", input);
-    const { plugins } = checked;
-    return { ...checked, known: checked.size === null ? null : { text, format, plugins, definition: null } };
+    const { plugins, providers } = checked;
+    return { ...checked, known: checked.size === null ? null : { text, format, plugins, providers, definition: null } };
   }
 
   async plan(caller: string, known: KnownDefinition, request: PlanRequest<PlanInput>): Promise<PlanResult> {
@@ -91,6 +95,13 @@ export class DefinitionWork {
       if (!this.#isTooMuch(budget)) return result;
     }
     return this.#perform(caller, known.text, "dryRun", { text: known.text, format: known.format, ...request });
+  }
+
+  /** Which event triggers an event starts. */
+  async judgeEvents(caller: string, known: KnownDefinition, subject: EventSubject): Promise<readonly EventJudgement[]> {
+    if (known.definition !== null) return judgeEvents(known.definition, subject);
+    const { text, format } = known;
+    return this.#perform(caller, text, "events", { text, format, subject });
   }
 
   #inlineBudget(): PlanBudget {

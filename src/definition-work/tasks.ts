@@ -9,10 +9,12 @@ import { renderSpec, textToSpec } from "../definition/edit/render.ts";
 import { type ParsedDefinition, parseDefinition } from "../definition/parse.ts";
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
+import type { HookKind } from "../domain/hooks.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";
 import { type DryRunResult, dryRun } from "../planner/dry-run.ts";
 import type { PlanBudget } from "../planner/plan-budget.ts";
+import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import { type PlanInput, type PlanResult, planRun } from "../planner/plan-run.ts";
 import { checkArgs } from "../plugins/args-check.ts";
@@ -49,6 +51,8 @@ export interface Checked {
   readonly size: { readonly jobsCount: number; readonly stepsCount: number } | null;
   /** The references to plugins in `uses`, each once. */
   readonly plugins: readonly string[];
+  /** The providers of event triggers, each once; none for a definition with errors. */
+  readonly providers: readonly HookKind[];
 }
 
 export interface PlanTask<Input> extends DefinitionText {
@@ -65,6 +69,12 @@ export interface Tasks {
   check: { readonly input: CheckInput; readonly result: Checked };
   plan: { readonly input: PlanTask<PlanInput>; readonly result: PlanResult };
   dryRun: { readonly input: PlanTask<Subject>; readonly result: DryRunResult };
+  /** Which event triggers an event starts. */
+  events: { readonly input: EventTask; readonly result: readonly EventJudgement[] };
+}
+
+export interface EventTask extends DefinitionText {
+  readonly subject: EventSubject;
 }
 
 /** Reads a definition; a thread remembers the last ones. */
@@ -81,6 +91,7 @@ export function performTask<Name extends keyof Tasks>(
     check: (asked) => checkText(asked).checked,
     plan: (asked) => planDefinition(read(asked), asked),
     dryRun: (asked) => dryRunDefinition(read(asked), asked),
+    events: (asked) => judgeEvents(read(asked), asked.subject),
   };
   return performers[name](input);
 }
@@ -102,7 +113,8 @@ export function checkText({ text, format, plugins, snapshotBytes = null }: Check
   const { definition, diagnostics } = parsed;
   const size =
     definition === undefined ? null : { jobsCount: countJobs(definition), stepsCount: countSteps(definition) };
-  return { checked: { diagnostics, size, plugins: parsed.plugins }, definition };
+  const providers = [...new Set(definition?.triggers.event.map(({ provider }) => provider))];
+  return { checked: { diagnostics, size, plugins: parsed.plugins, providers }, definition };
 }
 
 function refuseTooLarge(parsed: ParsedDefinition, limit: number | null): ParsedDefinition {

@@ -25,7 +25,6 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
   };
   const triggers = (kind: string): Paths => spellings([], "triggers").map((path) => [...path, kind]);
   note(definition.triggers.cron.length > 0, "a cron trigger", triggers("cron"), false);
-  note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
   for (const stage of definition.stages) {
     for (const job of stage.jobs) noteJob(note, job);
   }

@@ -14,6 +14,7 @@ export type TriggeringContext = Pick<
     | "artifacts"
     | "uploads"
     | "blobs"
+    | "hooks"
     | "plugins"
     | "pipelines"
     | "rights"

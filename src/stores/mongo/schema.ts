@@ -244,6 +244,18 @@ export const MIGRATIONS: readonly Migration[] = [
     // Of entries whose event is not in its log yet.
     await connection.collection("audit").createIndex({ owedAt: 1 }, { sparse: true });
   },
+  async (connection) => {
+    await connection.collection("hooks").createIndex({ projectId: 1, name: 1 }, { unique: true });
+    await connection
+      .collection("hook_deliveries")
+      .createIndexes([
+        { key: { hookId: 1, senderId: 1 }, unique: true },
+        { key: { state: 1, hookId: 1, receivedAt: 1, _id: 1, dueAt: 1 } },
+        { key: { hookId: 1, receivedAt: 1, _id: 1 } },
+        { key: { projectId: 1 } },
+        { key: { state: 1, dueAt: 1 } },
+      ]);
+  },
 ];
 
 /**

@@ -10,7 +10,16 @@
 import type { ListKey, Page, PlacedPageRequest } from "./pages.ts";
 import type { GivenUpload } from "../../domain/artifacts.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
-import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
+import type {
+  AgentId,
+  DeliveryId,
+  JobRunId,
+  PipelineId,
+  ProjectId,
+  RootId,
+  RunId,
+  StepRunId,
+} from "../../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
 import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
@@ -83,7 +92,12 @@ export type RunWaits =
 
 /** The facts that the trigger of the run fixes. They never change. */
 export interface RunOrigin {
-  readonly trigger: { readonly kind: "manual" | "cron" | "event"; readonly ref: string };
+  readonly trigger: {
+    readonly kind: "manual" | "cron" | "event";
+    readonly ref: string;
+    /** The event that has started the run; absent for another kind. A rerun takes that of the run before. */
+    readonly event?: StartingEvent;
+  };
   readonly variables: Pairs<string>;
   /**
    * The variables of the tenant and the project at the time of the trigger; absent without any. A rerun takes those of the
@@ -107,6 +121,24 @@ export interface RunOrigin {
   /** The run of the attempt before this one, and the run of the first attempt; both null for a first attempt. */
   readonly retryOf: RunId | null;
   readonly firstRunId: RunId | null;
+}
+
+/** A delivery of a hook that has started a run. The delivery is kept as long as the run. */
+export interface StartingEvent {
+  readonly deliveryId: DeliveryId;
+  /** Which event of the delivery, from 0. */
+  readonly index: number;
+  /** Name of the trigger, or its number. */
+  readonly trigger: string;
+  /** The commit; empty for none. */
+  readonly sha: string;
+  /** True for an event from a fork: the run gets no secrets and no tokens, and writes no shared cache. */
+  readonly untrusted: boolean;
+}
+
+/** True for a run that gets no secrets, because anyone may have written what it builds. */
+export function isUntrusted({ trigger }: Pick<RunOrigin, "trigger">): boolean {
+  return trigger.event?.untrusted === true;
 }
 
 /**

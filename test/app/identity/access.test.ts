@@ -223,6 +223,7 @@ describe("access", () => {
       writeDefinitions: "maintainer",
       manageSecrets: "maintainer",
       manageWebhooks: "maintainer",
+      manageHooks: "maintainer",
       manageTenantWebhooks: "admin",
       managePlugins: "admin",
       manageTenantPlugins: "admin",
