@@ -4,7 +4,7 @@
  */
 import type { Definition } from "../definition/definition.ts";
 import type { Format } from "../definition/text/read-text.ts";
-import type { HookKind } from "../domain/hooks.ts";
+import type { HookKind } from "../hook-events/words.ts";
 import type { DryRunResult } from "../planner/dry-run.ts";
 import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import { PlanBudget } from "../planner/plan-budget.ts";

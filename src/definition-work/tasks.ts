@@ -9,7 +9,7 @@ import { renderSpec, textToSpec } from "../definition/edit/render.ts";
 import { type ParsedDefinition, parseDefinition } from "../definition/parse.ts";
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
-import type { HookKind } from "../domain/hooks.ts";
+import type { HookKind } from "../hook-events/words.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";
 import { type DryRunResult, dryRun } from "../planner/dry-run.ts";

@@ -2,7 +2,7 @@
  * Events of Bitbucket Cloud. One push may tell of several branches and tags. Pure.
  * Source: https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
  */
-import type { EventFacts } from "../domain/hooks.ts";
+import type { EventFacts } from "./words.ts";
 import {
   at,
   type Body,

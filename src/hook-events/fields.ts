@@ -1,5 +1,5 @@
 /** Reads fields of bodies that others have sent: whatever has another type than expected counts as absent. Pure. */
-import type { EventFacts } from "../domain/hooks.ts";
+import type { EventFacts } from "./words.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
  * Events of GitHub, and of Gitea and Forgejo, whose bodies are like those of GitHub. Pure.
  * Source: https://docs.github.com/en/webhooks/webhook-events-and-payloads
  */
-import type { EventFacts } from "../domain/hooks.ts";
+import type { EventFacts } from "./words.ts";
 import {
   at,
   type Body,

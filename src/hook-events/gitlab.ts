@@ -1,5 +1,5 @@
 /** Events of GitLab. Pure. Source: https://docs.gitlab.com/user/project/integrations/webhook_events/ */
-import type { EventFacts } from "../domain/hooks.ts";
+import type { EventFacts } from "./words.ts";
 import {
   at,
   type Body,

@@ -2,7 +2,7 @@
 import picomatch from "picomatch";
 import type { Definition } from "../definition/definition.ts";
 import type { PatternsInput } from "../definition/schema/values.ts";
-import type { EventFacts, HookKind } from "../domain/hooks.ts";
+import type { EventFacts, HookKind } from "../hook-events/words.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
 import { WorkBudget } from "../domain/work-budget.ts";
 import { evaluateCondition } from "../expressions/condition.ts";

@@ -1,7 +1,7 @@
 /** The contract of the store of inbound hooks and their deliveries. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
-import type { Hook, ReceivedDelivery } from "../../src/stores/ports/hooks.ts";
+import type { Hook, ReceivedDelivery } from "../../src/stores/hooks/hook-store.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function hookOf(fields: Partial<Hook> = {}): Hook {

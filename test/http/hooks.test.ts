@@ -190,7 +190,7 @@ describe("hooks over HTTP", () => {
     const { pipelineId, hook, path } = await newHook([{ provider: "github", event: "push" }]);
     const body = push("main", newSha());
     const both = await Promise.all([1, 2].map(() => post(hook, body, signed(body, "d-1", "push"))));
-    expect(both.map((one) => one.body.detail.duplicate).toSorted()).to.deep.equal([false, true]);
+    expect(both.map((one) => one.body.detail.duplicate)).to.have.members([false, true]);
     await runner.pass();
     const [run] = await runsOf(pipelineId);
     const again = await post(hook, body, signed(body, "d-1", "push"));
@@ -229,7 +229,7 @@ describe("hooks over HTTP", () => {
     }
   });
 
-  it("process a delivery again on demand: what has run stays, what was filtered is judged anew", async () => {
+  it("process a delivery again on demand: what has run stays, what was filtered is judged again", async () => {
     const { pipelineId, hook, path } = await newHook([{ provider: "github", event: "push", name: "a" }]);
     const body = push("main", newSha());
     const { deliveryId } = (await post(hook, body, signed(body, "d-1", "push"))).body.detail;

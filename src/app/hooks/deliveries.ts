@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { VERDICT_OUTCOMES } from "../../domain/hooks.ts";
+import { VERDICT_OUTCOMES } from "../../hook-events/words.ts";
 import type { DeliveryId, PipelineId, RunId } from "../../domain/ids.ts";
-import { RECEIVED_STATES, type ReceivedDelivery } from "../../stores/ports/hooks.ts";
+import { RECEIVED_STATES, type ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import { HOOKS_CHANNEL } from "../../feed/feed.ts";
 import type { Caller } from "../identity/access.ts";
 import { afterField, cursorOf } from "../lists.ts";

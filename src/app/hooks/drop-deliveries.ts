@@ -1,6 +1,6 @@
 /** Removes deliveries with their bodies. */
 import type { HookId, ProjectId } from "../../domain/ids.ts";
-import type { ReceivedDelivery } from "../../stores/ports/hooks.ts";
+import type { ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import type { WithStores } from "../context.ts";
 
 const AT_ONCE = 100;

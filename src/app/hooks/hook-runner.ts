@@ -8,7 +8,7 @@ import { untilNext } from "../../domain/clock.ts";
 import { ERROR_TABLE, MillraceError } from "../../domain/errors.ts";
 import type { HookId } from "../../domain/ids.ts";
 import { HOOKS_CHANNEL, type Unsubscribe } from "../../feed/feed.ts";
-import type { ReceivedDelivery } from "../../stores/ports/hooks.ts";
+import type { ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import type { HookRunContext } from "./context.ts";
 import { dropDeliveries, removeDelivery } from "./drop-deliveries.ts";
 import { processDelivery } from "./process-delivery.ts";

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { HOOK_KINDS, HOOK_PROOFS, type HookKind, type HookProof, PROOFS_OF_KIND } from "../../domain/hooks.ts";
+import { HOOK_KINDS, HOOK_PROOFS, type HookKind, type HookProof, PROOFS_OF_KIND } from "../../hook-events/words.ts";
 import { type HookId, newId, type ProjectId } from "../../domain/ids.ts";
 import { VARIABLE_NAME } from "../../domain/names.ts";
-import type { Hook } from "../../stores/ports/hooks.ts";
+import type { Hook } from "../../stores/hooks/hook-store.ts";
 import { givenName } from "../given-names.ts";
 import type { ActingUser, Caller } from "../identity/access.ts";
 import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
@@ -220,7 +220,7 @@ async function requireProof(
   const proofs = PROOFS_OF_KIND[kind];
   if (proof !== "none" && !proofs.includes(proof)) {
     const words = proofs.map((one) => `\`${one}\``).join(", ");
-    throw problem("/proof", `a hook of the kind ${kind} takes ${words}, or \`none\` for deliveries that nobody proves`);
+    throw problem("/proof", `a hook of the kind ${kind} takes ${words}, or \`none\` for deliveries without proof`);
   }
   if (proof === "none") {
     if (secretName !== null) throw problem("/secret", "a hook without proof has no secret: leave it out");
@@ -250,11 +250,20 @@ function recordable({ name: called, kind, proof, secret: secretName, enabled, pe
   return { name: called, sender: kind, proof, secretName, enabled, perMinute: most };
 }
 
-function hookView({ version: _, createdAt, updatedAt, ...hook }: Hook): HookView {
+function hookView(hook: Hook): HookView {
+  const { hookId, projectId, name: called, kind, proof, secret: secretName, enabled, perMinute: most } = hook;
   return {
-    ...hook,
-    path: `/api/v1/hooks/${hook.hookId}`,
-    createdAt: rfc3339(createdAt),
-    updatedAt: rfc3339(updatedAt),
+    hookId,
+    projectId,
+    name: called,
+    kind,
+    proof,
+    secret: secretName,
+    enabled,
+    perMinute: most,
+    path: `/api/v1/hooks/${hookId}`,
+    createdAt: rfc3339(hook.createdAt),
+    createdBy: hook.createdBy,
+    updatedAt: rfc3339(hook.updatedAt),
   };
 }

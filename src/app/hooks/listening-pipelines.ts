@@ -1,8 +1,8 @@
 /** The pipelines of a project whose definitions have triggers for a kind of sender. */
 import { MillraceError } from "../../domain/errors.ts";
-import type { HookKind } from "../../domain/hooks.ts";
+import type { HookKind } from "../../hook-events/words.ts";
 import type { RevisionId } from "../../domain/ids.ts";
-import type { Hook } from "../../stores/ports/hooks.ts";
+import type { Hook } from "../../stores/hooks/hook-store.ts";
 import type { Pipeline, PipelineStore } from "../../stores/ports/pipelines.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";

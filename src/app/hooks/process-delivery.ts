@@ -5,12 +5,12 @@
  */
 import { hash } from "node:crypto";
 import { ERROR_TABLE, MillraceError } from "../../domain/errors.ts";
-import type { EventFacts, TriggerVerdict } from "../../domain/hooks.ts";
+import type { EventFacts, TriggerVerdict } from "../../hook-events/words.ts";
 import { newId, type RevisionId } from "../../domain/ids.ts";
 import { PLAIN_TEXT } from "../../domain/names.ts";
 import { type Body } from "../../hook-events/fields.ts";
 import { readEvents } from "../../hook-events/read-events.ts";
-import type { Hook, ReceivedDelivery } from "../../stores/ports/hooks.ts";
+import type { Hook, ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";

@@ -1,6 +1,6 @@
 /**
  * Takes deliveries: proves the sender, and stores what it has sent. The id of a delivery is claimed only when the sender is
- * proved, so that nobody else can use it up.
+ * proved, so that no other caller can use it up.
  */
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -9,7 +9,7 @@ import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { type DeliveryId, type HookId, newId, type RunId } from "../../domain/ids.ts";
 import { HOOKS_CHANNEL } from "../../feed/feed.ts";
-import { type Hook, RECEIVED_STATES, type ReceivedDelivery } from "../../stores/ports/hooks.ts";
+import { type Hook, RECEIVED_STATES, type ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { id, listOf, shape } from "../shapes.ts";
 import type { HookContext } from "./context.ts";

@@ -5,8 +5,8 @@
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { HookHeaders, HookKind } from "../../domain/hooks.ts";
-import type { Hook } from "../../stores/ports/hooks.ts";
+import type { HookHeaders, HookKind } from "../../hook-events/words.ts";
+import type { Hook } from "../../stores/hooks/hook-store.ts";
 
 interface Sender {
   /** The header with the id of the delivery, which is the same in a repeat. */

@@ -2,10 +2,10 @@
 import { type Body, at } from "../../hook-events/fields.ts";
 import { payloadOf } from "../../hook-events/read-events.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { EventFacts } from "../../domain/hooks.ts";
+import type { EventFacts } from "../../hook-events/words.ts";
 import type { TriggerContext } from "../../planner/plan-contexts.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
-import type { ReceivedDelivery } from "../../stores/ports/hooks.ts";
+import type { ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import type { WithStores } from "../context.ts";
 
 export type ToldEvent = Required<Pick<TriggerContext, "payload" | "fields">>;

@@ -1,5 +1,6 @@
 /** Checks of triggers beyond their shape: schedules, events and their filters, and inputs. */
 import { Cron } from "croner";
+import { HOOK_EVENTS } from "../../hook-events/words.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { EXPRESSION_PLACES } from "../text/expression-places.ts";
 import { findInputProblem } from "../inputs.ts";
@@ -17,14 +18,14 @@ const FILTERS = ["branches", "tags", "paths", "labels", "actions"] as const;
 type Filter = (typeof FILTERS)[number];
 
 /** The events that the providers other than `generic` send, and the filters of each. `generic` takes any event and any filter. */
-const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<string, readonly Filter[]>([
+const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<(typeof HOOK_EVENTS)[number], readonly Filter[]>([
   ["push", ["branches", "paths"]],
   ["tag", ["tags"]],
   ["pull_request", ["branches", "paths", "labels", "actions"]],
   ["release", ["tags", "actions"]],
   ["comment", ["branches", "labels", "actions"]],
 ]);
-export const EVENTS: readonly string[] = [...EVENT_FILTERS.keys()];
+export const EVENTS: readonly string[] = HOOK_EVENTS;
 
 /** Reports what is wrong with the triggers of a definition. */
 export function checkTriggers(source: Source, root: Raw, reach: Reach): void {

@@ -1,6 +1,6 @@
 /** The schemas of triggers: manual with typed inputs, by a schedule (cron), and by an event. */
 import { z } from "zod";
-import { HOOK_KINDS } from "../../domain/hooks.ts";
+import { HOOK_KINDS } from "../../hook-events/words.ts";
 import { LIMITS } from "./limits.ts";
 import { condition, name, patterns, scalar, scalars, text, variableName } from "./values.ts";
 

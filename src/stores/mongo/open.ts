@@ -9,7 +9,7 @@ import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { deliveryStore } from "./deliveries.ts";
-import { hookStore } from "./hooks.ts";
+import { hookStore } from "../hooks/mongo-hooks.ts";
 import { documentStore } from "./documents.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";

@@ -9,7 +9,7 @@ import type { DeadLetterStore } from "./dead-letters.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { EventStore, SystemEventStore } from "./events.ts";
-import type { HookStore } from "./hooks.ts";
+import type { HookStore } from "../hooks/hook-store.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { InboxStore } from "./inbox.ts";

@@ -9,7 +9,7 @@ import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { deliveryStore } from "./deliveries.ts";
-import { hookStore } from "./hooks.ts";
+import { hookStore } from "../hooks/sqlite-hooks.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";

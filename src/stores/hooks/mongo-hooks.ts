@@ -1,8 +1,8 @@
 /** The store of inbound hooks and their deliveries in MongoDB. */
 import type { Filter } from "mongodb";
 import type { DeliveryId, HookId } from "../../domain/ids.ts";
-import type { Hook, HookStore, ReceivedDelivery } from "../ports/hooks.ts";
-import { type Connection, insertIfAbsent, isDuplicateKey } from "./connection.ts";
+import type { Hook, HookStore, ReceivedDelivery } from "./hook-store.ts";
+import { type Connection, insertIfAbsent, isDuplicateKey } from "../mongo/connection.ts";
 
 interface HookDocument extends Omit<Hook, "hookId"> {
   readonly _id: HookId;

@@ -3,8 +3,8 @@
  * then on until every trigger that it concerns has its verdict and its run. Times are Unix milliseconds.
  */
 import type { DeliveryId, HookId, ProjectId } from "../../domain/ids.ts";
-import type { EventFacts, HookHeaders, HookKind, HookProof, TriggerVerdict } from "../../domain/hooks.ts";
-import type { ListKey } from "./pages.ts";
+import type { EventFacts, HookHeaders, HookKind, HookProof, TriggerVerdict } from "../../hook-events/words.ts";
+import type { ListKey } from "../ports/pages.ts";
 
 export interface Hook {
   readonly hookId: HookId;

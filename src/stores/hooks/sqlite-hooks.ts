@@ -1,7 +1,7 @@
 /** The store of inbound hooks and their deliveries in SQLite. */
 import type { DeliveryId, HookId, ProjectId } from "../../domain/ids.ts";
-import type { Hook, HookStore, ReceivedDelivery, ReceivedState } from "../ports/hooks.ts";
-import type { Database, Row } from "./database.ts";
+import type { Hook, HookStore, ReceivedDelivery, ReceivedState } from "./hook-store.ts";
+import type { Database, Row } from "../sqlite/database.ts";
 
 const COLUMNS = "delivery_id, hook_id, project_id, sender_id, state, received_at, due_at, version, record";
 
