@@ -28,8 +28,9 @@ export function reuseJob(job: JobState, runId: RunId): JobState {
  * the grant's token.
  */
 export function reuseStep(step: StepState, job: JobState): StepState {
+  const { eventsThrough: _, ...ended } = step;
   return {
-    ...step,
+    ...ended,
     runId: job.runId,
     jobId: job.jobId,
     stepRunId: stepRunId(job.runId, job.jobId, step.index, 1),

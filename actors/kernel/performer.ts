@@ -58,8 +58,11 @@ export async function performOwed(
 
 /** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */
 function publish(feed: Feed, head: AggregateHead<RootId>, events: readonly RunEvent[]): readonly Promise<void>[] {
+  // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
   const published = events
-    .filter(({ runId }) => feed.isFollowed(runChannel(runId)))
+    .filter(
+      ({ runId }, at) => feed.isFollowed(runChannel(runId)) && !(isPushed(events[at]) && isPushed(events[at + 1])),
+    )
     .map((event) => feed.publish(runChannel(event.runId), event));
   if (events.length > 0 && feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
   const approvals = events.flatMap(({ object, runId, data }): readonly ApprovalHint[] =>
@@ -155,4 +158,8 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
  */
 function notify(ports: PerformerPorts, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return ports.feed.publish(agentChannel(agentId), notice);
+}
+
+function isPushed(event: RunEvent | undefined): boolean {
+  return event?.lifecycle === "pushed";
 }

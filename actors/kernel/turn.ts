@@ -54,6 +54,8 @@ const MAX_CHAIN = 600_000;
  * rest is for the next turn. So neither the time of a turn nor what it owes grows with the number of waiting messages.
  */
 const ENOUGH = 2_000;
+/** The same for effects: one message may bring a thousand events that a step has pushed. */
+const ENOUGH_EFFECTS = 4_000;
 
 /**
  * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next
@@ -92,7 +94,8 @@ export function decideTurn(
       return work;
     },
   };
-  for (; taken < messages.length && decided < ENOUGH && spent < ENOUGH_TURN_WORK; taken++) {
+  const isEnough = (): boolean => decided >= ENOUGH || effects.length >= ENOUGH_EFFECTS || spent >= ENOUGH_TURN_WORK;
+  for (; taken < messages.length && !isEnough(); taken++) {
     work = new WorkBudget(MAX_TURN_WORK);
     const chain: ActorMessage[] = [messages[taken]!];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);

@@ -62,6 +62,10 @@ function messageOf(command: Command): RunMessage | JobMessage | ApprovalMessage 
       const { reason, operator, stepRunId } = command;
       return { type: command.kind, commandId, reason, operator, stepRunId };
     }
+    case "pushEvents": {
+      const { stepRunId, agentId, token, through } = command;
+      return { type: "eventsPushed", commandId, stepRunId, agentId, token, through };
+    }
     case "updateStep": {
       const { operator, stepRunId, change, expected } = command;
       return { type: command.kind, commandId, operator, stepRunId, change, ...(expected && { expected }) };
@@ -100,6 +104,7 @@ function causeOf(message: Message): Cause {
     case "claimRequested":
     case "reported":
     case "agentLost":
+    case "eventsPushed":
       return { cause: message.type, by: "agentId" in message ? message.agentId : "" };
     default:
       return { cause: message.type, by: "" };

@@ -19,11 +19,13 @@ import { enterGroup, leaveGroup } from "../group/membership.ts";
 import { endOf, jobFacts, newestAttempt } from "../job/facts.ts";
 import { endedByFailure, hasRoom, nextPending } from "../job/matrix.ts";
 import type { ClosedGate, JobMessage } from "../job/messages.ts";
-import type { JobResult, RunMessage } from "./messages.ts";
+import type { StepMessage } from "../step/messages.ts";
+import type { EventsPushed, JobResult, RunMessage } from "./messages.ts";
+import { takeEvents } from "./pushed-events.ts";
 import { type RunPhase, type RunState, runStatus } from "./state.ts";
 import { RUN_TRANSITIONS, type RunInput } from "./transitions.ts";
 
-export type RunEffect = OwedEffect | LocalEffect<JobMessage | ApprovalMessage, ApprovalState>;
+export type RunEffect = OwedEffect | LocalEffect<JobMessage | ApprovalMessage | StepMessage, ApprovalState>;
 type JobEnded = RunMessage & { readonly type: "jobEnded" };
 type PlaceMessage = RunMessage & { readonly type: "placed" | "superseded" | "placeRefused" };
 type RunDecision = Decision<RunState, RunEffect>;
@@ -33,6 +35,7 @@ type RunDecision = Decision<RunState, RunEffect>;
  * `never`.
  */
 export function decideRun(run: RunState, message: RunMessage, now: number, plan: RunPlan, peers: Peers): RunDecision {
+  if (message.type === "eventsPushed") return logEvents(run, message, peers);
   const counted = message.type === "jobEnded" ? countJob(run, message.index, message.result, plan) : run;
   const input = inputOf(counted, message, plan);
   const entry = lookUp("run", RUN_TRANSITIONS, input, run.state);
@@ -93,6 +96,9 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
       return moved(next, [publish(next, "stopping"), ...withdrawApproval(run), ...cancels]);
     }
     case "staleTimer":
+    case "eventsPushed":
+    case "eventsKnown":
+    case "eventsRefused":
       throw new Error(`the transition table of the run has no target state for ${input}`);
   }
 }
@@ -102,7 +108,7 @@ export function outstandingRun(run: RunState): readonly OwedEffect[] {
   return schedule(run);
 }
 
-function inputOf(counted: RunState, message: RunMessage, plan: RunPlan): RunInput {
+function inputOf(counted: RunState, message: Exclude<RunMessage, EventsPushed>, plan: RunPlan): RunInput {
   switch (message.type) {
     case "timer":
       return timerInput(counted, message, plan);
@@ -133,6 +139,22 @@ function lastJobInput(counted: RunState): RunInput {
   if (counted.state === "stopping") return counted.timedOut ? "timeoutDone" : "stopDone";
   if (counted.failedJobs > 0) return "someFailed";
   return counted.toleratedJobs > 0 ? "onlyTolerated" : "allSucceeded";
+}
+
+/** Takes events of a step into the log: the step publishes them, each with its sequence. */
+function logEvents(run: RunState, message: EventsPushed, peers: Peers): RunDecision {
+  const { input, through, taken } = takeEvents(run, message, peers);
+  const entry = lookUp("run", RUN_TRANSITIONS, input, run.state);
+  const outcome = input === "eventsRefused" ? "refused" : "accepted";
+  const verdict = { outcome, status: runStatus(run.state), through } as const;
+  const answered: RunEffect = { type: "answer", commandId: message.commandId, verdict };
+  if (entry === "late" || entry === "same") return { entry, next: run, effects: [answered] };
+  const told: RunEffect = {
+    type: "send",
+    to: { kind: "step", id: message.stepRunId },
+    message: { type: "logEvents", through },
+  };
+  return moved({ ...run, pushedEvents: (run.pushedEvents ?? 0) + taken }, [answered, told]);
 }
 
 function countJob(run: RunState, index: number, result: JobResult, plan: RunPlan): RunState {

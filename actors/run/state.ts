@@ -46,6 +46,8 @@ export interface RunState {
    * grows with the run: a load derives it from the jobs.
    */
   readonly attempts: readonly (readonly [index: number, attempt: number])[];
+  /** Events in the log of the run that agents have pushed about its steps; absent for none. */
+  readonly pushedEvents?: number;
   /** The run's place in its group; null without a group, before it has asked, and after it has left. */
   readonly place: Place | null;
   /** The approval that the stage after the open one waits for; null when it waits for none. */

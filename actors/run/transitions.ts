@@ -32,6 +32,9 @@ export const RUN_INPUTS = [
   "stop",               // A user stops the run.
   "pause",              // A user pauses the run.
   "resume",             // A user resumes the run.
+  "eventsPushed",       // A gateway has stored events of a step that its agent runs, and the log of the run takes some of them.
+  "eventsKnown",        // A gateway says that events of a step are stored, and the log of the run has all of them.
+  "eventsRefused",      // A gateway has stored events of a step that the agent does not run any more, or that the log of the run has no room for.
   "timedOut",           // The timeout of the pipeline has passed.
   "staleTimer",         // A timer fires that the run has since replaced or cleared.
 ] as const;
@@ -57,6 +60,9 @@ export const RUN_TRANSITIONS = {
   stop:               { pending: "stopping", running: "stopping", paused: "stopping", stopping: "stopping",  success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
   pause:              { pending: "late",     running: "paused",   paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
   resume:             { pending: "late",     running: "late",     paused: "running",  stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  eventsPushed:       { pending: "never",    running: "running",  paused: "paused",   stopping: "stopping",  success: "never", failed: "never", cancelled: "never", partial: "never" },
+  eventsKnown:        { pending: "same",     running: "same",     paused: "same",     stopping: "same",      success: "same",  failed: "same",  cancelled: "same",  partial: "same"  },
+  eventsRefused:      { pending: "late",     running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
   timedOut:           { pending: "never",    running: "stopping", paused: "stopping", stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
   staleTimer:         { pending: "late",     running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
 } as const satisfies TransitionTable<RunPhase, RunInput>;

@@ -38,6 +38,8 @@ export function decideStep(step: StepState, message: StepMessage, now: number): 
     }
     case "describe":
       return moved({ ...step, metadata: message.metadata }, []);
+    case "logEvents":
+      return logEvents(step, message.through);
     case "agentLost": {
       const next: StepState = { ...step, state: entry, reason: "agent_lost", endedAt: now };
       return moved(next, [publish(next, LIFECYCLE_OF_END[next.state]!), tellJob(next, "lost")]);
@@ -72,6 +74,8 @@ function inputOf(step: StepState, message: StepMessage): StepInput {
       return "dispatched";
     case "describe":
       return "described";
+    case "logEvents":
+      return "eventsLogged";
     case "reported":
       if (!isOfGrant(step.grant, message)) return "staleReport";
       if (message.phase === "started" && step.startedAt !== null) return "startedAgain";
@@ -126,8 +130,8 @@ const OUTCOME_OF_END: Partial<Record<StepPhase, StepOutcome>> = {
   cancelled: "cancelled",
 };
 
-/** The job publishes `updated`. */
-type OwnLifecycle = Exclude<LifecycleOf<"step">, "updated">;
+/** The job publishes `updated`, and `pushed` is not about the state of the step. */
+type OwnLifecycle = Exclude<LifecycleOf<"step">, "updated" | "pushed">;
 
 const LIFECYCLE_OF_END: Partial<Record<StepPhase, OwnLifecycle>> = {
   success: "completed",
@@ -163,6 +167,18 @@ function endByReport(step: StepState, state: StepPhase, report: StepReported, no
 function reasonOf({ phase, reason }: StepReported): string {
   if (phase === "lost") return "agent_lost";
   return phase === "notStarted" ? `dispatch_failed: ${reason}` : reason;
+}
+
+/** The content of the events is in the store; the log of the run has their sequence. */
+function logEvents(step: StepState, through: number): StepDecision {
+  const { jobId, stepRunId, index, jobIndex, eventsThrough = 0 } = step;
+  const base = { index, jobIndex, attempt: shownAttempt(step), agentId: step.grant!.agentId };
+  const published = Array.from({ length: through - eventsThrough }, (_, at): OwedEffect => {
+    const data = { ...base, sequence: eventsThrough + 1 + at };
+    const status = stepStatus(step.state);
+    return { type: "publish", event: { object: "step", lifecycle: "pushed", jobId, stepRunId, status, data } };
+  });
+  return moved({ ...step, eventsThrough: through }, published);
 }
 
 function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {

@@ -46,4 +46,6 @@ export type StepMessage =
   | { readonly type: "agentLost"; readonly reason: string }
   /** Replaces the metadata of a step that is not dispatched. */
   | { readonly type: "describe"; readonly metadata: Pairs<string> }
+  /** From the run: the pushed events of the step up to this sequence enter the log of the run. */
+  | { readonly type: "logEvents"; readonly through: number }
   | StepReported;

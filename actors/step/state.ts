@@ -52,6 +52,8 @@ export interface StepState {
   readonly lastLine: number | null;
   /** From the final report; null before, and when the agent could not measure it. */
   readonly usage: ResourceUsage | null;
+  /** Sequence of the last event in the log of the run that the agent has pushed about the step; absent for none. */
+  readonly eventsThrough?: number;
   /** What users have noted of the step run; absent for nothing. */
   readonly metadata?: Pairs<string>;
 }

@@ -29,6 +29,7 @@ export const STEP_INPUTS = [
   "cancel",        // The job asks to end the step.
   "skip",          // The job will not run the step.
   "described",     // The job passes on the metadata that a user has set.
+  "eventsLogged",  // The run takes events of the step, which the agent has pushed, into its log.
   "agentLost",     // The job says that its agent is lost: the control plane has declared the loss, not the agent.
 ] as const;
 export type StepInput = (typeof STEP_INPUTS)[number];
@@ -49,5 +50,6 @@ export const STEP_TRANSITIONS = {
   cancel:        { pending: "never",   queued: "cancelling", running: "cancelling", cancelling: "same",       success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
   skip:          { pending: "skipped", queued: "never",      running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "same"  },
   described:     { pending: "pending", queued: "never",      running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
+  eventsLogged:  { pending: "never",   queued: "queued",     running: "running",    cancelling: "cancelling", success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
   agentLost:     { pending: "never",   queued: "failed",     running: "failed",     cancelling: "cancelled",  success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
 } as const satisfies TransitionTable<StepPhase, StepInput>;

@@ -228,7 +228,8 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-function holderOf(caller: Caller): string {
+/** Whose what a caller holds is: the user, or the token or agent of other callers. */
+export function holderOf(caller: Caller): string {
   if (caller.kind === "user") return caller.userId;
   if (caller.kind === "job") return caller.jobId;
   return caller.kind === "agent" ? caller.agentId : caller.tokenId;

@@ -15,11 +15,10 @@ import {
   type Schemas,
 } from "../../clients/typescript/src/index.ts";
 import { ERROR_TABLE, type ErrorReason, MillraceError } from "../domain/errors.ts";
+import { type PluginOwner, uploadPlugin } from "./upload-plugin.ts";
 import { openSocket } from "./open-socket.ts";
 
 const REQUEST_TIMEOUT_MS = 15_000;
-/** The time in which a server accepts a body. */
-const UPLOAD_TIMEOUT_MS = 60_000;
 
 export interface ApiClientOptions {
   /** Without a trailing slash, for example `http://127.0.0.1:8080`. */
@@ -27,9 +26,6 @@ export interface ApiClientOptions {
   /** Called before each call, so that short-lived tokens can be used. */
   readonly token: () => Promise<string>;
 }
-
-/** A project or a tenant that has plugins of its own. */
-type PluginOwner = { readonly projectId: string } | { readonly tenantId: string };
 
 /** The body of a dry run. */
 type PlanRequest = NonNullable<CallOf<Operation<"post", "/pipelines/{pipelineId}/plan">>["body"]>;
@@ -105,15 +101,7 @@ export class ApiClient {
     sha256: string,
     findOwner: (client: MillraceClient) => Promise<PluginOwner | undefined>,
   ): Promise<Schemas["PluginRelease"]> {
-    const owner = await translated(findOwner(this.#client));
-    const body = new Blob([new Uint8Array(packed)]);
-    const call = { type: "application/gzip", body, query: { sha256 }, timeoutMs: UPLOAD_TIMEOUT_MS };
-    if (owner === undefined) return translated(this.#client.upload("/plugins", call));
-    return translated(
-      "projectId" in owner
-        ? this.#client.upload("/projects/{projectId}/plugins", { ...call, path: owner })
-        : this.#client.upload("/tenants/{tenantId}/plugins", { ...call, path: owner }),
-    );
+    return translated(uploadPlugin(this.#client, packed, sha256, await translated(findOwner(this.#client))));
   }
 
   /** Logs of this server. The caller closes the stream. */

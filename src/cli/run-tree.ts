@@ -68,8 +68,16 @@ export function describe(part: RunDetail | Job | Step): string {
   if ("attempt" in part && part.attempt > 1) words.push(`(attempt ${part.attempt})`);
   if (part.startTime !== null) words.push(formatDuration(part.duration));
   if (part.reason !== "") words.push(part.reason);
+  if ("tests" in part && part.tests) words.push(testsInWords(part.tests));
   if (part.waitingFor !== null) words.push(part.waitingFor.text + placeOf(part.waitingFor));
   return words.join("  ");
+}
+
+/** A server of an older release tells no counts. */
+function testsInWords({ total, failed, skipped, flaky }: NonNullable<RunDetail["tests"]>): string {
+  const marks = [failed > 0 && `${failed} failed`, flaky > 0 && `${flaky} flaky`, skipped > 0 && `${skipped} skipped`];
+  const told = marks.filter((mark) => mark !== false);
+  return `${total} ${total === 1 ? "test" : "tests"}${told.length === 0 ? "" : ` (${told.join(", ")})`}`;
 }
 
 /** The place in the queue, for a wait that tells it. */

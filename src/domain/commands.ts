@@ -1,12 +1,13 @@
 /** Commands in the inbox of an aggregate, from users through an edge or from actors of other aggregates. */
 import type { GroupMember } from "./groups.ts";
-import type { ApprovalId, JobRunId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
+import type { AgentId, ApprovalId, JobRunId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
 import type { Pairs, PlannedGroup } from "./plan.ts";
 
 export type CommandBody =
   | UserCommand
   | CancelCommand
   | UpdateCommand
+  | PushEventsCommand
   | VoteCommand
   | EnterCommand
   | LeaveCommand
@@ -51,6 +52,16 @@ export interface UpdateCommand {
   readonly expected?: StepFacts;
   readonly operator: string;
   readonly actor: string;
+}
+
+/** From a gateway to a run: the events of a step run up to a sequence are stored, and belong into the log of the run. */
+export interface PushEventsCommand {
+  readonly kind: "pushEvents";
+  readonly stepRunId: StepRunId;
+  readonly agentId: AgentId;
+  /** Fencing token of the dispatch. */
+  readonly token: number;
+  readonly through: number;
 }
 
 /** From a user to a run with a pending approval. */

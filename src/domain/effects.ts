@@ -50,6 +50,8 @@ export interface Verdict {
   readonly status: RunStatus | JobStatus | StepStatus | ApprovalStatus;
   /** The run that has the place, when a place in a group was refused. */
   readonly by?: RunId | null;
+  /** For pushed events: those of the step run up to this sequence are in the log of the run. */
+  readonly through?: number;
 }
 
 /** A timer that an actor has set; only a fired timer of the same generation counts. */

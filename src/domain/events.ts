@@ -20,8 +20,9 @@ export const LIFECYCLES = [
   "rejected",
   "expired",
   "updated",
+  "pushed",
 ] as const;
-/** `waiting`, `stopping` and `updated` do not change the status of the object. */
+/** `waiting`, `stopping`, `updated` and `pushed` do not change the status of the object. */
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
 export const EVENT_OBJECTS = ["pipeline", "job", "step", "approval"] as const;
@@ -59,11 +60,33 @@ export interface RunEvent extends EventDraft {
   /** From 1, without gaps within a run. */
   readonly number: number;
   readonly timeMs: number;
+  /**
+   * What the agent has pushed, for an event `pushed`. It is a record of its own: reads of the store add it, and what is
+   * published or saved lacks it.
+   */
+  readonly pushed?: PushedContent;
 }
 
+/** The content of an event that an agent has pushed about a step run. */
+export interface PushedContent {
+  /** The type of the event: `<namespace>.step.<word>`. */
+  readonly type: string;
+  /** Chosen by the agent. */
+  readonly eventId: string;
+  /** The subject within the step run; empty for none. */
+  readonly subject: string;
+  /** Unix milliseconds, by the clock of the agent. */
+  readonly time: number;
+  /** Text of a JSON object. */
+  readonly data: string;
+}
+
+/** Events that agents push about the steps of one run, at most. */
+export const MAX_PUSHED_EVENTS = 10_000;
+
 /** `svc.step.started`: the CloudEvents type of an event. */
-export function eventType(namespace: string, event: Pick<EventDraft, "object" | "lifecycle">): string {
-  return `${namespace}.${event.object}.${event.lifecycle}`;
+export function eventType(namespace: string, event: Pick<RunEvent, "object" | "lifecycle" | "pushed">): string {
+  return event.pushed?.type ?? `${namespace}.${event.object}.${event.lifecycle}`;
 }
 
 /** `pipeline:<id>:job:<id>:step:<id>`, shorter for jobs and runs. */

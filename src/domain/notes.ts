@@ -51,6 +51,8 @@ export const TEST_BOUNDS = {
   allBytes: 52_428_800,
   cases: 50_000,
   partCases: 1_000,
+  /** As JSON. */
+  partBytes: 2_000_000,
   name: 512,
   message: 2_048,
   /** All messages together. */

@@ -12,7 +12,8 @@ import {
   type PushLogsResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
-import { type EventVerdict, type PushedEvent, takeAgentEvents } from "../gateway/ingest/event-ingest.ts";
+import { takeAgentEvents } from "../gateway/ingest/event-ingest.ts";
+import type { EventVerdict, PushedEvent } from "../gateway/ingest/pushed-events.ts";
 import { listenToRevocation } from "../board/agent-notices.ts";
 import { LogLimits } from "../gateway/log-limits.ts";
 import { agentCaller, tokenRevoked } from "../gateway/registration.ts";

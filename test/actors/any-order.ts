@@ -28,6 +28,7 @@ export type Action =
   | { readonly do: "cancelJob"; readonly job: number }
   | { readonly do: "cancelStep"; readonly step: number }
   | { readonly do: "updateStep"; readonly step: number; readonly priority: number | null }
+  | { readonly do: "pushEvents"; readonly step: number; readonly through: number; readonly staleness: number }
   | { readonly do: "waits"; readonly job: number; readonly reason: AgentWait["reason"] }
   | { readonly do: "lost"; readonly job: number; readonly attempt: number; readonly other: boolean }
   | {
@@ -80,6 +81,12 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
     do: fc.constant("updateStep" as const),
     step: fc.nat({ max: 40 }),
     priority: fc.option(fc.integer({ min: -1, max: 1 })),
+  }),
+  fc.record({
+    do: fc.constant("pushEvents" as const),
+    step: fc.nat({ max: 40 }),
+    through: fc.integer({ min: 1, max: 5 }),
+    staleness: fc.constantFrom(0, 0, 0, 1),
   }),
   fc.record({
     do: fc.constant("waits" as const),
@@ -288,6 +295,21 @@ export function perform(run: SimulatedRun, step: Action): void {
       const metadata = [["nth", `${step.step}`]] as const;
       const change = step.priority === null ? { metadata } : { metadata, priority: step.priority };
       run.tell("job", target.jobId, { type: "updateStep", stepRunId: target.stepRunId, change, ...ASKED });
+      return;
+    }
+    case "pushEvents": {
+      const held = run.steps().filter(isHeld);
+      const states = step.step % 4 > 0 && held.length > 0 ? held : run.steps();
+      const target = states[step.step % states.length];
+      if (target === undefined) return;
+      run.tellRun({
+        type: "eventsPushed",
+        commandId: asId<CommandId>("pushed"),
+        stepRunId: target.stepRunId,
+        agentId: target.grant?.agentId ?? AGENT,
+        token: (target.grant?.token ?? 1) - step.staleness,
+        through: step.through,
+      });
       return;
     }
     case "waits": {

@@ -18,7 +18,7 @@ import { Client } from "./load/client.ts";
 import { Attackers } from "./load/attackers.ts";
 import { Load } from "./load/load.ts";
 import { FeedFollower } from "./load/feed-follower.ts";
-import { WebhookFollower } from "./load/webhook-follower.ts";
+import { ToldFollower } from "./load/told-follower.ts";
 import { CONTROL } from "./load/secrets.ts";
 import { step } from "./load/step.ts";
 import { ScenarioRecord, type Recovery } from "./scenario-record.ts";
@@ -72,7 +72,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
   const installation = await Installation.start(scenario.shape);
   const { redisTarget } = installation;
   const probe = redisTarget === null ? null : new MailboxProbe(redisTarget);
-  let follower: WebhookFollower | undefined;
+  const followers: ToldFollower[] = [];
   let viewer: FeedFollower | undefined;
   try {
     const search = new SecretSearch();
@@ -80,16 +80,18 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       search.scan(ANSWERS, answer, question),
     );
     const { ledger, mirror } = installation;
+    const notified = scenario.isQuiet ? undefined : await ToldFollower.ofNotifications();
+    if (notified !== undefined) followers.push(notified);
     const load = new Load(
       client,
-      { ledger, mirrorUrl: mirror.url },
+      { ledger, mirrorUrl: mirror.url, notify: notified?.notify ?? [] },
       random.fork("load"),
       (secret, value) => search.add(secret, value),
       scenario.shape.logBuffer !== undefined,
     );
     await load.prepare();
     if (!scenario.isQuiet) {
-      follower = await WebhookFollower.start(client);
+      followers.push(await ToldFollower.ofWebhook(client));
       viewer = FeedFollower.start(client);
     }
     const probeJob = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
@@ -121,7 +123,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     });
 
     const evidence = await collect(context, others, scenario.isQuiet ? [] : await searchAll(context, search));
-    if (follower !== undefined) await checkWebhook(follower, evidence, record);
+    for (const follower of followers) await checkTold(follower, evidence, record);
     if (viewer !== undefined) await checkViewer(viewer, evidence, record);
     addViolations(context, evidence, scenario);
     for (const text of await verifying) record.addViolation("wrong", `millrace verify: ${text}`);
@@ -145,15 +147,12 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     await probe?.close();
     viewer?.close();
     await installation.end();
-    await follower?.close();
+    for (const follower of followers) await follower.close();
   }
 }
 
-async function checkWebhook(follower: WebhookFollower, { runs }: Evidence, record: ScenarioRecord): Promise<void> {
-  const since = performance.now();
-  await follower.caughtUp(runs, SETTLE_MS);
-  const tookMs = Math.round(performance.now() - since);
-  record.addFigure(`a webhook got ${follower.requests} requests; the last ones came ${tookMs} ms after the look`, true);
+async function checkTold(follower: ToldFollower, { runs }: Evidence, record: ScenarioRecord): Promise<void> {
+  record.addFigure(await follower.caughtUp(runs, SETTLE_MS), true);
   for (const { kind, text } of follower.violations(runs)) record.addViolation(kind, text);
 }
 

@@ -44,6 +44,17 @@ describe("the tree of a run", () => {
     expect(second).to.equal("    job-1  queued  the only matching agent is busy");
   });
 
+  it("says how many tests there were, and how they ended", () => {
+    const counts = { total: 3, failed: 1, skipped: 0, flaky: 2, durationMs: 9 };
+    const run = runDetailOf({ tests: counts }, [{ tests: { ...counts, total: 1, failed: 0, flaky: 0 } }, {}]);
+    expect(texts(renderTree(run, { name: "p", steps: "all" }))).to.deep.equal([
+      "p  running  1.0s  3 tests (1 failed, 2 flaky)",
+      "  build",
+      "    job-0  running  500ms  1 test",
+      "    job-1  running  500ms",
+    ]);
+  });
+
   it("says why a step failed and which attempt it is", () => {
     const run = runDetailOf({ status: "failed" }, [
       {

@@ -124,7 +124,9 @@ export function rightsStoreContract(open: () => Stores): void {
       expect(await rights.boundTo(user.userId)).to.deep.equal([{ ...own, role: "operator" }]);
       expect(await rights.boundIn({ tenantId })).to.have.length(2);
       expect(await rights.membersOf(team.teamId)).to.deep.equal([user.userId]);
+      expect(await rights.teamsOf(user.userId)).to.deep.equal([team.teamId]);
       expect(await rights.removeFromTeam(team.teamId, user.userId)).to.equal(true);
+      expect(await rights.teamsOf(user.userId)).to.deep.equal([]);
       expect(await rights.removeFromTeam(team.teamId, user.userId)).to.equal(false);
       expect(await rights.unbind(user.userId, { projectId })).to.equal(true);
       expect(await rights.unbind(user.userId, { projectId })).to.equal(false);

@@ -39,6 +39,41 @@ describe("a plugin", function () {
     expect(pushed).to.match(/^util\/json-patch@1\.0\.0 is registered, SHA-256 [0-9a-f]{64}$/m);
     sha256 = /[0-9a-f]{64}/.exec(pushed)![0];
   });
+
+  it("is listed, shown and deleted at the command line, of the installation, a tenant and a project", async () => {
+    const folder = join(world.folder, "team-say");
+    for (const { path, content } of greeter("1.0.0", { name: "team/say" })) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), content);
+    }
+    const env = { MILLRACE_URL: `http://${installation.node.http}`, MILLRACE_TOKEN: installation.adminToken };
+    const command = async (...args: readonly string[]) => {
+      const started = world.start(["plugin", ...args], { env });
+      return { code: (await started.exited).code, stdout: started.stdout, stderr: started.stderr };
+    };
+    const pushed = await command("push", folder, "--project", "default", "--json");
+    expect(JSON.parse(pushed.stdout)).to.include({ name: "team/say", scope: "project" });
+    expect((await command("push", folder)).stdout).to.match(/^team\/say@1\.0\.0 is registered, SHA-256 /);
+    expect((await command("push", folder, "--tenant", "default")).code).to.equal(0);
+    const inherited = await command("list", "--project", "default", "--inherited");
+    expect(inherited.stdout).to.match(
+      /^NAME +NEWEST +VERSIONS +OF\nteam\/say +1\.0\.0 +1 +project default\nutil\/json-patch +1\.0\.0 +1 +installation\n$/,
+    );
+    const shown = await command("show", "team/say", "--tenant", "default");
+    expect(shown.stdout).to.match(/^team\/say of tenant default: .*\nVERSION +BYTES .*\n1\.0\.0 /);
+    for (const owner of [["--project", "default"], ["--tenant", "default"], []]) {
+      expect((await command("delete", "team/say@1.0.0", ...owner)).stdout).to.equal("deleted team/say@1.0.0\n");
+    }
+    const gone = await command("list", "--name", "say", "--json");
+    expect(JSON.parse(gone.stdout)).to.deep.equal([]);
+    expect(await command("delete", "team/say@1.0.0", "--project", "default")).to.include({ code: 5 });
+    const unclear = await command("delete", "team/say");
+    expect([unclear.code, unclear.stderr]).to.deep.equal([
+      2,
+      "error: team/say: must be NAME@VERSION, such as util/json-patch@1.2.0; `millrace plugin show NAME` lists the versions\n",
+    ]);
+  });
+
   after(() => world?.end());
 
   const millrace = async (...args: readonly string[]): Promise<string> => {

@@ -8,6 +8,8 @@ import {
   type StatusObject,
 } from "@grpc/grpc-js";
 import { Redis } from "ioredis";
+import { aggregateTypeOf } from "../../actors/aggregates.ts";
+import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { MailboxSender } from "../../queues/ports.ts";
 import {
@@ -26,7 +28,7 @@ import { issueToken } from "../../src/app/identity/tokens.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { systemClock } from "../../src/domain/clock.ts";
-import { type AgentId, asId } from "../../src/domain/ids.ts";
+import { type AgentId, asId, type RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
@@ -40,6 +42,7 @@ import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { testVault } from "../support/secrets.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { STORED_RUN_SHARD } from "./stored-run.ts";
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -57,6 +60,8 @@ export interface AgentsPort {
 
 export class Gateway implements AgentsPort {
   readonly sentMessages: AddressedMessage[] = [];
+  /** Hears of each doorbell: a worker reads the inbox of that aggregate. */
+  onDoorbell: (rootId: RootId) => void = () => {};
   /** While set, no mailbox can be reached. */
   mailboxOutage = false;
   readonly context: AppContext;
@@ -168,6 +173,14 @@ export class Gateway implements AgentsPort {
     return client;
   }
 
+  /** A worker that owns the shard of the runs of these tests. */
+  async startWorker(): Promise<Kernel> {
+    const kernel = new Kernel({ ...this.context, typeOf: aggregateTypeOf });
+    await kernel.open(STORED_RUN_SHARD, 1);
+    this.onDoorbell = (rootId) => void kernel.receive(STORED_RUN_SHARD, [{ rootId, to: null, message: null }]);
+    return kernel;
+  }
+
   async registrationToken(): Promise<Metadata> {
     return bearer(await issueToken(this.context, { kind: "registration", subject: "usr_1", name: "test" }));
   }
@@ -194,6 +207,7 @@ export class Gateway implements AgentsPort {
       send: (message) => {
         if (this.mailboxOutage) return Promise.reject(new Error("the mailbox cannot be reached"));
         this.sentMessages.push(message);
+        if (message.to === null) this.onDoorbell(message.rootId as RootId);
         return Promise.resolve();
       },
       sendAt: () => Promise.reject(new Error("gateways set no timers")),

@@ -1,4 +1,5 @@
 import { status } from "@grpc/grpc-js";
+import type { Kernel } from "../../actors/kernel/kernel.ts";
 import { expect } from "chai";
 import type { AgentEvent, PushEventsRequest, PushEventsResponse } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
@@ -8,6 +9,9 @@ import { AGENT_REPORT, systemPayloadOf } from "../../src/domain/event-table/syst
 import { until } from "../support/until.ts";
 import { Gateway, refusal, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
+import { cloudEvent } from "../../src/app/following/cloud-event.ts";
+import { readTimeline } from "../../src/app/runs/timeline.ts";
+import { eventProblem } from "../support/event-check.ts";
 import { listAgentEvents } from "../../src/app/agents/agent-events.ts";
 
 const VIEWER: Caller = { kind: "user", userId: asId<UserId>("usr_1"), name: "v", role: "viewer", scopes: [] };
@@ -15,20 +19,28 @@ const PAGE = { page: 1, pageSize: 100, descending: false };
 
 describe("events of agents", () => {
   let gateway: Gateway;
+  let worker: Kernel;
   let agent: TestAgent;
   let run: StoredRun;
   let stream: Stream<PushEventsRequest, PushEventsResponse>;
   let agents = 0;
 
-  before(async () => (gateway = await Gateway.start()));
+  before(async () => {
+    gateway = await Gateway.start();
+    worker = await gateway.startWorker();
+  });
   beforeEach(async () => {
     agent = await gateway.register(`agent-${++agents}`);
     run = await StoredRun.create(gateway.stores);
+    await run.begin();
     await run.grant({ agentId: agent.agentId, bootId: "boot-1", requestId: "r", token: 5 }, "running");
     stream = open(agent);
   });
   afterEach(() => stream.cancel());
-  after(() => gateway.stop());
+  after(async () => {
+    await worker.stop();
+    await gateway.stop();
+  });
 
   const open = ({ metadata }: TestAgent): Stream<PushEventsRequest, PushEventsResponse> =>
     new Stream(gateway.logs().pushEvents(metadata));
@@ -76,6 +88,7 @@ describe("events of agents", () => {
       subject: "test:login",
       time: 1_000,
       data: '{"done":3}',
+      sequence: 1,
     });
     const own = await gateway.stores.agentEvents.list(agent.agentId, PAGE);
     expect(own.list.map(({ eventId, runId }) => [eventId, runId])).to.deep.equal([["b", null]]);
@@ -131,6 +144,8 @@ describe("events of agents", () => {
     ["has a malformed word", { type: "svc.step.Was There" }],
     ["has a long subject", { subject: "x".repeat(257) }],
     ["has a negative time", { timeMs: -1n }],
+    ["has a time after the year 9999", { timeMs: 253_402_300_800_000n }],
+    ["has data that is nested too deep", { dataJson: '{"a":'.repeat(101) + "1" + "}".repeat(101) }],
     ["has data that is not JSON", { dataJson: "{" }],
     ["has data that is not an object", { dataJson: "[1]" }],
     ["has more than 64 kB of data", { dataJson: JSON.stringify({ x: "y".repeat(65_536) }) }],
@@ -162,7 +177,63 @@ describe("events of agents", () => {
     expect(await push(event("last"))).to.deep.equal(["duplicate"]);
   });
 
-  it("are shown to readers of the run, oldest first, and are not in its timeline", async () => {
+  const log = () => gateway.stores.events.read(run.runId, 0, 100);
+
+  it("enter the log of their run in their order, with their content, once each", async () => {
+    expect(await push(event("a"), event("b", { type: "svc.step.note", dataJson: "" }), ofAgent("c"))).to.deep.equal([
+      "accepted",
+      "accepted",
+      "accepted",
+    ]);
+    expect(await push(event("d"), event("a"))).to.deep.equal(["accepted", "duplicate"]);
+    const events = await log();
+    expect(events.map(({ number, pushed }) => [number, pushed?.eventId, pushed?.type])).to.deep.equal([
+      [1, "a", "svc.step.progress"],
+      [2, "b", "svc.step.note"],
+      [3, "d", "svc.step.progress"],
+    ]);
+    expect(events.map(eventProblem)).to.deep.equal([undefined, undefined, undefined]);
+    const { type, subject, data } = cloudEvent(events[0]!, "svc");
+    expect({ type, subject }).to.deep.equal({
+      type: "svc.step.progress",
+      subject: `pipeline:${events[0]!.pipelineId}:job:${run.jobId()}:step:${run.stepRunId()}`,
+    });
+    expect(data).to.include({ subject: "test:login", eventId: "a", status: "running", cause: "eventsPushed" });
+    expect(data).to.deep.include({ payload: { done: 3 }, reportedAt: "1970-01-01T00:00:01.000Z", by: agent.agentId });
+    const { list } = await readTimeline(gateway.context, VIEWER, { runId: run.runId, after: 1, limit: 1 });
+    expect(list[0]).to.deep.include({ number: 2, lifecycle: "pushed", type: "svc.step.note", payload: {} });
+  });
+
+  it("that a gateway has stored before it died are taken when they are sent again", async () => {
+    const stored = { agentId: agent.agentId, runId: run.runId, stepRunId: run.stepRunId(), receivedAt: 1 };
+    const content = { type: "svc.step.progress", subject: "", time: 1, data: "{}" };
+    await gateway.stores.agentEvents.appendToStep(["x", "y"].map((eventId) => ({ ...stored, ...content, eventId })));
+    expect(await push(event("y"), event("z"), event("x"))).to.deep.equal(["accepted", "accepted", "accepted"]);
+    expect((await log()).map(({ pushed }) => pushed?.eventId)).to.deep.equal(["x", "y", "z"]);
+  });
+
+  it("of a step that has ended before its run took them are stale, and are kept nowhere", async () => {
+    await push(event("a"));
+    const stored = { agentId: agent.agentId, runId: run.runId, stepRunId: run.stepRunId(), receivedAt: 1 };
+    const late = { ...stored, eventId: "late", type: "svc.step.progress", subject: "", time: 1, data: "{}" };
+    await gateway.stores.agentEvents.appendToStep([late]);
+    // The gateway has read the step before its end, and the run decides after it.
+    const { findStep } = gateway.stores.aggregates;
+    const before = await findStep.call(gateway.stores.aggregates, run.stepRunId());
+    await run.change({ job: 0, step: 0, state: { state: "success", lastLine: 0 } });
+    let reads = 0;
+    gateway.stores.aggregates.findStep = (id) =>
+      ++reads === 1 ? Promise.resolve(before) : findStep.call(gateway.stores.aggregates, id);
+    try {
+      expect(await push(event("late"))).to.deep.equal(["stale"]);
+    } finally {
+      gateway.stores.aggregates.findStep = findStep;
+    }
+    expect((await log()).map(({ pushed }) => pushed?.eventId)).to.deep.equal(["a"]);
+    expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(1);
+  });
+
+  it("are shown to readers of the run, oldest first", async () => {
     await push(event("a"), event("b", { type: "svc.step.note", dataJson: "" }), ofAgent("c"));
     const query = { runId: run.runId, page: 1, pageSize: 20, sort: "receivedAt" } as const;
     const { list, total } = await listAgentEvents(gateway.context, VIEWER, query);
@@ -176,7 +247,6 @@ describe("events of agents", () => {
       stepRunId: run.stepRunId(),
       time: "1970-01-01T00:00:01.000Z",
     });
-    expect(await gateway.stores.events.read(run.runId, 0, 100)).to.deep.equal([]);
     const unknown = { ...query, runId: asId<RunId>("run_unknown") };
     expect(await refusal(listAgentEvents(gateway.context, VIEWER, unknown))).to.include({ reason: "not_found" });
   });

@@ -1,7 +1,9 @@
 /** A run in the store. Tests change the states of its actors as the kernel would. */
 import { jobActor } from "../../actors/job/actor.ts";
 import type { JobState } from "../../actors/job/state.ts";
+import { indexRun } from "../../actors/run/actor.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
+import type { RunState } from "../../actors/run/state.ts";
 import { stepActor } from "../../actors/step/actor.ts";
 import type { Grant } from "../../actors/step/messages.ts";
 import type { StepState } from "../../actors/step/state.ts";
@@ -12,6 +14,8 @@ import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, type JobSketch, planOf } from "../support/plans.ts";
+
+export const STORED_RUN_SHARD = 0;
 
 export class StoredRun {
   readonly runId: RunId;
@@ -47,7 +51,7 @@ export class StoredRun {
       firstRunId: null,
       ...ofTrigger,
     } as const;
-    const aggregate = createRunAggregate({ runId, shard: 0, plan, origin, now: Date.now() });
+    const aggregate = createRunAggregate({ runId, shard: STORED_RUN_SHARD, plan, origin, now: Date.now() });
     await stores.plans.put(
       runId,
       plan,
@@ -93,6 +97,13 @@ export class StoredRun {
     return { ...grant!, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex: index };
   }
 
+  /** Makes the run running, so that a worker can decide on it. No event says so. */
+  async begin(): Promise<void> {
+    const { state } = this.#actors("run")[0]!;
+    const running = { ...(state as RunState), state: "running", stage: 0, startTimer: null } as const;
+    await this.#save([{ kind: "run", id: this.runId, state: running, index: indexRun(running) }]);
+  }
+
   /** Grants a job and puts one of its steps into this state. */
   async grant(grant: Grant, state: StepState["state"] = "queued", job = 0, index = 0): Promise<void> {
     await this.change(
@@ -107,6 +118,8 @@ export class StoredRun {
       | { readonly job: number; readonly step: number; readonly state: Partial<StepState> }
     )[]
   ): Promise<void> {
+    // A worker may have saved the run since.
+    this.#aggregate = (await this.#stores.aggregates.load(this.runId))!;
     const changed = changes.map((change): StoredActor => {
       if (change.step === undefined) {
         const state = { ...this.job(change.job), ...change.state };
@@ -115,6 +128,10 @@ export class StoredRun {
       const state = { ...this.step(change.job, change.step), ...change.state };
       return { kind: "step", id: state.stepRunId, state, index: stepActor.index(state) };
     });
+    await this.#save(changed);
+  }
+
+  async #save(changed: readonly StoredActor[]): Promise<void> {
     const { head, actors } = this.#aggregate;
     const next = { ...head, version: head.version + 1 };
     const expectedVersion = head.version;

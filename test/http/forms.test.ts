@@ -209,6 +209,14 @@ describe("the forms", () => {
     expect((await renew(wide.user.name)).body).to.include({ code: 403, reason: "forbidden" });
     expect((await renew(wide.user.name, edge.adminToken)).status).to.equal(200);
     expect((await renew("none-such")).body).to.include({ code: 404 });
+    const plain = await create(`/tenants/${tenantId}/teams`, { name: "Readers" });
+    const foreign = await create(`/tenants/${elsewhere.tenantId}/teams`, { name: "Readers" });
+    const teamed = await create("/invitations", { name: `teamed-${made}`, teams: [plain.teamId] });
+    expect((await renew(teamed.user.name, ofOutsider)).status).to.equal(404);
+    expect((await renew(teamed.user.name)).status, "of a team without roles, which the caller manages").to.equal(200);
+    const members = `/api/v1/tenants/${elsewhere.tenantId}/teams/${foreign.teamId}/members`;
+    expect((await edge.call("PUT", `${members}/${teamed.user.userId}`)).status).to.equal(200);
+    expect((await renew(teamed.user.name)).body, "also of another team").to.include({ code: 403, reason: "forbidden" });
     expect((await browser.post("/invitation", { token: secret, password: PASSWORD })).status).to.equal(303);
     const whoIs = (await whoami(browser)).body.detail;
     expect(whoIs.operations).to.not.include("readProjects");
@@ -217,14 +225,15 @@ describe("the forms", () => {
       { area: { projectId }, role: "operator" },
     ]);
     expect((await renew(user.name)).body.errMsg).to.include("has accepted the invitation");
-    const members = (await edge.call("GET", `/api/v1/projects/${projectId}/members`)).body.detail.list;
+    const bindings = (await edge.call("GET", `/api/v1/projects/${projectId}/members`)).body.detail.list;
     expect(
-      members.map(({ memberId }: { memberId: string }) => memberId),
+      bindings.map(({ memberId }: { memberId: string }) => memberId),
       "the refused one left no role",
     ).to.deep.equal([teamId]);
     const { list } = (await edge.call("GET", `/api/v1/audit?operation=invite`, { token })).body.detail;
-    expect(list[0]).to.deep.include({ tenantId, outcome: "done" });
-    expect(list[0].after).to.deep.include({ role: null, bound: [`viewer in ${tenantId}`], teams: [teamId] });
+    const entry = list.find(({ object }: { object: { name: string } }) => object.name === user.name);
+    expect(entry).to.deep.include({ tenantId, outcome: "done" });
+    expect(entry.after).to.deep.include({ role: null, bound: [`viewer in ${tenantId}`], teams: [teamId] });
   });
 
   it("let a user set a forgotten password, which ends all other logins and links", async () => {

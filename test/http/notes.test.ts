@@ -27,7 +27,10 @@ describe("the notes of a run over HTTP", () => {
   before(async () => (edge = await openTestEdge()));
   after(() => edge.close());
   beforeEach(async () => {
-    run = await storeRun(edge.context, planOf([[{ steps: [{ name: "lint" }, { name: "test" }, { name: "pack" }] }]]));
+    run = await storeRun(
+      edge.context,
+      planOf([[{ steps: [{ name: "lint", hasTests: true }, { name: "test" }, { name: "pack" }] }]]),
+    );
     steps = [...run.stepIds[0]!];
     await saveTurn(edge.context, run, {
       steps: steps.map((stepRunId) => ({ stepRunId, state: "success", grant: GRANT, endedAt: 1 })),
@@ -149,6 +152,12 @@ describe("the notes of a run over HTTP", () => {
     expect(reports.tests).to.deep.equal({ total: 6, failed: 2, skipped: 0, flaky: 2, durationMs: 60 });
     expect(reports.list[0]).to.deep.include({ ...counts, kept: 3, problems: [] });
     expect((await read(`test-reports?after=${reports.next}`)).list[0].problems).to.deep.equal(["no file matches"]);
+    await notes.put(
+      { runId: run.runId, kind: "tests", stepRunId: steps[2]!, token: GRANT.token + 1, part: 0, body: "{}" },
+      1_000,
+    );
+    const { tests, jobs } = (await edge.call("GET", `/api/v1/pipelines/runs/${run.runId}`)).body.detail;
+    expect([tests, jobs[0].tests]).to.deep.equal([reports.tests, reports.tests]);
     const names = async (query: string) =>
       (await read(`test-cases${query}`)).list.map((one: { name: string }) => one.name);
     expect(await names("")).to.deep.equal(["bad", "again", "good", "bad", "again", "good"]);

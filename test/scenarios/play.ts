@@ -15,6 +15,7 @@
 import { expect } from "chai";
 import { approve, reject } from "../../src/app/approvals/votes.ts";
 import type { UserCaller } from "../../src/app/identity/access.ts";
+import { takeAgentEvents } from "../../src/gateway/ingest/event-ingest.ts";
 import { reportStep, requestClaim } from "../../src/gateway/actor-messages.ts";
 import { cancelJob, cancelStep } from "../../src/app/commands/cancel.ts";
 import { updateStepRun } from "../../src/app/commands/update-step.ts";
@@ -133,17 +134,23 @@ class Player {
   }
 
   async check(): Promise<void> {
-    const { says, order, told, others = [] } = this.#scenario;
+    const { says, order, told, pushed, others = [] } = this.#scenario;
     const runs = await this.#details();
     expect(this.#unlisted, "waits that the list of runs does not show").to.deep.equal([]);
     expect(runs, "runs").to.have.length(1 + others.length);
     [this.#scenario, ...others].forEach((expected, at) => this.#checkRun(runs[at]!, expected));
     await this.#checkUploads(runs);
     if (says !== undefined) expect(this.#said).to.deep.equal(says);
+    if (pushed !== undefined) expect(await this.#pushed()).to.deep.equal(pushed);
     if (order !== undefined) expect(this.#order).to.deep.equal(order);
     if (told !== undefined) expect(this.#told).to.deep.equal(told.map((line) => this.#named(line)));
     const deadLetters = await this.#node.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
     expect(deadLetters, "messages that no actor could decide").to.deep.equal([]);
+  }
+
+  async #pushed(): Promise<readonly (readonly string[])[]> {
+    const contents = (await this.events()).flatMap(({ pushed }) => pushed ?? []);
+    return contents.map(({ eventId, type }) => [eventId, type.slice("svc.step.".length)]);
   }
 
   async events(): Promise<readonly RunEvent[]> {
@@ -279,6 +286,12 @@ class Player {
         const scope = act.scope ?? "all";
         const made = await rerunRun(context, user, { ...input, scope, ...(scope === "step" ? { stepRunId } : {}) });
         return void this.#runs.push(made.runId);
+      }
+      case "pushEvents": {
+        const { stepRunId, agentId, token } = [...this.#held.values()].find(({ runId: of }) => of === runId)!;
+        const event = { subject: "", timeMs: 1, dataJson: "", stepRunId, token };
+        const events = (act.events ?? []).map(([id, word]) => ({ ...event, id, type: `svc.step.${word}` }));
+        return void (await takeAgentEvents(context, agentId, events));
       }
       case "release": {
         const step = [...this.#held.values()].find(({ runId: of }) => of === runId)!;

@@ -30,6 +30,8 @@ export interface Scenario extends ExpectedRun {
   readonly others?: readonly ExpectedRun[];
   /** The values that the steps of all runs have in the variable SAYS, in the order in which the steps ran. */
   readonly says?: readonly string[];
+  /** Ids and words of the events that agents have pushed, as the logs of all runs have them. */
+  readonly pushed?: readonly (readonly [id: string, word: string])[];
   /** Names of the jobs, in the order in which an agent took them. */
   readonly order?: readonly string[];
   /**
@@ -55,6 +57,8 @@ export interface Act {
     | "approve"
     | "reject"
     | "rerun"
+    /** The agent that has the held step pushes `events`. */
+    | "pushEvents"
     /** Lets the held step of the job named by `job` succeed. */
     | "release"
     /** Reports the agent that has the job named by `job` as lost. */
@@ -72,6 +76,8 @@ export interface Act {
   readonly scope?: "all" | "failed" | "step";
   /** For `cancelStep`, `updateStep`, and for `rerun` with the scope `step`: `job/step`, both by name. */
   readonly step?: string;
+  /** Ids and words of events. An event with the id of another one is that one again. */
+  readonly events?: readonly (readonly [id: string, word: string])[];
   readonly priority?: number;
   readonly notes?: Readonly<Record<string, string>>;
   readonly variables?: Readonly<Record<string, string>>;

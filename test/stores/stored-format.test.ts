@@ -233,10 +233,14 @@ describe("the stored format", () => {
     expect(STORED_FORMAT.write("origin", traced, schema - 1)).to.deep.equal(origin);
   });
 
-  it("writes the priority of a job and the metadata of a step, and leaves them out of schema 6", () => {
+  it("writes the priority of a job, the metadata of a step and what was pushed, and leaves them out of schema 6", () => {
     const { schema } = STORED_FORMAT;
-    const changed = { job: { ...SAMPLES.job, priority: 7 }, step: { ...SAMPLES.step, metadata: [["a", "b"]] } };
-    for (const part of ["job", "step"] as const) {
+    const changed = {
+      run: { ...SAMPLES.run, pushedEvents: 3 },
+      job: { ...SAMPLES.job, priority: 7 },
+      step: { ...SAMPLES.step, metadata: [["a", "b"]], eventsThrough: 3 },
+    };
+    for (const part of ["run", "job", "step"] as const) {
       expect(STORED_FORMAT.write(part, changed[part], schema)).to.deep.equal(changed[part]);
       expect(STORED_FORMAT.write(part, changed[part], schema - 1)).to.deep.equal(SAMPLES[part]);
     }

@@ -50,6 +50,7 @@ export interface CallOptions {
 
 export interface TestEdge {
   readonly context: ClusterContext;
+  readonly followers: Followers;
   readonly redis: TestRedis;
   /** The file of the store. */
   readonly storePath: string;
@@ -83,6 +84,7 @@ export async function openTestEdge(
     trustedProxies?: HttpServerOptions["trustedProxies"];
     rateLimits?: HttpServerOptions["rateLimits"];
     origins?: HttpServerOptions["origins"];
+    deaf?: HttpServerOptions["deaf"];
     oidc?: HttpServerOptions["oidc"];
   } = {},
 ): Promise<TestEdge> {
@@ -147,6 +149,7 @@ export async function openTestEdge(
     trustedProxies: limits.trustedProxies,
     rateLimits: limits.rateLimits,
     origins: limits.origins,
+    ...(limits.deaf === undefined ? {} : { deaf: limits.deaf }),
     oidc: limits.oidc,
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
@@ -160,6 +163,7 @@ export async function openTestEdge(
 
   return Object.assign(edge, {
     context,
+    followers,
     redis,
     storePath: store.path,
     registry,

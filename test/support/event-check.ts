@@ -1,4 +1,5 @@
 /** Compares published events with the table of events. */
+import type { z } from "zod";
 import { type EventKind, payloadOf, RUN_EVENTS } from "../../src/domain/event-table/run-events.ts";
 import type { EventObject, RunEvent } from "../../src/domain/events.ts";
 import { SYSTEM_EVENTS, systemPayloadOf } from "../../src/domain/event-table/system-events.ts";
@@ -29,16 +30,16 @@ export const EVENT_TYPES: readonly string[] = [...RUN_EVENT_TYPES, ...SYSTEM_SCH
 
 /** What of an event is not as the table says; undefined when nothing is. */
 export function eventProblem(event: RunEvent): string | undefined {
-  return problemOf(cloudEvent(event, "svc"), SCHEMAS);
+  return problemOf(cloudEvent(event, "svc"), SCHEMAS.get(`${event.object}.${event.lifecycle}`));
 }
 
 /** {@link eventProblem} of a system event that the control plane has written. */
 export function systemEventProblem(event: SystemEvent): string | undefined {
-  return problemOf(systemCloudEvent(event, "svc"), SYSTEM_SCHEMAS);
+  return problemOf(systemCloudEvent(event, "svc"), SYSTEM_SCHEMAS.get(`${event.object}.${event.lifecycle}`));
 }
 
-function problemOf({ type, data }: CloudEvent, schemas: typeof SCHEMAS): string | undefined {
-  const schema = schemas.get(type.slice("svc.".length));
+/** `schema`: that of the event; the type of a pushed event does not name it. */
+function problemOf({ type, data }: CloudEvent, schema: z.ZodObject | undefined): string | undefined {
   if (schema === undefined) return `${type} is not in the table of events`;
   const { error } = schema.safeParse(data);
   return error && `${type} ${JSON.stringify(data)}: ${error.message}`;

@@ -56,6 +56,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
     reason: "",
     waitingFor: null,
     approvals: [],
+    tests: null,
     jobCount: jobs.length,
     ...overrides,
     jobs: jobs.map((job, index) => ({
@@ -80,6 +81,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
       startTime: "2026-11-21T00:00:00.000Z",
       endTime: null,
       duration: 500,
+      tests: null,
       ...job,
       steps: (job.steps ?? []).map((step, at) => ({
         stepRunId: asId<StepRunId>(`step_${index}_${at}`),

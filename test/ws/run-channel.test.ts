@@ -136,7 +136,7 @@ describe("the channel of a run", () => {
 
   it("is read no faster than its viewer reads, and ends for a viewer that reads nothing", async function () {
     this.timeout(30_000);
-    const impatient = await openTestEdge({ stallMs: 200 });
+    const impatient = await openTestEdge({ stallMs: 200, deaf: { answerMs: 200 }, limits: { subscriptions: 1 } });
     try {
       const long = await storeRun(impatient.context, planOf([[{}]]));
       const large = { ...stepEvent(long, "started", "running"), data: { text: "x".repeat(200_000) } };
@@ -158,6 +158,23 @@ describe("the channel of a run", () => {
       // Of 40 MB in the store, what the socket's buffers hold and a page more.
       expect(count, "events that were read of 200").to.be.within(1, 150);
       await viewer.close();
+
+      count = 0;
+      const ask = (after: number) => {
+        const headers = { authorization: `Bearer ${impatient.adminToken}` };
+        return TestEventStream.open(impatient, `/live/run?runId=${long.runId}&after=${after}`, headers);
+      };
+      const deaf = await ask(0);
+      deaf.response.pause();
+      await until("the deaf stream is cut off", async () => {
+        const next = await ask(200);
+        next.close();
+        return next.status === 200;
+      });
+      // The pages of the viewer are shared.
+      expect(count, "further events that were read").to.be.at.most(150);
+      deaf.response.resume();
+      await deaf.ended;
     } finally {
       await impatient.close();
     }

@@ -2,6 +2,7 @@
  * Events as CloudEvents 1.0. An event has one id and one source, whichever way it is told, so that a receiver of two ways
  * knows it again. Source: CloudEvents 1.0, "Required Attributes".
  */
+import { contentView } from "../runs/pushed-content.ts";
 import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
 import type { SystemEvent } from "../../domain/system-events.ts";
 import { rfc3339 } from "../times.ts";
@@ -24,7 +25,7 @@ export interface CloudEvent {
 
 /** `place`: further fields of `data` for a receiver who does not know yet where the event belongs. */
 export function cloudEvent(event: RunEvent, eventNamespace: string, place: CloudEvent["data"] = {}): CloudEvent {
-  const { runId, number, status, timeMs, data } = event;
+  const { runId, number, status, timeMs, data, pushed } = event;
   const time = rfc3339(timeMs);
   return inEnvelope({
     id: `${runId}:${number}`,
@@ -32,7 +33,7 @@ export function cloudEvent(event: RunEvent, eventNamespace: string, place: Cloud
     type: eventType(eventNamespace, event),
     subject: eventSubject(event),
     time,
-    data: { ...data, ...place, runId, number, status, time },
+    data: { ...data, ...(pushed && contentView(pushed)), ...place, runId, number, status, time },
   });
 }
 

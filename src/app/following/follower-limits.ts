@@ -4,6 +4,7 @@
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { Caller } from "../identity/access.ts";
+import { holderOf } from "../large-reads.ts";
 
 /** Enough for a page on every screen of a large team that shares one user. */
 const CONNECTIONS = 2_000;
@@ -64,12 +65,6 @@ export class FollowerLimits {
       if (held.connections + held.subscriptions === 0 && this.#held.get(holder) === held) this.#held.delete(holder);
     };
   }
-}
-
-function holderOf(caller: Caller): string {
-  if (caller.kind === "user") return caller.userId;
-  if (caller.kind === "job") return caller.jobId;
-  return caller.kind === "agent" ? caller.agentId : caller.tokenId;
 }
 
 const tooMany = (text: string) => new MillraceError("too_many", text);

@@ -8,6 +8,7 @@ import { type FollowerBounds, FollowerLimits } from "./follower-limits.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import { approvalStates } from "./approval-states.ts";
 import { AgentPresenceFeed } from "./agent-presence-feed.ts";
+import { LiveSnapshots } from "./live-snapshots.ts";
 import { LogPages } from "./log-pages.ts";
 import { RunEventFeed } from "./run-event-feed.ts";
 import { runStates, type RunStateOfSave } from "./run-states.ts";
@@ -21,6 +22,7 @@ export type LiveContext = FollowingContext & RunsContext & SystemEventContext;
 export class Followers {
   readonly context: LiveContext;
   readonly runEvents: RunEventFeed;
+  readonly liveSnapshots: LiveSnapshots;
   readonly runs: StateFeed<RunStateOfSave>;
   readonly approvals: StateFeed<ApprovalState>;
   readonly agents: AgentPresenceFeed;
@@ -31,6 +33,7 @@ export class Followers {
   constructor(context: LiveContext, bounds: Partial<FollowerBounds> = {}) {
     this.context = context;
     this.runEvents = new RunEventFeed(context);
+    this.liveSnapshots = new LiveSnapshots(context);
     this.runs = new StateFeed(context, runStates(context));
     this.approvals = new StateFeed(context, approvalStates(context));
     this.agents = new AgentPresenceFeed(context);

@@ -6,7 +6,6 @@ import { reachRun } from "../reaching.ts";
 import { liveEvent } from "./cloud-event.ts";
 import { afterNumber, ENDED, idParam, liveChannel, type LiveMessage, SUBSCRIBED } from "./live-channel.ts";
 import { requireKnownNumber } from "./object-updates.ts";
-import { readLiveSnapshot } from "./run-snapshot.ts";
 
 export const RUN_CHANNEL = liveChannel({
   name: "run",
@@ -16,7 +15,7 @@ export const RUN_CHANNEL = liveChannel({
     /** Number of the last event that the client has; without it, the snapshot comes first. */
     after: afterNumber.optional(),
   }),
-  async *follow({ context, runEvents }, caller, { params, abort }) {
+  async *follow({ context, runEvents, liveSnapshots }, caller, { params, abort }) {
     const runId = asId<RunId>(params.runId);
     const { found: head } = await reachRun(context, caller, "readEvents", runId);
     if (params.after !== undefined) requireKnownNumber(head, params.after);
@@ -30,7 +29,7 @@ export const RUN_CHANNEL = liveChannel({
       const taken = new AbortController();
       const over = AbortSignal.any([abort, taken.signal]);
       try {
-        const { eventNumber, run, jobs } = await readLiveSnapshot(context, caller, runId, over);
+        const { eventNumber, run, jobs } = await liveSnapshots.take(caller, runId, over);
         yield { type: "snapshot", json: run, after: null };
         for (const json of jobs) yield { type: "jobs", json, after: null };
         yield { type: "snapshotDone", json: JSON.stringify({ eventNumber }), after: String(eventNumber) };

@@ -7,6 +7,7 @@ import type { RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { isFinalRunStatus, type RunStatus } from "../../domain/status.ts";
 import { KNOWN_MS, runChannel, type Unsubscribe } from "../../feed/feed.ts";
+import { contentLength, isLastPage, isPushed, PAGE_BYTES } from "../../stores/ports/events.ts";
 import type { WithStores } from "../context.ts";
 import type { FollowingContext } from "./context.ts";
 import { requireKeptEvents } from "../runs/kept-parts.ts";
@@ -27,6 +28,8 @@ const GAP_REREAD_MS = 200;
 const MAX_EVENTS = 100;
 /** Events of a run in memory: the newest ones without a gap, and as many above a gap. */
 const KEPT_EVENTS = 200;
+/** Content of pushed events of a run in memory: as much as a read of the store answers at most, twice. */
+const KEPT_CONTENT = 2 * PAGE_BYTES;
 /** The longest delay that a timer takes; the signal ends the wait earlier. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -182,7 +185,7 @@ class FollowedRun {
       }
       const stored = await events.read(this.#runId, this.#newest!, MAX_EVENTS);
       for (const event of stored) this.#accept(event);
-      return stored.length < MAX_EVENTS;
+      return isLastPage(stored, MAX_EVENTS);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       return true;
@@ -191,7 +194,10 @@ class FollowedRun {
 
   #subscribe(): Promise<Unsubscribe> {
     const subscription = this.#context.feed.follow(runChannel(this.#runId), (payload) => {
-      this.#accept(payload as RunEvent);
+      const event = payload as RunEvent;
+      // The content of a pushed event is in the store alone.
+      if (isPushed(event)) return this.#readNow();
+      this.#accept(event);
       this.#tellFollowers();
     });
     subscription.then(
@@ -242,6 +248,7 @@ class FollowedRun {
       if (event.object === "pipeline" && isFinalRunStatus(event.status as RunStatus)) this.#ending = true;
     }
     if (this.#kept.length > 2 * KEPT_EVENTS) this.#kept = this.#kept.slice(-KEPT_EVENTS);
+    while (contentLength(this.#kept) > KEPT_CONTENT) this.#kept = this.#kept.slice(Math.ceil(this.#kept.length / 2));
     if (this.#ahead.size > 0 || this.#ending) this.#wake.raise();
   }
 

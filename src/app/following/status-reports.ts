@@ -81,9 +81,9 @@ export async function* reportStatus(
   }
 }
 
-/** True for an event that changes no status: it says why the object waits, or who asked for its end. */
+/** True for an event that changes no status: it says why the object waits, who asked for its end, or what an agent pushed. */
 function keepsStatus({ lifecycle }: Pick<RunEvent, "lifecycle">): boolean {
-  return lifecycle === "waiting" || lifecycle === "stopping" || lifecycle === "updated";
+  return ["waiting", "stopping", "updated", "pushed"].includes(lifecycle);
 }
 
 function reportOf(update: ObjectUpdate): Omit<StatusReport, "retriedBy"> {

@@ -5,6 +5,7 @@ import { addCounts, NO_TESTS, TEST_OUTCOMES, type TestCase, type TestOverview } 
 import type { NoteKey } from "../../stores/ports/outputs.ts";
 import type { Caller } from "../identity/access.ts";
 import { loopShare } from "../loop-share.ts";
+import { TestCountsShape, testCountFields } from "../runs/test-counts.ts";
 import { fields, listOf, shape, wholeNumber } from "../shapes.ts";
 import type { NotesContext } from "./context.ts";
 import {
@@ -21,23 +22,13 @@ const MAX_PARTS = 20;
 const MAX_CASES = 200;
 const DEFAULT_CASES = 50;
 
-const countFields = {
-  total: wholeNumber,
-  failed: wholeNumber,
-  skipped: wholeNumber,
-  /** Tests that have failed and passed in the same step. */
-  flaky: wholeNumber,
-  /** The time of all test cases together, milliseconds. */
-  durationMs: wholeNumber,
-};
-
 export const TestReportPageShape = fields({
   /** All steps of the list together, those of other pages too. */
-  tests: shape("TestCounts", countFields),
+  tests: TestCountsShape,
   list: listOf(
     fields({
       step: NotedStepShape,
-      ...countFields,
+      ...testCountFields,
       /** Test cases that can be read. */
       kept: wholeNumber,
       /** What is wrong with the reports. */

@@ -117,9 +117,9 @@ export async function invite(
 
 /**
  * A new link for a user who has not accepted the invitation; earlier links of the user are void. Who may give the user all
- * roles that the user has may renew the link. Throws `not_found`, also for a user who has no role where the caller manages
- * members; `forbidden` for a user with a role that is above the caller's, or elsewhere; and `conflict` for a user who has
- * accepted or is disabled.
+ * roles that the user has may renew the link; for a user without a role, who may put the user into all of the user's teams.
+ * Throws `not_found`, also for a user who has no role and no team where the caller manages members; `forbidden` for a user
+ * with a role that is above the caller's, or with a place elsewhere; and `conflict` for a user who has accepted or is disabled.
  */
 export async function renewInvitation(
   context: IdentityContext & RightsUseContext,
@@ -149,11 +149,10 @@ async function authoriseRenewal(
   }
   let maker: UserCaller | undefined;
   const refusals: MillraceError[] = [];
-  for (const { area, role } of user.bindings ?? []) {
+  for (const reach of await placesToReach(context, caller, user)) {
     try {
-      const reached = await reachArea(context, caller, area, MEMBERS);
-      requireRoleInArea(reached.user, role);
-      maker ??= reached.user;
+      const reached = await reach();
+      maker ??= reached;
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
       refusals.push(error);
@@ -164,6 +163,23 @@ async function authoriseRenewal(
   if (refusals.length === 0 && user.role === null && user.email === undefined) return maker;
   const text = `${user.name} has more than the roles that you give: an administrator of the installation renews the link`;
   throw forbidden ?? new MillraceError("forbidden", text);
+}
+
+/** The places of the user; each answers the caller, and rejects for one who may not give that place to the user. */
+async function placesToReach(
+  context: RightsUseContext,
+  caller: UserCaller,
+  { userId, bindings = [] }: FoundUser,
+): Promise<readonly (() => Promise<UserCaller>)[]> {
+  if (bindings.length > 0) {
+    return bindings.map(({ area, role }) => async () => {
+      const { user } = await reachArea(context, caller, area, MEMBERS);
+      requireRoleInArea(user, role);
+      return user;
+    });
+  }
+  const teams = await context.stores.rights.teamsOf(userId);
+  return teams.map((teamId) => async () => (await reachTeamOfAnyTenant(context, caller, teamId)).user);
 }
 
 /** Throws `conflict` for a user who can prove who it is: a link would let its maker take over what the user has made. */

@@ -7,7 +7,16 @@ export type RunsContext = Pick<
   "board" | "queue" | "presence" | "clock" | "log" | "largeReads" | "largePlans"
 > &
   WithStores<
-    "aggregates" | "plans" | "events" | "outputs" | "pipelines" | "rights" | "documents" | "idempotency" | "retention"
+    | "aggregates"
+    | "plans"
+    | "events"
+    | "outputs"
+    | "notes"
+    | "pipelines"
+    | "rights"
+    | "documents"
+    | "idempotency"
+    | "retention"
   >;
 
 /** What the removal of a run works with. */

@@ -12,6 +12,7 @@ import { noPlan, noRun } from "../lookups.ts";
 import { RecentlyRead } from "../recently-read.ts";
 import { loopShare } from "../loop-share.ts";
 import type { WaitFacts } from "./approval-and-group-waits.ts";
+import { declaresTests } from "./test-counts.ts";
 import { waitsForAgent, waitsForAnyJob } from "./run-view.ts";
 import { readWaitFacts } from "./wait-facts.ts";
 
@@ -96,6 +97,7 @@ async function loadPart(context: LoadContext, runId: RunId, choose: Choose): Pro
   if (part === undefined) throw noRun(runId, undefined);
   if (waitsForAnyJob(part.aggregate.head)) return loadRun(context, runId, true);
   const plan = await planOf(context, runId);
+  if (declaresTests(plan)) return loadRun(context, runId, true);
   return { ...(await withFacts(context, part.aggregate, plan)), jobs: part.jobs };
 }
 

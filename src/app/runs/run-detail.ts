@@ -23,6 +23,7 @@ import {
 } from "./run-view.ts";
 import { readQueueFacts } from "./queue-facts.ts";
 import { findRerun } from "./succession.ts";
+import { declaresTests, readTestCounts } from "./test-counts.ts";
 
 /** An answer with so many jobs is small. */
 const FEW_JOBS = 100;
@@ -47,8 +48,8 @@ export interface RunFormat<Whole = Buffer, Piece = Uint8Array> {
   readonly name: string;
   /** Some jobs that follow each other. */
   jobs(jobs: readonly JobDetail[]): Piece;
-  /** `jobs`: all of them, in pieces that {@link jobs} has made. */
-  whole(run: RunInBrief, jobs: readonly Piece[], nowMs: number): Whole;
+  /** `jobs`: all of them, in pieces that {@link jobs} has made. `isShared`: the answer may go to other callers, too. */
+  whole(run: RunInBrief, jobs: readonly Piece[], nowMs: number, isShared: boolean): Whole;
 }
 
 /**
@@ -99,12 +100,16 @@ async function detailSource(
   const { head } = loaded.aggregate;
   if (!isOfPipeline(head, pipelineId)) throw noRun(runId, pipelineId);
   const retriedBy = await findRerun(context, head);
-  const source = { ...loaded, allAttempts, chosen, retriedBy, now: context.clock.now() };
+  const testCounts = declaresTests(loaded.plan) ? await readTestCounts(context, runId) : undefined;
+  const source = { ...loaded, allAttempts, chosen, retriedBy, testCounts, now: context.clock.now() };
   const queue = await readQueueFacts(context, caller, loaded, queuedJobs(source));
   return queue === undefined ? source : { ...source, waitFacts: { ...loaded.waitFacts, queue } };
 }
 
-function* rendered<Whole, Piece>(source: DetailSource, format: RunFormat<Whole, Piece>): Pieces<Whole> {
+function* rendered<Whole, Piece>(
+  source: DetailSource & Pick<LoadedRun, "isShared">,
+  format: RunFormat<Whole, Piece>,
+): Pieces<Whole> {
   const { run, jobs } = yield* runParts(source);
   const pieces: Piece[] = [];
   let batch: JobDetail[] = [];
@@ -117,5 +122,5 @@ function* rendered<Whole, Piece>(source: DetailSource, format: RunFormat<Whole, 
   }
   if (batch.length > 0) pieces.push(format.jobs(batch));
   yield;
-  return format.whole(run, pieces, source.now);
+  return format.whole(run, pieces, source.now, source.isShared === true);
 }

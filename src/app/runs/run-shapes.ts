@@ -15,6 +15,7 @@ import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../dom
 import { HeldJobShape } from "../agents/inventory.ts";
 import { ApprovalShape } from "../approvals/approval-shape.ts";
 import { fields, id, keyOf, listOf, mapOf, scalar, shape, time, timingFields, wholeNumber } from "../shapes.ts";
+import { TestCountsShape } from "./test-counts.ts";
 
 export const TRIGGER_KINDS = ["manual", "cron", "event"] as const;
 
@@ -225,6 +226,8 @@ export const JobShape = shape("Job", {
   waitingFor: waitingForShape.nullable(),
   queuedAt: time.nullable(),
   ...timingFields,
+  /** Null when none of its steps has left test reports. */
+  tests: TestCountsShape.nullable(),
   steps: listOf(StepShape),
 });
 
@@ -243,6 +246,8 @@ const briefFields = {
   uploads: mapOf(fields({ uploadId: id<UploadId>(), name: z.string(), size: wholeNumber, sha256: z.string() })),
   reason: z.string(),
   approvals: listOf(ApprovalShape),
+  /** Of all jobs, whether chosen or not; null when no step has left test reports. */
+  tests: TestCountsShape.nullable(),
   /** How many jobs there are to show, whether chosen or not. */
   jobCount: wholeNumber,
 };

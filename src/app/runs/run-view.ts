@@ -17,6 +17,7 @@ import { rfc3339, timing } from "../times.ts";
 import type { Pieces } from "../pieces.ts";
 import { isChosen, type JobChoice } from "./job-choice.ts";
 import type { JobShape, RunDetailShape, RunInBriefShape, RunShape } from "./run-shapes.ts";
+import { type CountsByStep, sumOfTests, testsByJob } from "./test-counts.ts";
 import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
 
 /** Ids that an error names, at most. */
@@ -56,6 +57,8 @@ export interface DetailSource {
   readonly allAttempts: boolean;
   /** The jobs to show; all when absent. */
   readonly chosen?: JobChoice | undefined;
+  /** Absent for a run whose definition names no test reports. */
+  readonly testCounts?: CountsByStep | undefined;
   /** The rerun of this run, or null. */
   readonly retriedBy: RunId | null;
   readonly now: number;
@@ -103,8 +106,11 @@ export function* runParts(source: DetailSource): Pieces<RunParts> {
   const starts = new StartTimes(aggregate.head, plan, all, now);
   yield;
   const ofListed = new Set(listed.map(({ jobId }) => jobId));
+  const tests = testsOf(source, steps);
+  yield;
   const brief = {
     ...inBrief(source, run, jobs.filter(({ jobId }) => ofListed.has(jobId)).sort(byPlan)),
+    tests: sumOfTests(listedJobs(all, false).map(({ jobId }) => tests.get(jobId))),
     jobCount: listed.length,
   };
   const detailOf = (job: JobState) =>
@@ -113,6 +119,7 @@ export function* runParts(source: DetailSource): Pieces<RunParts> {
       (stepsByJob.get(job.jobId) ?? []).map((step) => ({ ...step, retriedBy: nextSteps.get(step.stepRunId) ?? null })),
       source,
       starts,
+      tests.get(job.jobId) ?? null,
     );
   return { run: brief, jobs: each(shown, detailOf) };
 }
@@ -154,7 +161,7 @@ function inBrief(
   source: DetailSource,
   run: RunState | undefined,
   listed: readonly JobState[],
-): Omit<RunInBrief, "jobCount"> {
+): Omit<RunInBrief, "jobCount" | "tests"> {
   const { aggregate, plan, agents, waitFacts, retriedBy, now } = source;
   const view = runView(aggregate.head, agents, now);
   const waits = each(listed, (job) => ({ waitingFor: jobWaitingFor(job, plan, agents, waitFacts) }));
@@ -173,18 +180,26 @@ function inBrief(
   };
 }
 
+function testsOf({ testCounts }: DetailSource, steps: readonly StepState[]): ReturnType<typeof testsByJob> {
+  if (testCounts === undefined || testCounts.size === 0) return new Map();
+  const next = successors(steps, "stepRunId");
+  return testsByJob(steps, testCounts, (stepRunId) => next.has(stepRunId));
+}
+
 /** `steps`: those of the job that are shown. */
 function jobDetail(
   job: Linked<JobState>,
   steps: Linked<StepState>[],
   source: DetailSource,
   starts: StartTimes,
+  tests: JobDetail["tests"],
 ): JobDetail {
   const { plan, now } = source;
   const ofJob = jobView(job, plan, source, now);
   steps.sort((a, b) => a.index - b.index || a.attempt - b.attempt);
   return {
     ...ofJob,
+    tests,
     steps: steps.map((step, at) => ({
       ...stepView(step, starts.of(step, job, steps[at - 1]), plan, now),
       waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),

@@ -4,10 +4,12 @@ import { EVENT_OBJECTS, LIFECYCLES, type RunEvent } from "../../domain/events.ts
 import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import { isLastPage } from "../../stores/ports/events.ts";
 import type { Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
 import { requireKeptEvents } from "./kept-parts.ts";
 import { noRun } from "../lookups.ts";
+import { contentView } from "./pushed-content.ts";
 import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { authoriseOnRun } from "../reaching.ts";
 import { rfc3339 } from "../times.ts";
@@ -19,6 +21,8 @@ export const timelineQuery = z.strictObject({
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(200),
 });
+
+const content = z.record(z.string(), z.unknown());
 
 /** A transition has further fields with texts, numbers and truth values; which ones depends on the transition. */
 export const TransitionShape = z
@@ -36,8 +40,12 @@ export const TransitionShape = z
     cause: z.string(),
     /** A user's name, an agent's id, or empty. */
     by: z.string(),
+    /** The type, of a pushed event only. */
+    type: z.string().optional(),
+    /** What the agent or the step has sent, of a pushed event only. */
+    payload: content.optional(),
   })
-  .catchall(z.union([z.string(), z.number(), z.boolean(), z.null()]))
+  .catchall(z.union([z.string(), z.number(), z.boolean(), z.null(), content]))
   .readonly()
   .meta({ id: "Transition" });
 
@@ -69,11 +77,11 @@ export async function readTimeline(
   if (head === undefined) throw noRun(runId, undefined);
   if (events.length === 0 && after < head.eventNumber) await requireKeptEvents(context, runId);
   const list = events.map((event) => transitionView(event, head, plan));
-  return { runId, list, next: list.length === limit ? list.at(-1)!.number : null };
+  return { runId, list, next: isLastPage(events, limit) ? null : list.at(-1)!.number };
 }
 
 function transitionView(event: RunEvent, { origin }: AggregateHead, plan: RunPlan | undefined): TransitionView {
-  const { number, timeMs, object, lifecycle, jobId, stepRunId, status, data } = event;
+  const { number, timeMs, object, lifecycle, jobId, stepRunId, status, data, pushed } = event;
   const { cause = "", by = "", index: _, jobIndex: _j, runId: _r, ...rest } = data;
   return {
     number,
@@ -87,6 +95,7 @@ function transitionView(event: RunEvent, { origin }: AggregateHead, plan: RunPla
     cause: String(cause),
     by: String(cause === "trigger" ? origin.triggeredBy : by),
     ...rest,
+    ...(pushed && { type: pushed.type, ...contentView(pushed) }),
   };
 }
 

@@ -166,8 +166,8 @@ async function prepare(
 }
 
 /**
- * Throws `conflict` when a step that would run again fetches an upload that was deleted. The name in its arguments may also
- * be known only during the run: such a step fails by itself.
+ * Throws `conflict` when a step that would run again fetches an upload that was deleted. The name in its arguments is always
+ * known: definitions take no expression there.
  */
 async function refuseGoneUploads(
   context: TriggeringContext,

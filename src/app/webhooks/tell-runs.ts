@@ -6,6 +6,7 @@ import { eventType, type RunEvent } from "../../domain/events.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import { deliveryIdOf, matchesType, neverTried } from "./webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
+import { contentLength, isLastPage } from "../../stores/ports/events.ts";
 import { cloudEvent } from "../following/cloud-event.ts";
 import { notificationsOf } from "../notifications/tell-notifications.ts";
 import { projectFactsOf } from "../project-facts.ts";
@@ -14,6 +15,8 @@ import { allListeners, firstSince, type Listeners } from "./listeners.ts";
 
 const RUNS_AT_ONCE = 100;
 const EVENTS_AT_ONCE = 200;
+/** Content of pushed events that is in memory at once, about. */
+const CONTENT_AT_ONCE = 4 * 1024 * 1024;
 /** Deliveries of one transaction, about. */
 const DELIVERIES_AT_ONCE = 500;
 /** Nodes may differ in their clocks: an event that is older than its webhook by less than this is told too. */
@@ -32,11 +35,14 @@ export async function tellRuns(
   const runs = await deliveries.untold(projectIds, RUNS_AT_ONCE);
   if (runs.length === 0) return false;
   const first = firstSince(known) - SINCE_SLACK_MS;
+  let length = 0;
   const found: { readonly run: UntoldRun; readonly events: readonly RunEvent[]; readonly through: number }[] = [];
   for (const run of runs) {
     const isOver = run.settled && run.endedAt !== null && run.endedAt < first;
     const events = isOver ? [] : await context.stores.events.read(run.runId, run.told, EVENTS_AT_ONCE);
     found.push({ run, ...withoutGap(run, events) });
+    length += contentLength(events);
+    if (length >= CONTENT_AT_ONCE) break;
   }
   // Read after the events: a webhook that was there before an event is among them.
   const listeners = await allListeners(context);
@@ -64,7 +70,7 @@ function withoutGap(
   { told, eventNumber, settled }: UntoldRun,
   events: readonly RunEvent[],
 ): { readonly events: readonly RunEvent[]; readonly through: number } {
-  if (settled) return { events, through: events.length < EVENTS_AT_ONCE ? eventNumber : events.at(-1)!.number };
+  if (settled) return { events, through: isLastPage(events, EVENTS_AT_ONCE) ? eventNumber : events.at(-1)!.number };
   const following = events.filter(({ number }, at) => number === told + 1 + at);
   return { events: following, through: told + following.length };
 }

@@ -10,7 +10,7 @@ import { runCommand } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { packageVersion } from "../../node/package-root.ts";
 import type { PlanOptions } from "./plan.ts";
-import type { PackOptions, PushOptions } from "./plugin.ts";
+import type { PackOptions } from "./plugin.ts";
 import type { RestoreOptions } from "./restore.ts";
 import { addServerCommands } from "./server-commands.ts";
 import type { RotateKeyOptions } from "./secrets.ts";
@@ -99,7 +99,9 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .description("print the JSON Schema of definitions, for editors")
     .action(async () => setStatus(await runCommand(async () => (await import("./schema.ts")).schema())));
 
-  const plugin = program.command("plugin").description("make and register packages of plugins");
+  const plugin = program
+    .command("plugin")
+    .description("make packages of plugins, and register, list and delete plugins");
   plugin
     .command("pack")
     .description("check a plugin and write its package")
@@ -108,17 +110,6 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .action(async (folder: string, options: PackOptions) =>
       setStatus(await runCommand(async () => (await import("./plugin.ts")).packPlugin(folder, options))),
     );
-  plugin
-    .command("push")
-    .description("check a plugin and register it; a version that is registered cannot be changed")
-    .argument("<folder>", "the folder with the plugin.yaml")
-    .requiredOption("--server <url>", "the control plane; needs a token in MILLRACE_TOKEN")
-    .option("--project <project>", "for the pipelines of this project alone, by name or id")
-    .option("--tenant <tenant>", "for the projects of this tenant alone, by name or id; default: for the installation")
-    .action(async (folder: string, options: PushOptions) =>
-      setStatus(await runCommand(async () => (await import("./plugin.ts")).pushPlugin(folder, options))),
-    );
-
   program
     .command("serve")
     .description("run a node of the control plane until SIGTERM; settings come from the environment")
@@ -285,7 +276,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
       setStatus(await runCommand(async (signal) => (await import("./verify.ts")).verify(options, signal))),
     );
 
-  addServerCommands(program, setStatus, { secrets, users });
+  addServerCommands(program, setStatus, { plugin, secrets, users });
   return program;
 }
 

@@ -3,25 +3,32 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { runCommand } from "../command-line.ts";
 import { addRecordCommands } from "./record-commands.ts";
 import { collect, count, limit, listed, project, remote, ROLES, type SetStatus } from "./remote-command.ts";
+import { addPluginCommands } from "./plugin-commands.ts";
 import { addSecretCommands, addUserCommands } from "./user-commands.ts";
 
 const SCOPES = ["read", "trigger", "write", "admin", "act-as"] as const;
 const RUN_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused", "partial"] as const;
 
-/** Groups that also hold commands which work on the machine of an installation. */
+/** Groups that also hold commands which work without a context: on the machine of an installation, or on files. */
 export interface SharedGroups {
+  readonly plugin: Command;
   readonly secrets: Command;
   readonly users: Command;
 }
 
 /** Adds the commands to the program. */
-export function addServerCommands(program: Command, setStatus: SetStatus, { secrets, users }: SharedGroups): void {
+export function addServerCommands(
+  program: Command,
+  setStatus: SetStatus,
+  { plugin, secrets, users }: SharedGroups,
+): void {
   addSessionCommands(program, setStatus);
   addPipelineCommands(program, setStatus);
   addRunCommands(program, setStatus);
   addObjectCommands(program, setStatus);
   addSecretCommands(secrets, setStatus);
   addUserCommands(users, setStatus);
+  addPluginCommands(plugin, setStatus);
   addRecordCommands(program, setStatus);
 
   remote(program.command("api"), "call the API as it is, and print the whole answer", setStatus, {

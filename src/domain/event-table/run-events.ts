@@ -10,6 +10,8 @@ import { APPROVAL_STATUSES, JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODE
 export interface EventKind {
   readonly when: string;
   readonly data: z.ZodObject;
+  /** Fields of the data that reads of the store add. */
+  readonly added?: z.ZodObject;
 }
 
 const text = z.string();
@@ -45,6 +47,19 @@ const step = z.strictObject({
   reason,
   exitCode: z.int().nullable().describe("Exit code of the step's process, or null."),
   agentId: text.nullable().describe("Id of the agent that runs the step, or null."),
+});
+const pushed = z.strictObject({
+  index: step.shape.index,
+  jobIndex: step.shape.jobIndex,
+  attempt,
+  agentId: text.describe("Id of the agent that runs the step."),
+  sequence: z.int().min(1).describe("Number of the event within its step run, from 1 without gaps."),
+});
+const pushedContent = z.strictObject({
+  eventId: text.describe("Id of the event, chosen by the agent."),
+  subject: text.describe("The subject within the step run, as the agent says; empty for none."),
+  reportedAt: z.iso.datetime().describe("When it happened, by the clock of the agent."),
+  payload: z.record(text, z.unknown()).describe("The data of the event, as the agent or the step has sent them."),
 });
 const update = {
   priority: z.int().nullable().describe("New priority of the job of the step, or null when it stays."),
@@ -90,6 +105,11 @@ export const RUN_EVENTS = {
     cancelled: { when: "The step was cancelled.", data: step },
     timeout: { when: "The step took longer than its timeout.", data: step },
     skipped: { when: "The step does not run.", data: step },
+    pushed: {
+      when: "The agent or the step itself has sent an event, which is told under the type that it has: `step.` and a word of theirs.",
+      data: pushed,
+      added: pushedContent,
+    },
     updated: {
       when: "A user has changed the priority or the metadata of a step that waits.",
       data: step.extend(update),
@@ -130,8 +150,9 @@ const STATUSES = {
 } as const satisfies Record<EventDraft["object"], z.ZodType>;
 
 /** The whole `data` of the CloudEvent of a type. */
-export function payloadOf(object: EventDraft["object"], { data }: EventKind): z.ZodObject {
+export function payloadOf(object: EventDraft["object"], { data, added }: EventKind): z.ZodObject {
   return data.extend({
+    ...added?.shape,
     runId: text.describe("Id of the run."),
     number: z.int().min(1).describe("Number of the event within its run, from 1 without gaps."),
     status: STATUSES[object].describe("Status of the object after the event."),

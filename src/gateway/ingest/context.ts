@@ -4,11 +4,12 @@ import type { AppContext, WithStores } from "../../app/context.ts";
 /** What the uploads of agents work with: log lines, events, artifacts and cache entries. */
 export type IngestContext = Pick<
   AppContext,
-  "feed" | "clock" | "log" | "meters" | "eventNamespace" | "artifactRules" | "cacheRules"
+  "feed" | "mailboxes" | "shards" | "clock" | "log" | "meters" | "eventNamespace" | "artifactRules" | "cacheRules"
 > &
   WithStores<
     | "aggregates"
     | "plans"
+    | "inbox"
     | "agentEvents"
     | "logs"
     | "notes"

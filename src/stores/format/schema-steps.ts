@@ -239,7 +239,9 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     },
     // An older node offers the job with the priority of the plan.
     job: (job) => without(job, { priority: null }),
-    step: (step) => without(step, { metadata: null }),
+    // Nodes take pushed events into the log of a run once all nodes can.
+    run: (run) => without(run, { pushedEvents: null }),
+    step: (step) => without(step, { metadata: null, eventsThrough: null }),
     // An older node sends no notifications. So does a run that it may see.
     plan(plan) {
       const { notifications: _, ...older } = plan;

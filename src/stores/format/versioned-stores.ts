@@ -26,6 +26,7 @@ import {
   APART_SCHEMA,
   fromStored,
   NewerSchemaError,
+  PUSHED_EVENTS_SCHEMA,
   refuseNewer,
   type StoredFormat,
   toStored,
@@ -45,6 +46,9 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     seesDeletions: store.seesDeletions,
     get keepsEndedApart() {
       return store.keepsEndedApart && writes() >= APART_SCHEMA;
+    },
+    get takesPushedEvents() {
+      return store.takesPushedEvents && writes() >= PUSHED_EVENTS_SCHEMA;
     },
     create({ head, actors }, { plan, events } = {}) {
       const schema = writes();

@@ -54,6 +54,7 @@ export class MongoAggregateStore implements AggregateStore {
   readonly savesEventsAtOnce = false;
   readonly seesDeletions = false;
   readonly keepsEndedApart = true;
+  readonly takesPushedEvents = true;
   readonly #aggregates: Collection<AggregateDocument>;
   readonly #readModels: ReadModels;
   readonly #ended: EndedAttempts;

@@ -44,7 +44,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     aggregates: translated(new MongoAggregateStore(connection)),
     plans: translated(planStore(connection)),
     inbox: translated(inboxStore(connection)),
-    events: translated(eventStore(connection)),
+    events: translated(eventStore(connection, agentEventStore(connection))),
     agentEvents: translated(agentEventStore(connection)),
     logs: translated(new MongoLogStore(connection)),
     outputs: translated(outputStore(connection)),

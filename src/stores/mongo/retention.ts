@@ -103,6 +103,7 @@ export function retentionStore(connection: Connection): RetentionStore {
     async dropEvents(runId) {
       await mark(runId, "eventsGone", DROPPING);
       await connection.collection("events").deleteMany({ runId });
+      await connection.collection("agent_events").deleteMany({ owner: runId });
       await mark(runId, "eventsGone", GONE);
     },
     noteNoArtifacts: (runId) => mark(runId, "artifactsGone", GONE),

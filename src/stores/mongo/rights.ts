@@ -100,6 +100,8 @@ export function rightsStore(connection: Connection): RightsStore {
       (await members.deleteOne({ _id: `${userId}/${teamId}` })).deletedCount > 0,
     membersOf: async (teamId) =>
       (await members.find({ teamId }).sort({ userId: 1 }).toArray()).map(({ userId }) => userId),
+    teamsOf: async (userId) =>
+      (await members.find({ userId }).sort({ teamId: 1 }).toArray()).map(({ teamId }) => teamId),
 
     async bind(binding, expected) {
       const { subjectId, area } = binding;

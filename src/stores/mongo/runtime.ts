@@ -7,7 +7,8 @@ import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import { jsonInPieces } from "../format/json-in-pieces.ts";
 import type { DeadLetter, DeadLetterStore, KeptDeadLetter } from "../ports/dead-letters.ts";
-import type { EventStore } from "../ports/events.ts";
+import type { AgentEventStore } from "../ports/agent-events.ts";
+import { type EventStore, withContent } from "../ports/events.ts";
 import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
 import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
@@ -103,17 +104,17 @@ export function inboxStore(connection: Connection): InboxStore {
   };
 }
 
-export function eventStore(connection: Connection): EventStore {
+export function eventStore(connection: Connection, agentEvents: Pick<AgentEventStore, "ofStep">): EventStore {
   const events = connection.collection("events");
   return {
     append: (list) => insertEvents(events, list),
-    read: (runId, after, limit) =>
-      events
+    async read(runId, after, limit) {
+      const found = events
         .find({ runId, number: { $gt: after } })
         .sort({ number: 1 })
-        .limit(limit)
-        .map(({ body }) => body as RunEvent)
-        .toArray(),
+        .limit(limit);
+      return withContent(agentEvents, await found.map(({ body }) => body as RunEvent).toArray());
+    },
   };
 }
 

@@ -244,6 +244,10 @@ export const MIGRATIONS: readonly Migration[] = [
     // Of entries whose event is not in its log yet.
     await connection.collection("audit").createIndex({ owedAt: 1 }, { sparse: true });
   },
+  // Events of agents about themselves have no place.
+  async (connection) => {
+    await connection.collection("agent_events").createIndex({ place: 1 }, { unique: true, sparse: true });
+  },
   async (connection) => {
     await connection.collection("hooks").createIndex({ projectId: 1, name: 1 }, { unique: true });
     await connection

@@ -20,6 +20,18 @@ export interface AgentEvent {
   readonly receivedAt: number;
   /** Text of a JSON object, as the agent sent it. */
   readonly data: string;
+  /**
+   * Number among the events of the step run, from 1; the store sets it. Absent for an event of the agent itself, and for
+   * one that a version before this number has stored.
+   */
+  readonly sequence?: number;
+}
+
+export interface EventPlace {
+  /** Null for an event of the agent itself. */
+  readonly stepRunId: StepRunId | null;
+  /** Null for an event without a sequence. */
+  readonly sequence: number | null;
 }
 
 /** Events are counted and listed by their owner: the run, or the agent for an event about the agent itself. */
@@ -32,6 +44,17 @@ export interface AgentEventStore {
   append(events: readonly AgentEvent[]): Promise<void>;
   /** Those of the given ids under which an event of the agent is stored. */
   storedIds(agentId: AgentId, eventIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Stores events of one agent about one step run behind those that the store has of it, so that sequences have no gap.
+   * An event whose (agentId, eventId) is stored already does not change. Answers the places of all of them, by their ids.
+   */
+  appendToStep(events: readonly AgentEvent[]): Promise<ReadonlyMap<string, EventPlace>>;
+  /** The places of those of the given ids under which an event of the agent is stored. */
+  placesOf(agentId: AgentId, eventIds: readonly string[]): Promise<ReadonlyMap<string, EventPlace>>;
+  /** The events of a step run between two sequences, both included, ascending. */
+  ofStep(stepRunId: StepRunId, from: number, through: number): Promise<readonly AgentEvent[]>;
+  /** Removes the events of a step run above a sequence: its run has not taken them into its log, and takes no more. */
+  dropAbove(stepRunId: StepRunId, sequence: number): Promise<void>;
   count(owner: AgentEventOwner): Promise<number>;
   /** The events of an owner, by `receivedAt`. The id of a place is `<agent>/<event>`. */
   list(owner: AgentEventOwner, page: PlacedPageRequest): Promise<Page<AgentEvent>>;

@@ -316,6 +316,8 @@ export interface AggregateStore {
    * for each actor anyway, and while a node lives that would not find what is stored apart.
    */
   readonly keepsEndedApart: boolean;
+  /** True when every living node can take pushed events into the log of a run. */
+  readonly takesPushedEvents: boolean;
   /** True when {@link create} looks for a deletion of the run's pipeline, in the transaction that stores the run. */
   readonly seesDeletions: boolean;
   /**

@@ -61,7 +61,7 @@ export interface RetentionStore {
    * line.
    */
   dropLogs(runId: RunId, stepRunIds: readonly StepRunId[]): Promise<void>;
-  /** Removes all events of the run. */
+  /** Removes all events of the run, with what agents have pushed about its steps. */
   dropEvents(runId: RunId): Promise<void>;
   /** Marks the artifacts of the run as removed. The caller removes them before. */
   noteNoArtifacts(runId: RunId): Promise<void>;

@@ -79,6 +79,8 @@ export interface RightsStore {
   removeFromTeam(teamId: TeamId, userId: UserId): Promise<boolean>;
   /** The members of a team, by their ids. */
   membersOf(teamId: TeamId): Promise<readonly UserId[]>;
+  /** The teams that the user is a member of, by their ids. */
+  teamsOf(userId: UserId): Promise<readonly TeamId[]>;
 
   /**
    * Stores a binding, or replaces that of the same subject in the same area. False, and nothing is stored, when `expected`

@@ -57,6 +57,7 @@ export class SqliteAggregateStore implements AggregateStore {
   readonly seesDeletions = true;
   /** Each actor is a row, and a save writes only the rows that it changes. */
   readonly keepsEndedApart = false;
+  readonly takesPushedEvents = true;
   readonly #db: Database;
 
   constructor(db: Database) {

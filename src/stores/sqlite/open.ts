@@ -46,7 +46,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     aggregates: new SqliteAggregateStore(db),
     plans: planStore(db),
     inbox: inboxStore(db),
-    events: eventStore(db),
+    events: eventStore(db, agentEventStore(db)),
     agentEvents: agentEventStore(db),
     logs: new SqliteLogStore(db),
     outputs: outputStore(db),

@@ -4,7 +4,7 @@ import type { GroupId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts"
 import type { RunOrigin } from "../ports/aggregates.ts";
 import type { KeptRun, RetentionStore } from "../ports/retention.ts";
 import type { Database, Row } from "./database.ts";
-import { eventsOf, inParts, logChunksOf, type Part } from "./run-removal.ts";
+import { agentEventsOf, eventsOf, inParts, logChunksOf, type Part } from "./run-removal.ts";
 
 /** Values of the columns `logs_gone`, `artifacts_gone` and `events_gone`; 0 means that the part is there. */
 const DROPPING = 1;
@@ -18,10 +18,10 @@ const HAS_PART: Record<KeptPart, string> = {
 };
 
 export function retentionStore(db: Database): RetentionStore {
-  const drop = (runId: RunId, column: "logs_gone" | "events_gone", part: Part): Promise<void> => {
+  const drop = (runId: RunId, column: "logs_gone" | "events_gone", ...parts: Part[]): Promise<void> => {
     const mark = (value: number) =>
       void db.runNow(`UPDATE aggregates SET ${column} = ? WHERE root_id = ?`, value, runId);
-    return inParts(db, { first: () => mark(DROPPING), parts: [part], last: () => mark(GONE) });
+    return inParts(db, { first: () => mark(DROPPING), parts, last: () => mark(GONE) });
   };
   return {
     async nextPipeline(after) {
@@ -81,7 +81,7 @@ export function retentionStore(db: Database): RetentionStore {
       );
     },
     dropLogs: (runId, stepRunIds) => drop(runId, "logs_gone", logChunksOf(db, stepRunIds)),
-    dropEvents: (runId) => drop(runId, "events_gone", eventsOf(db, runId)),
+    dropEvents: (runId) => drop(runId, "events_gone", eventsOf(db, runId), agentEventsOf(db, runId)),
     noteNoArtifacts: async (runId) =>
       void (await db.run("UPDATE aggregates SET artifacts_gone = ? WHERE root_id = ?", GONE, runId)),
     async pageGroups(after, limit) {

@@ -1,5 +1,5 @@
 /** Tenants, teams, bound rights, and the documents of tenants and projects in SQLite. */
-import { asId, type UserId } from "../../domain/ids.ts";
+import { asId, type TeamId, type UserId } from "../../domain/ids.ts";
 import type { Area } from "../../domain/roles.ts";
 import { isAsExpected } from "../ports/expected.ts";
 import type { DocumentKind, DocumentOf, DocumentStore, OwnedDocument, OwnerOf } from "../ports/documents.ts";
@@ -102,6 +102,10 @@ export function rightsStore(db: Database): RightsStore {
     membersOf: async (teamId) =>
       (await db.all("SELECT user_id FROM team_members WHERE team_id = ? ORDER BY user_id", teamId)).map((row) =>
         asId<UserId>(row["user_id"] as string),
+      ),
+    teamsOf: async (userId) =>
+      (await db.all("SELECT team_id FROM team_members WHERE user_id = ? ORDER BY team_id", userId)).map((row) =>
+        asId<TeamId>(row["team_id"] as string),
       ),
 
     async bind(binding, expected) {

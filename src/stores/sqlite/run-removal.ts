@@ -3,6 +3,8 @@ import type { RemoveRun } from "../ports/removals.ts";
 import type { Database } from "./database.ts";
 
 const EVENTS_AT_ONCE = 2_000;
+/** An event may have 64 kB. */
+const AGENT_EVENTS_AT_ONCE = 500;
 /** A chunk may hold a megabyte of lines. */
 const CHUNKS_AT_ONCE = 200;
 const HEADERS_AT_ONCE = 2_000;
@@ -19,9 +21,8 @@ export function runRemoval(db: Database): RemoveRun {
         for (const table of ["plans", "job_specs", "step_outputs"]) {
           db.runNow(`DELETE FROM ${table} WHERE run_id = ?`, runId);
         }
-        db.runNow("DELETE FROM agent_events WHERE owner = ?", runId);
       },
-      parts: [eventsOf(db, runId), notesOf(db, runId), logChunksOf(db, stepRunIds)],
+      parts: [eventsOf(db, runId), agentEventsOf(db, runId), notesOf(db, runId), logChunksOf(db, stepRunIds)],
       last() {
         for (const table of ["log_heads", "log_sizes"]) {
           const sql = `DELETE FROM ${table} WHERE step_run_id IN (SELECT value FROM json_each(?))`;
@@ -39,6 +40,13 @@ export function eventsOf(db: Database, runId: string): Part {
   const sql = `DELETE FROM events WHERE run_id = ?1 AND number IN
     (SELECT number FROM events WHERE run_id = ?1 LIMIT ${EVENTS_AT_ONCE})`;
   return () => db.runNow(sql, runId) < EVENTS_AT_ONCE;
+}
+
+/** Deletes what agents have pushed about the steps of a run. */
+export function agentEventsOf(db: Database, runId: string): Part {
+  const sql = `DELETE FROM agent_events WHERE (agent_id, event_id) IN
+    (SELECT agent_id, event_id FROM agent_events WHERE owner = ?1 LIMIT ${AGENT_EVENTS_AT_ONCE})`;
+  return () => db.runNow(sql, runId) < AGENT_EVENTS_AT_ONCE;
 }
 
 /** Deletes the notes of a run. */

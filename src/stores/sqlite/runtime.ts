@@ -4,7 +4,8 @@ import type { RunEvent } from "../../domain/events.ts";
 import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { DeadLetterStore, KeptDeadLetter } from "../ports/dead-letters.ts";
-import type { EventStore } from "../ports/events.ts";
+import type { AgentEventStore } from "../ports/agent-events.ts";
+import { type EventStore, withContent } from "../ports/events.ts";
 import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
 import type { Command, InboxStore } from "../ports/inbox.ts";
 import type { PlanStore } from "../ports/plans.ts";
@@ -98,7 +99,7 @@ export async function appendEvents(db: Database, events: readonly RunEvent[]): P
   }
 }
 
-export function eventStore(db: Database): EventStore {
+export function eventStore(db: Database, agentEvents: Pick<AgentEventStore, "ofStep">): EventStore {
   return {
     append: (events) => appendEvents(db, events),
     async read(runId, after, limit) {
@@ -108,7 +109,10 @@ export function eventStore(db: Database): EventStore {
         after,
         limit,
       );
-      return rows.map((row) => bodyOf<RunEvent>(row)!);
+      return withContent(
+        agentEvents,
+        rows.map((row) => bodyOf<RunEvent>(row)!),
+      );
     },
   };
 }

@@ -326,6 +326,11 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE UNIQUE INDEX system_events_by_id ON system_events (log, event_id);
   `,
+  `
+  ALTER TABLE agent_events ADD COLUMN step_run_id TEXT;
+  ALTER TABLE agent_events ADD COLUMN sequence INTEGER;
+  CREATE UNIQUE INDEX agent_events_of_steps ON agent_events (step_run_id, sequence) WHERE sequence IS NOT NULL;
+  `,
   // The body of a delivery is the last column: lists do not read it.
   `
   CREATE TABLE hooks (

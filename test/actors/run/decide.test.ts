@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { planOf } from "../../support/plans.ts";
-import { SimulatedRun } from "../../support/simulated-run.ts";
+import { AGENT, SimulatedRun } from "../../support/simulated-run.ts";
+import type { OwedEffect } from "../../../src/domain/effects.ts";
+import { asId, type CommandId } from "../../../src/domain/ids.ts";
 
 function verdicts(run: SimulatedRun): readonly unknown[] {
   return run.effects.flatMap((effect) => (effect.type === "answer" ? [effect.verdict] : []));
@@ -127,5 +129,67 @@ describe("a run", () => {
     const run = new SimulatedRun(planOf([[{}]])).start().runJob(0);
     expect(run.events().slice(0, 2)).to.deep.equal(["pipeline.created", "pipeline.started"]);
     expect(run.events().at(-1)).to.equal("pipeline.completed");
+  });
+
+  describe("takes events of a step into its log", () => {
+    const push = (run: SimulatedRun, through: number, token = run.step(0, 0).grant!.token) =>
+      run.tellRun({
+        type: "eventsPushed",
+        commandId: asId<CommandId>(`push-${through}`),
+        stepRunId: run.stepId(0, 0),
+        agentId: AGENT,
+        token,
+        through,
+      });
+    const sequences = (effects: readonly OwedEffect[]) =>
+      effects.flatMap((effect) =>
+        effect.type === "publish" && effect.event.lifecycle === "pushed" ? [effect.event.data.sequence] : [],
+      );
+    const running = (): SimulatedRun => {
+      const run = new SimulatedRun(planOf([[{}]])).start();
+      run.claim(0);
+      run.report(0, 0, "started");
+      return run;
+    };
+
+    it("each once, whatever is repeated or comes late", () => {
+      const run = running();
+      expect(sequences(push(run, 2))).to.deep.equal([1, 2]);
+      expect(sequences(push(run, 5))).to.deep.equal([3, 4, 5]);
+      expect(sequences(push(run, 5))).to.deep.equal([]);
+      expect(sequences(push(run, 4))).to.deep.equal([]);
+      expect(verdicts(run).slice(-2)).to.deep.equal([
+        { outcome: "accepted", status: "running", through: 5 },
+        { outcome: "accepted", status: "running", through: 5 },
+      ]);
+      expect(run.run.pushedEvents).to.equal(5);
+      expect(run.step(0, 0)).to.include({ state: "running", eventsThrough: 5 });
+      expect(run.undecided).to.deep.equal([]);
+    });
+
+    it("while an agent holds the step, also when it is being cancelled", () => {
+      const run = running();
+      run.command("stop");
+      expect(sequences(push(run, 1))).to.deep.equal([1]);
+      const { token } = run.step(0, 0).grant!;
+      expect(sequences(push(run, 2, token - 1))).to.deep.equal([]);
+      run.report(0, 0, "cancelled");
+      expect(sequences(push(run, 2))).to.deep.equal([]);
+      expect(verdicts(run).slice(-2)).to.deep.equal([
+        { outcome: "refused", status: "running", through: 1 },
+        { outcome: "refused", status: "cancelled", through: 1 },
+      ]);
+    });
+
+    it("up to 10,000", () => {
+      const run = running();
+      push(run, 9_999);
+      expect(sequences(push(run, 10_005))).to.deep.equal([10_000]);
+      expect(sequences(push(run, 10_005))).to.deep.equal([]);
+      expect(verdicts(run).slice(-2)).to.deep.equal([
+        { outcome: "accepted", status: "running", through: 10_000 },
+        { outcome: "refused", status: "running", through: 10_000 },
+      ]);
+    });
   });
 });

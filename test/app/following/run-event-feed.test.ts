@@ -5,6 +5,7 @@ import type { AppContext } from "../../../src/app/context.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { MillraceError } from "../../../src/domain/errors.ts";
 import type { EventDraft, RunEvent } from "../../../src/domain/events.ts";
+import { newId } from "../../../src/domain/ids.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { seeded } from "../../chaos/world/random.ts";
 import { silentLog } from "../../support/kernel-ports.ts";
@@ -107,6 +108,17 @@ describe("the event feed of runs", function () {
     const run: StoredRun = await storeRun(context, planOf([[{}]]));
     const runEvents = new RunEventFeed({ ...context, stores: badStores(random) });
 
+    const withoutContent: number[] = [];
+    /** Stores what an agent pushes about a step; answers the events that its run logs then. */
+    async function pushed(count: number): Promise<readonly EventDraft[]> {
+      const stepRunId = newId("step");
+      const base = { agentId: newId("agt"), runId: run.runId, stepRunId, type: "svc.step.note", subject: "" };
+      const event = (at: number) => ({ ...base, eventId: `e${at}`, time: 1, receivedAt: 1, data: "{}" });
+      await sqlite.stores.agentEvents.appendToStep(Array.from({ length: count }, (_, at) => event(at)));
+      const step = { object: "step", lifecycle: "pushed", jobId: null, stepRunId, status: "running" } as const;
+      return Array.from({ length: count }, (_, at) => ({ ...step, data: { sequence: at + 1 } }));
+    }
+
     async function followWithReconnects(): Promise<readonly number[]> {
       const numbers: number[] = [];
       for (;;) {
@@ -115,7 +127,10 @@ describe("the event feed of runs", function () {
         if (random() > 0.25) setTimeout(() => abort.abort(), random() * 300);
         const request = { runId: run.runId, after: numbers.at(-1) ?? 0, abort: abort.signal };
         for await (const events of runEvents.follow(request)) {
-          for (const { number } of events as readonly RunEvent[]) numbers.push(number);
+          for (const { number, lifecycle, pushed } of events as readonly RunEvent[]) {
+            numbers.push(number);
+            if ((lifecycle === "pushed") !== (pushed !== undefined)) withoutContent.push(number);
+          }
           if (random() < 0.05) await sleep(20);
         }
         if (!abort.signal.aborted) return numbers;
@@ -125,7 +140,8 @@ describe("the event feed of runs", function () {
     const followers = Array.from({ length: 20 }, followWithReconnects);
     for (let saved = 0; saved < EVENTS;) {
       const count = Math.min(EVENTS - saved, 1 + Math.floor(random() * 40));
-      await saveTurn(context, run, { events: Array.from({ length: count }, () => draft("running")) });
+      const events = random() < 0.3 ? await pushed(count) : Array.from({ length: count }, () => draft("running"));
+      await saveTurn(context, run, { events });
       saved += count;
       await sleep(random() * 20);
     }
@@ -133,6 +149,7 @@ describe("the event feed of runs", function () {
     await saveTurn(context, run, { run: { state: "success" }, events: [draft("success", "completed")] });
     const expected = Array.from({ length: EVENTS + 1 }, (_, at) => at + 1);
     for (const numbers of await Promise.all(followers)) expect(numbers).to.deep.equal(expected);
+    expect(withoutContent, "events without the content that was pushed").to.deep.equal([]);
     await sleep(20);
     expect(feed.size, "subscriptions that are left").to.equal(0);
   });

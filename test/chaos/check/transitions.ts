@@ -45,7 +45,7 @@ const NEEDS: Record<EventObject, Partial<Record<Lifecycle, Lifecycle>>> = {
 };
 
 export function checkTransitions(run: LifeEvidence): readonly Violation[] {
-  return [...checkNumbers(run), ...checkLives(run), ...checkSnapshot(run), ...checkEnd(run)];
+  return [...checkNumbers(run), ...checkLives(run), ...checkPushed(run), ...checkSnapshot(run), ...checkEnd(run)];
 }
 
 /** The numbers of the transitions go from 1 to the snapshot's number, each once and in the order of time. */
@@ -130,6 +130,18 @@ function checkSnapshot(run: LifeEvidence): readonly Violation[] {
   ];
 }
 
+/** What an agent has pushed about a step stands between the dispatch of the step and its end. */
+function checkPushed(run: LifeEvidence): readonly Violation[] {
+  const held = new Set<string>();
+  return run.events.flatMap(({ object, lifecycle, stepRunId }): readonly Violation[] => {
+    if (object !== "step") return [];
+    if (lifecycle === "queued") held.add(stepRunId!);
+    else if (PLACES.step[lifecycle] === 3) held.delete(stepRunId!);
+    if (lifecycle !== "pushed" || held.has(stepRunId!)) return [];
+    return [{ kind: "reordered", text: `${stepRunId} of run ${run.runId}: pushed while no agent has the step` }];
+  });
+}
+
 /** The end of a run is the last transition of the run. */
 function checkEnd(run: LifeEvidence): readonly Violation[] {
   const end = run.events.findIndex(
@@ -145,8 +157,8 @@ function checkEnd(run: LifeEvidence): readonly Violation[] {
 function livesOf({ events }: LifeEvidence): ReadonlyMap<string, readonly Transition[]> {
   const lives = new Map<string, Transition[]>();
   for (const event of events) {
-    // `waiting` only names a new reason to wait: it does not advance the object.
-    if (event.lifecycle === "waiting") continue;
+    // `waiting` only names a new reason to wait, and `pushed` what the agent says: they do not advance the object.
+    if (event.lifecycle === "waiting" || event.lifecycle === "pushed") continue;
     const id = event.stepRunId ?? event.jobId ?? (event.data?.["approvalId"] as string | undefined) ?? "the run";
     const life = lives.get(id);
     if (life === undefined) lives.set(id, [event]);

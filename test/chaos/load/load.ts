@@ -19,6 +19,11 @@ const POLL_MS = 250;
 const PAUSE_MS = 1_200;
 const FINAL: readonly RunStatus[] = ["success", "failed", "cancelled", "partial"];
 
+export interface LoadInputs extends Omit<DefinitionInputs, "control"> {
+  /** The notifications of all pipelines. */
+  readonly notify: readonly object[];
+}
+
 export class Load {
   readonly acknowledged: AcknowledgedTrigger[] = [];
   readonly pauses: AcknowledgedPause[] = [];
@@ -30,7 +35,7 @@ export class Load {
   readonly logs: LogEvidence[] = [];
   readonly secrets: Secrets;
   readonly #client: Client;
-  readonly #inputs: Omit<DefinitionInputs, "control">;
+  readonly #inputs: LoadInputs;
   readonly #random: Random;
   readonly #pipelines = new Map<string, string>();
   readonly #definitions = new Map<string, Definition>();
@@ -44,7 +49,7 @@ export class Load {
   /** `mayOverflow`: the agents have less room for log lines than `flooding` writes. */
   constructor(
     client: Client,
-    inputs: Omit<DefinitionInputs, "control">,
+    inputs: LoadInputs,
     random: Random,
     onSecret: (secret: string, value: string) => void,
     mayOverflow = false,
@@ -81,7 +86,7 @@ export class Load {
     const { pipelineId } = await this.#client.call<{ pipelineId: string }>("POST", "/pipelines", { name });
     this.#pipelines.set(name, pipelineId);
     await this.#client.call("POST", `/pipelines/${pipelineId}/spec/save`, {
-      spec,
+      spec: { ...spec, notify: this.#inputs.notify },
       format: "yaml",
       commitMessage: name,
     });

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
+import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import type { RunEvent } from "../../../src/domain/events.ts";
 import { asId, type RunId } from "../../../src/domain/ids.ts";
@@ -43,6 +44,7 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
       return { kind: "wrong", text: `dead letter: ${rootId}: ${reason}` };
     }),
     ...runs.flatMap(({ runId }) => checkEvents(store.eventsOf(asId<RunId>(runId)))),
+    ...runsOf(store).flatMap((document) => checkPushedEvents(store, document)),
     ...checkCommands(evidence),
     ...checkProjections(store),
     ...checkClaims(store),
@@ -52,9 +54,36 @@ export function checkFinal(evidence: FinalEvidence): readonly Violation[] {
 
 function checkEvents(events: readonly RunEvent[]): readonly Violation[] {
   return events.flatMap((event) => {
-    const problem = eventProblem(event);
+    // The simulation stores no content.
+    const problem = eventProblem(event.lifecycle === "pushed" ? { ...event, pushed: CONTENT } : event);
     return problem === undefined ? [] : [{ kind: "wrong", text: problem }];
   });
+}
+
+const CONTENT = { type: "svc.step.progress", eventId: "e", subject: "", time: 0, data: "{}" };
+
+/** The log has the pushed events of each step once, in order and without a gap, as far as the snapshot and the verdicts say. */
+function checkPushedEvents(store: StoreServer, document: Document): readonly Violation[] {
+  const runId = document.head.rootId as RunId;
+  const logged = store.eventsOf(runId).filter(({ lifecycle }) => lifecycle === "pushed");
+  const commands = [...store.inbox.values()].filter(({ command }) => command.rootId === runId);
+  const steps = actorsOf(store, document).flatMap(({ kind, state }) => (kind === "step" ? [state as StepState] : []));
+  const wrong = steps.flatMap(({ stepRunId, eventsThrough = 0 }): readonly Violation[] => {
+    const sequences = logged.flatMap((event) =>
+      event.stepRunId === stepRunId ? [Number(event.data["sequence"])] : [],
+    );
+    const isWhole = sequences.length === eventsThrough && sequences.every((sequence, at) => sequence === at + 1);
+    const promised = commands.flatMap(({ command, verdict }) =>
+      command.kind === "pushEvents" && command.stepRunId === stepRunId ? [verdict?.through ?? 0] : [],
+    );
+    if (isWhole && promised.every((through) => through <= eventsThrough)) return [];
+    const text = `${stepRunId} has taken ${eventsThrough} events, promised ${promised.join()}, logged ${sequences.join()}`;
+    return [{ kind: "wrong", text }];
+  });
+  const total = steps.reduce((sum, { eventsThrough = 0 }) => sum + eventsThrough, 0);
+  const run = document.actors.get(runId)!.state as RunState;
+  if (total === (run.pushedEvents ?? 0)) return wrong;
+  return [...wrong, { kind: "wrong", text: `${runId} counts ${run.pushedEvents} pushed events, its steps ${total}` }];
 }
 
 /** True when the run has ended and owes nothing. */

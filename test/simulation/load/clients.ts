@@ -3,6 +3,7 @@
  * was acknowledged is known, and nothing else is promised.
  */
 import type { RerunScope } from "../../../actors/run/rerun.ts";
+import { isHeld, type StepState } from "../../../actors/step/state.ts";
 import type { CommandBody, UserCommand } from "../../../src/domain/commands.ts";
 import {
   asId,
@@ -108,6 +109,15 @@ export class Clients {
       const kind = run?.shape.vote ?? "approve";
       this.#command(rootId as RunId, { kind, approvalId, voter: USER, comment: "" });
     }
+  }
+
+  /** A gateway says of a step that an agent holds up to which number it has stored its events; a repeat or a late one too. */
+  pushEvents(): void {
+    const held = [...this.#world.store.rows.step.values()].filter(({ actor }) => isHeld(actor.state as StepState));
+    if (held.length === 0) return;
+    const { stepRunId, runId, grant } = this.#draws.pick(held).actor.state as StepState;
+    const { agentId, token } = grant!;
+    this.#command(runId, { kind: "pushEvents", stepRunId, agentId, token, through: this.#draws.between(1, 8) });
   }
 
   #command(runId: RunId, body: CommandBody): void {

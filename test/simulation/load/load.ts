@@ -55,6 +55,7 @@ export function beginLoad(world: World, draws: Draws, clients: Clients, forMs: n
 
   const look = (): void => {
     clients.vote();
+    if (draws.chance(0.5)) clients.pushEvents();
     if (isCalm) {
       for (const run of clients.triggered) {
         if (world.store.documents.get(run.runId)?.head.summary.status === "paused") clients.control(run, "resume");

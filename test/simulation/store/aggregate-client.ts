@@ -53,6 +53,7 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
     savesEventsAtOnce: server.savesEventsAtOnce,
     seesDeletions: false,
     keepsEndedApart: !server.savesEventsAtOnce,
+    takesPushedEvents: true,
     async create(aggregate, { plan, events = [] } = {}) {
       const { head, actors } = aggregate;
       const runId = head.rootId as RunId;

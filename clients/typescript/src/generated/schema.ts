@@ -3350,6 +3350,7 @@ export interface components {
             readonly startTime: string | null;
             readonly endTime: string | null;
             readonly duration: number;
+            readonly tests: components["schemas"]["TestCounts"] | null;
             readonly steps: readonly components["schemas"]["Step"][];
         };
         readonly LogEntry: {
@@ -3815,6 +3816,7 @@ export interface components {
             };
             readonly reason: string;
             readonly approvals: readonly components["schemas"]["Approval"][];
+            readonly tests: components["schemas"]["TestCounts"] | null;
             readonly jobCount: number;
             readonly jobs: readonly components["schemas"]["Job"][];
         };
@@ -4069,15 +4071,21 @@ export interface components {
             /** @enum {string} */
             readonly object: "pipeline" | "job" | "step" | "approval";
             /** @enum {string} */
-            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated";
+            readonly lifecycle: "created" | "queued" | "started" | "completed" | "failed" | "cancelled" | "timeout" | "skipped" | "paused" | "resumed" | "retried" | "waiting" | "stopping" | "requested" | "approved" | "rejected" | "expired" | "updated" | "pushed";
             readonly status: string;
             readonly jobId: string | null;
             readonly stepRunId: string | null;
             readonly name: string;
             readonly cause: string;
             readonly by: string;
+            readonly type?: string;
+            readonly payload?: {
+                readonly [key: string]: unknown;
+            };
         } & {
-            readonly [key: string]: string | number | boolean | null;
+            readonly [key: string]: string | number | boolean | null | {
+                readonly [key: string]: unknown;
+            };
         };
         readonly TriggeredRun: {
             readonly runId: string;
