@@ -47,6 +47,7 @@ const hooks = (path: string): readonly HttpRow[] => {
   const prepare = (world: World) => world.keepHook();
   const made = () => ({ name: "n", kind: "generic", proof: "none" });
   return [
+    { route: "POST /hooks/:hookId", operation: "open", at: () => ({ hookId: "hook_none" }), body: () => ({}) },
     { route: `GET ${path}`, operation, at: onProject },
     { route: `POST ${path}`, operation, at: onProject, prepare, body: made },
     { route: `GET ${path}/:hookId`, operation, at: one, prepare },

@@ -249,7 +249,9 @@ export const MIGRATIONS: readonly Migration[] = [
     await connection.collection("agent_events").createIndex({ place: 1 }, { unique: true, sparse: true });
   },
   async (connection) => {
-    await connection.collection("hooks").createIndex({ projectId: 1, name: 1 }, { unique: true });
+    await connection
+      .collection("hooks")
+      .createIndexes([{ key: { projectId: 1, name: 1 }, unique: true }, { key: { projectId: 1, _id: 1 } }]);
     await connection
       .collection("hook_deliveries")
       .createIndexes([
