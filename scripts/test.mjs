@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,12 +19,25 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
 const JOBS = 4;
 
+/** Files and folders that take longest. They begin first, so that no one of them runs at the end while the machine has nothing else. */
+const FIRST = [
+  "test/cli/agent-conformance.test.ts",
+  "test/contracts/stores.test.ts",
+  "test/cli/start.test.ts",
+  "test/docs/shell-blocks.test.ts",
+  "test/rights/",
+  "test/scenarios/",
+  "test/simulation/",
+  "test/e2e/",
+];
+
 /**
  * Files that hold an installation to a bound in seconds. They mostly wait, so two of them leave the machine idle enough.
  * The longest comes first: the others run beside it.
  */
 const IN_PAIRS = [
   "test/chaos/chaos.test.ts",
+  "test/chaos/embedded.test.ts",
   "test/e2e/redis-cluster.test.ts",
   "test/grpc/agent-requests.test.ts",
   "test/grpc/call-bounds.test.ts",
@@ -40,8 +53,15 @@ const REPORTER = join(ROOT, "scripts/test-reporter.mjs");
 
 /** Programs of the tests, which many tests start. They are compiled together with those that they start themselves. */
 const PROGRAMS = { ...ENTRIES, "agent-main": "test/agent/agent-main.ts", "next-version": "test/e2e/next-version.ts" };
+/** Commands of the project itself. They need packages that cannot be joined with them. */
+const COMMANDS = { "chaos-main": "test/chaos/main.ts", "bench-main": "bench/main.ts" };
 /** Lies in the project, because the programs find packages from there. */
 const COMPILED = join(ROOT, "node_modules/.cache/millrace/test-programs");
+
+/** Each process of the tests appends to it what each file cost (test/support/file-costs.ts). */
+const COSTS = join(ROOT, "node_modules/.cache/millrace/test-costs.jsonl");
+/** How many of the files that cost most are printed. */
+const PRINTED_COSTS = 20;
 
 // Mocha gets the signal too and ends in order, and then this process ends.
 process.on("SIGINT", () => {});
@@ -50,11 +70,13 @@ process.exitCode = await (loadOptions(args)._.length > 0 ? run("--parallel", "--
 
 async function runAll() {
   const later = [...IN_PAIRS, ...ALONE];
-  const missing = later.filter((file) => !existsSync(join(ROOT, file)));
+  const missing = [...FIRST, ...later].filter((file) => !existsSync(join(ROOT, file)));
   if (missing.length > 0)
     throw new Error(`there is no ${missing.join(", no ")}: correct the lists in scripts/test.mjs`);
   await compilePrograms();
-  const results = [await report("--parallel", "--jobs", JOBS, ...later.flatMap((file) => ["--ignore", file]))];
+  rmSync(COSTS, { force: true });
+  process.env.MILLRACE_TEST_COSTS = COSTS;
+  const results = [await report("--parallel", "--jobs", JOBS, ...filesInOrder(later))];
   console.log("Files that run in pairs:");
   results.push(await report("--parallel", "--jobs", 2, ...IN_PAIRS));
   console.log("Files that run alone:");
@@ -62,8 +84,18 @@ async function runAll() {
   const failures = results.flatMap((result) => result.failures);
   const left = await repeat(failures);
   const passed = results.reduce((sum, { passes }) => sum + passes, 0) + failures.length - left.length;
+  printCosts();
   console.log(`\n${passed} tests passed, ${left.length} failed`);
   return left.length > 0 || results.some(({ hasCrashed }) => hasCrashed) ? 1 : 0;
+}
+
+/** All test files but `later`, those of `FIRST` in front. */
+function filesInOrder(later) {
+  const rank = (file) => [...FIRST, ""].findIndex((begin) => file.startsWith(begin));
+  return readdirSync(join(ROOT, "test"), { recursive: true })
+    .map((name) => join("test", name))
+    .filter((file) => file.endsWith(".test.ts") && !later.includes(file))
+    .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
 /**
@@ -93,7 +125,20 @@ async function repeat(failures) {
 async function compilePrograms() {
   rmSync(COMPILED, { recursive: true, force: true });
   await build({ ...BUNDLING, entryPoints: PROGRAMS, outdir: COMPILED });
+  await build({ ...BUNDLING, entryPoints: COMMANDS, outdir: COMPILED, packages: "external" });
   process.env.MILLRACE_TEST_PROGRAMS = COMPILED;
+}
+
+/** Prints the files that cost most, and the sum of all. A file that was repeated stands there twice. */
+function printCosts() {
+  const costs = existsSync(COSTS) ? readFileSync(COSTS, "utf8").trim().split("\n").map(JSON.parse) : [];
+  const row = ({ processor, clock }, name) =>
+    console.log(`${processor.toFixed(1).padStart(9)} ${clock.toFixed(1).padStart(9)}  ${name}`);
+  console.log("\nProcessor and clock, in seconds, of the files that take longest:");
+  for (const cost of costs.toSorted((a, b) => b.clock - a.clock).slice(0, PRINTED_COSTS))
+    row(cost, cost.files.map((file) => relative(ROOT, file)).join(", "));
+  const sumOf = (key) => costs.reduce((sum, cost) => sum + cost[key], 0);
+  row({ processor: sumOf("processor"), clock: sumOf("clock") }, "all files");
 }
 
 /** Runs mocha, and answers how many tests passed, which failed, and whether mocha ended without telling. */

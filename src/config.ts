@@ -34,6 +34,7 @@ import { MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
+import { GIT_SETTINGS, type GitSettings, gitSettings } from "./git-settings.ts";
 import { MAIL_SETTINGS, type MailSettings, mailServer, missingMailSettings } from "./mail-settings.ts";
 import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.ts";
 
@@ -96,6 +97,8 @@ export interface NodeConfig {
   readonly uploads: UploadRules;
   /** The networks that webhooks may reach besides the public internet. */
   readonly outgoingNetworks: readonly Network[];
+  /** How nodes reach the repositories of definitions. */
+  readonly git: GitSettings;
   /** Null for an installation that sends no e-mail. */
   readonly mail: MailSettings | null;
   /** Null: the number of the installation, which the store keeps. */
@@ -223,6 +226,7 @@ const nodeVariables = z
     MILLRACE_UPLOAD_RETENTION: age(3_650, "30d").default(30 * DAY_MS),
     MILLRACE_OUTGOING_NETWORKS: networks.default([]),
     ...MAIL_SETTINGS,
+    ...GIT_SETTINGS,
     MILLRACE_UNFINISHED_UPLOAD_RETENTION: age(365, "1d").default(DAY_MS),
     MAILBOX_SHARDS: wholeNumber(1, 1024).optional(),
     EVENT_NAMESPACE: z
@@ -381,6 +385,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
       unfinishedMs: read.MILLRACE_UNFINISHED_UPLOAD_RETENTION,
     },
     outgoingNetworks: read.MILLRACE_OUTGOING_NETWORKS,
+    git: gitSettings(read),
     mail: mailServer(read),
     shards: read.MAILBOX_SHARDS ?? null,
     eventNamespace: read.EVENT_NAMESPACE,

@@ -4,6 +4,7 @@
  * have a row here.
  */
 import { PROGRAM_SETTINGS } from "./program-settings.ts";
+import { GIT_SETTING_ROWS } from "./git-settings.ts";
 import { MAIL_SETTING_ROWS } from "./mail-settings.ts";
 import { TRACE_SETTING_ROWS } from "./trace-settings.ts";
 
@@ -30,6 +31,7 @@ export const SETTING_GROUPS = [
   "Artifacts and caches",
   "Traces",
   "Telling others",
+  "Definitions in Git",
   "Nodes and agents",
   "Agents",
   "Commands",
@@ -347,6 +349,7 @@ export const SETTINGS = {
     meaning: "`debug`, `info`, `warn`, `error` or `silent`.",
   },
   ...TRACE_SETTING_ROWS,
+  ...GIT_SETTING_ROWS,
   ...PROGRAM_SETTINGS,
 } as const satisfies Record<string, Setting>;
 

@@ -45,6 +45,13 @@ describe("the environment", () => {
       uploads: { maxBytes: 2e9, maxProjectBytes: 20e9, retentionMs: 30 * 86_400_000, unfinishedMs: 86_400_000 },
       artifacts: { maxFileBytes: 2e9, maxArtifactBytes: 4e9, maxRunBytes: 20e9, retentionMs: 30 * 86_400_000 },
       outgoingNetworks: [],
+      git: {
+        networks: [],
+        knownHostsFile: null,
+        caFile: null,
+        committer: { name: "millrace", email: "millrace@localhost" },
+        cacheBytes: 2e9,
+      },
       shards: null,
       eventNamespace: "svc",
       quotas: NO_QUOTAS,

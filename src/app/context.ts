@@ -14,6 +14,7 @@ import type { BegunRuns } from "./begun-runs.ts";
 import type { LargeReads } from "./large-reads.ts";
 import type { RecentlyRead } from "./recently-read.ts";
 import type { RunPlan } from "../domain/plan.ts";
+import type { GitRepositories } from "../git/git-repositories.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
@@ -36,6 +37,11 @@ export interface AppContext {
   readonly presence: Presence;
   /** Drafts, checks and plans definitions off the event loop. Absent: everything is computed at once. */
   readonly definitions?: DefinitionWork;
+  /** Reaches the repositories of definitions. Absent: definitions are inline only. */
+  readonly git?: {
+    readonly repositories: GitRepositories;
+    readonly committer: { readonly name: string; readonly email: string };
+  };
   /** Bounds reads of large runs, and shares them. Absent: each is made for itself. */
   readonly largeReads?: LargeReads;
   /** Remembers plans of large runs. Absent: each is read again. */

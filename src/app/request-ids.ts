@@ -1,6 +1,7 @@
 /** Calls with a `requestId` are idempotent: a repeat finds what the first call created. */
 import { createHash, createHmac } from "node:crypto";
 import { MillraceError } from "../domain/errors.ts";
+import type { IdempotencyKey } from "../stores/ports/idempotency.ts";
 import type { UserCaller } from "./identity/access.ts";
 import type { AppContext, WithStores } from "./context.ts";
 
@@ -22,20 +23,55 @@ export interface IdentifiedRequest<Id extends string> {
  */
 export async function claimRequest<Id extends string>(
   context: Pick<AppContext, "clock"> & WithStores<"idempotency">,
-  { caller, scope, requestId, body, freshId }: IdentifiedRequest<Id>,
+  request: IdentifiedRequest<Id>,
 ): Promise<{ readonly id: Id; readonly repeated: boolean; readonly key?: string }> {
-  const id = freshId();
-  if (requestId === undefined || requestId === "") return { id, repeated: false };
-  const bodyHash = sha256(canonicalJson(body));
-  const key = sha256(canonicalJson([scope, caller.userId, requestId]));
-  const stored = await context.stores.idempotency.claim({ key, bodyHash, createdId: id, at: context.clock.now() });
-  if (stored.bodyHash !== bodyHash) {
-    throw new MillraceError(
-      "request_id_reused",
-      `requestId ${JSON.stringify(requestId)} was used with another body: choose a new one for a new request`,
-    );
-  }
+  const id = request.freshId();
+  const identity = identityOf(request);
+  if (identity === undefined) return { id, repeated: false };
+  const { key } = identity;
+  const stored = await context.stores.idempotency.claim({ ...identity, createdId: id, at: context.clock.now() });
+  requireSameBody(request, identity, stored);
   return { id: stored.createdId as Id, repeated: stored.createdId !== id, key };
+}
+
+/**
+ * What {@link claimRequest} would answer as `id` to a repeat; undefined for a first call, for which nothing is claimed. Throws
+ * `request_id_reused`.
+ */
+export async function peekRequest<Id extends string>(
+  { stores }: WithStores<"idempotency">,
+  request: Omit<IdentifiedRequest<Id>, "freshId">,
+): Promise<Id | undefined> {
+  const identity = identityOf(request);
+  const stored = identity && (await stores.idempotency.find(identity.key));
+  if (identity === undefined || stored === undefined) return undefined;
+  requireSameBody(request, identity, stored);
+  return stored.createdId as Id;
+}
+
+type Identity = Pick<IdempotencyKey, "key" | "bodyHash">;
+
+/** Undefined for a call that is no repeat of another call. */
+function identityOf({
+  caller,
+  scope,
+  requestId,
+  body,
+}: Omit<IdentifiedRequest<string>, "freshId">): Identity | undefined {
+  if (requestId === undefined || requestId === "") return undefined;
+  return { key: sha256(canonicalJson([scope, caller.userId, requestId])), bodyHash: sha256(canonicalJson(body)) };
+}
+
+function requireSameBody(
+  { requestId }: Pick<IdentifiedRequest<string>, "requestId">,
+  { bodyHash }: Identity,
+  stored: Identity,
+): void {
+  if (stored.bodyHash === bodyHash) return;
+  throw new MillraceError(
+    "request_id_reused",
+    `requestId ${JSON.stringify(requestId)} was used with another body: choose a new one for a new request`,
+  );
 }
 
 /** Of a call that creates: absent for a call that is no repeat of another call. */

@@ -43,6 +43,7 @@ export const ERROR_TABLE = {
   payload_too_large: { http: 413, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "never" },
   range_not_satisfiable: { http: 416, grpc: GRPC.OUT_OF_RANGE, retry: "never" },
   unsupported_media_type: { http: 415, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
+  git_refused: { http: 422, grpc: GRPC.FAILED_PRECONDITION, retry: "never" },
   too_large: { http: 400, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
   slow_reader: { http: 429, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "later" },
   too_many: { http: 429, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "later" },

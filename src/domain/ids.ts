@@ -117,6 +117,11 @@ export function isAdHocRevision(revisionId: string): boolean {
   return revisionId.startsWith("adh_");
 }
 
+/** The id of a definition in Git that is not the head of its pipeline. The same text at the same path has one id. */
+export function gitRevisionId(pipelineId: PipelineId, path: string, blob: string): RevisionId {
+  return asId<RevisionId>(`git_${hash("sha256", JSON.stringify([pipelineId, path, blob])).slice(0, 26)}`);
+}
+
 /** The id of the artifact with this name that a step sends under one grant. */
 export function artifactIdOf(runId: RunId, stepRun: StepRunId, token: number, name: string): ArtifactId {
   return derive("art", runId, `${stepRun}/${token}/${name}`);

@@ -19,7 +19,7 @@ import type { Remote } from "./remote.ts";
 import { TurnsOfWork, type WorkBounds } from "./turns-of-work.ts";
 
 export interface Repository {
-  /** Mirrors are shared within an owner only: a project. */
+  /** Mirrors are shared within an owner only, a project, and by those with the same credential. */
   readonly owner: string;
   readonly remote: Remote;
   /** A token, `user:password` or a private key of SSH; null for none. */
@@ -168,6 +168,15 @@ export class GitRepositories {
     return this.#search(repository, branch, ["--full-history", "--no-renames"], path);
   }
 
+  /** Whether a commit is among the last commits of a branch. False for a branch that does not exist. */
+  isOnBranch(repository: Repository, branch: string, id: string): Promise<boolean> {
+    return this.#scratch(repository, async (mirror) => {
+      const head = await mirror.fetchRef(`refs/heads/${branch}`, SEARCHED_COMMITS);
+      // Nothing else has been fetched into this repository.
+      return head !== undefined && (await mirror.object(`${id}^{commit}`)) !== undefined;
+    });
+  }
+
   close(): Promise<void> {
     return this.#mirrors.close();
   }
@@ -195,17 +204,21 @@ export class GitRepositories {
   }
 
   #work<T>(repository: Repository, work: (mirror: Mirror) => Promise<T>): Promise<T> {
-    const key = Mirrors.keyOf(repository.owner, repository.remote.url);
+    const key = this.#keyOf(repository);
     return this.#turns.take(repository.owner, key, () =>
       this.#opened(repository, (open) => this.#mirrors.use(key, async (path) => work(await open(path)))),
     );
   }
 
   #scratch<T>(repository: Repository, work: (mirror: Mirror) => Promise<T>): Promise<T> {
-    const key = `scratch ${Mirrors.keyOf(repository.owner, repository.remote.url)}`;
+    const key = `scratch ${this.#keyOf(repository)}`;
     return this.#turns.take(repository.owner, key, () =>
       this.#opened(repository, (open) => this.#mirrors.scratch(async (path) => work(await open(path)))),
     );
+  }
+
+  #keyOf({ owner, remote, credential }: Repository): string {
+    return this.#mirrors.keyOf(owner, remote.url, credential);
   }
 
   async #opened<T>(repository: Repository, work: (open: (path: string) => Promise<Mirror>) => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 /**
- * The cache of mirrors: bare, shallow repositories without the content of files, one for each owner and address, in a
- * folder of this process. A mirror may be thrown away at any moment, and is whenever something looks wrong with it.
+ * The cache of mirrors: bare, shallow repositories without the content of files, one for each owner, address and credential,
+ * in a folder of this process. A mirror may be thrown away at any moment, and is whenever something looks wrong with it.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitFault } from "./git-fault.ts";
@@ -26,6 +26,8 @@ export class Mirrors {
   /** Bytes by key, in the order of the last use, oldest first. */
   readonly #bytes = new Map<string, number>();
   readonly #inUse = new Set<string>();
+  /** Names of folders do not give credentials away. */
+  readonly #keySecret = randomBytes(32);
   #begun: Promise<void> | undefined;
 
   /** `parent` is made when it is missing; leftovers of processes that have ended are removed from it. */
@@ -44,11 +46,10 @@ export class Mirrors {
     return join(this.#folder, "keys");
   }
 
-  static keyOf(owner: string, url: string): string {
-    return createHash("sha256")
-      .update(JSON.stringify([owner, url]))
-      .digest("hex")
-      .slice(0, 32);
+  /** The mirror of what one credential may read: what is in it is not asked for again. */
+  keyOf(owner: string, url: string, credential: string | null): string {
+    const shared = JSON.stringify([owner, url, credential]);
+    return createHmac("sha256", this.#keySecret).update(shared).digest("hex").slice(0, 32);
   }
 
   /**

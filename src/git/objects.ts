@@ -1,4 +1,5 @@
 /** Objects of Git as its commands print them. Pure. */
+import { hash } from "node:crypto";
 
 export interface Person {
   readonly name: string;
@@ -81,4 +82,9 @@ function readSignature(text: string): [Person, number] {
 /** Without control characters; lines stay lines. */
 function plain(text: string): string {
   return text.replaceAll(/[^\P{C}\n\t]/gu, "");
+}
+
+/** The id that Git gives to a text as the content of a file. */
+export function blobId(content: string): string {
+  return hash("sha1", `blob ${Buffer.byteLength(content)}\0${content}`);
 }

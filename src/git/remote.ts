@@ -17,6 +17,8 @@ const PORTS: Readonly<Record<Remote["transport"], number>> = { https: 443, http:
 /** No part of it can be taken for an option of ssh or Git. */
 const USER = /^\w[\w.-]*$/;
 const HOST = /^(?:[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?|\[[\da-fA-F:.]+\])$/;
+/** Tokens that hosts make. Addresses may have one in place of a user, and addresses are shown. */
+const TOKEN = /^(?:gh[a-z]_|github_pat_|gl[a-z]+-|ATBB|ATCTT|[\da-f]{40}$|.{64})/;
 const SHORT_SSH = /^([^@/:\s]+)@([^@/:\s]+|\[[^\]\s]+\]):(\S+)$/;
 /** No character has a meaning in a shell, in settings of Git or in ssh. */
 const SAFE_PATH = /^[\w./~@%+=,-]+$/;
@@ -32,7 +34,8 @@ export function parseRemote(text: string): Remote | string {
   }
   const parts = /^(https?|ssh):\/\//.exec(text) !== null && URL.canParse(text) ? new URL(text) : undefined;
   if (parts === undefined) return "must be the address of a repository: https://, ssh:// or user@host:path";
-  if (parts.password !== "") return "must hold no password: store it as a secret, and name that as `repoCredential`";
+  if (parts.password !== "" || TOKEN.test(parts.username))
+    return "must hold no password: store it as a secret, and name that as `repoCredential`";
   if (parts.search !== "" || parts.hash !== "") return "must have no query and no fragment";
   const transport = parts.protocol.slice(0, -1) as Remote["transport"];
   const port = parts.port === "" ? PORTS[transport] : Number(parts.port);

@@ -6,14 +6,8 @@ import {
   type SpecFormat,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import type { AppContext } from "../app/context.ts";
-import {
-  getSpec,
-  saveBody,
-  saveSpec,
-  type SpecView,
-  validateBody,
-  validateSpec,
-} from "../app/catalogue/definitions.ts";
+import { getSpec, saveSpec, validateSpec } from "../app/catalogue/definitions.ts";
+import { saveBody, specQuery, type SpecView, validateBody } from "../app/catalogue/spec-shapes.ts";
 import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
 import {
   createPipeline,
@@ -93,12 +87,19 @@ type DefinitionCalls = Pick<PipelineServer, "getSpec" | "validateSpec" | "saveSp
 
 function definitionCalls(context: AppContext): DefinitionCalls {
   return {
-    getSpec: unary(context, async ({ pipelineId }, { caller }) => {
-      const view = await getSpec(context, caller, { pipelineId: asId(pipelineId) });
-      const { text, headCommitSha, commitMessage, editor } = view;
-      const spec = view.spec as Readonly<Record<string, unknown>>;
-      const format = FORMATS[view.format];
-      return { spec, text, format, headCommitSha, commitMessage, editor, savedAtMs: unixMs(view.savedAt) };
+    getSpec: unary(context, async ({ pipelineId, ref }, { caller }) => {
+      const query = parseMessage(specQuery, { ref: nonEmpty(ref) });
+      const view = await getSpec(context, caller, { ...query, pipelineId: asId<PipelineId>(pipelineId) });
+      const { spec, format, branch, path, diagnostics, savedAt, ...others } = view;
+      return {
+        ...others,
+        spec: (spec as Readonly<Record<string, unknown>> | null) ?? undefined,
+        format: FORMATS[format],
+        branch: branch ?? "",
+        path: path ?? "",
+        diagnostics: diagnostics.map(diagnosticMessage),
+        savedAtMs: unixMs(savedAt),
+      };
     }),
 
     validateSpec: unary(context, async ({ pipelineId, spec, format }, { caller }) => {
@@ -109,8 +110,9 @@ function definitionCalls(context: AppContext): DefinitionCalls {
 
     saveSpec: unary(context, async (request, { caller }) => {
       const body = parseMessage(saveBody, readSaveRequest(request));
-      const { headCommitSha } = await saveSpec(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
-      return { headCommitSha };
+      const input = { ...body, pipelineId: asId<PipelineId>(request.pipelineId) };
+      const { headCommitSha, revisionId } = await saveSpec(context, caller, input);
+      return { headCommitSha, revisionId };
     }),
 
     planPipeline: unary(context, async (request, { caller }) => {

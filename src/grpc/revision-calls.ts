@@ -53,8 +53,8 @@ export function revisionCalls(context: AppContext): RevisionCalls {
         requestId: nonEmpty(requestId),
         editor: nonEmpty(editor),
       });
-      const { headCommitSha } = await restoreRevision(context, caller, { ...body, ...revisionOf(request) });
-      return { headCommitSha };
+      const saved = await restoreRevision(context, caller, { ...body, ...revisionOf(request) });
+      return { headCommitSha: saved.headCommitSha, revisionId: saved.revisionId };
     }),
   };
 }

@@ -40,12 +40,15 @@ type RunCalls = Pick<
 export function runCalls(context: AppContext): RunCalls {
   return {
     triggerPipeline: unary(context, async (request, { caller }) => {
-      const { variables, triggeredBy, requestId, uploads } = request;
+      const { variables, triggeredBy, requestId, uploads, ref, branch, commit } = request;
       const body = parseMessage(triggerBody, {
         variables,
         triggeredBy: nonEmpty(triggeredBy),
         requestId: nonEmpty(requestId),
         ...(Object.keys(uploads).length > 0 && { uploads }),
+        ref: nonEmpty(ref),
+        branch: nonEmpty(branch),
+        commit: nonEmpty(commit),
       });
       const { runId } = await triggerRun(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
       return { runId };

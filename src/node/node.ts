@@ -46,6 +46,7 @@ import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
 import { packageVersion } from "./package-root.ts";
 import { clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
+import { openGit } from "./git.ts";
 import { startExporter } from "./traces.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
 import { checkMailboxes, startEdge, startGateway, startWorker } from "./roles.ts";
@@ -194,6 +195,7 @@ async function startParts(
     nodes,
     inspection,
     definitions: new DefinitionWork(threads),
+    git: openGit(config.git, dataDir, teardown),
     largeReads: new LargeReads(),
     largePlans: rememberedPlans(stores),
     clock,

@@ -42,16 +42,30 @@ export type AddressRule = (address: string) => boolean;
 
 /** Whether requests may go to an address: a public one, or one of the allowed networks. False for no address. */
 export function addressRule(allowed: readonly Network[]): AddressRule {
-  const isAllowed = membershipOf(allowed);
+  const isAllowed = networkRule(allowed);
   const isSpecialIPv4 = membershipOf(SPECIAL_IPV4);
   const isSpecialIPv6 = membershipOf(SPECIAL_IPV6);
   const isPublicIPv6 = membershipOf([PUBLIC_IPV6]);
   return (given) => {
-    const address = withoutMapping(given.split("%", 1)[0]!);
+    const address = plainAddress(given);
     if (isIP(address) === 0) return false;
     if (isAllowed(address)) return true;
     return isIPv4(address) ? !isSpecialIPv4(address) : isPublicIPv6(address) && !isSpecialIPv6(address);
   };
+}
+
+/** Whether an address is in one of these networks. False for no address. */
+export function networkRule(networks: readonly Network[]): AddressRule {
+  const isMember = membershipOf(networks);
+  return (given) => {
+    const address = plainAddress(given);
+    return isIP(address) !== 0 && isMember(address);
+  };
+}
+
+/** Without the zone of an address, and without the prefix of one of IPv4 that is written as one of IPv6. */
+function plainAddress(given: string): string {
+  return withoutMapping(given.split("%", 1)[0]!);
 }
 
 function membershipOf(networks: readonly Network[]): AddressRule {

@@ -70,7 +70,8 @@ export function dryRun(input: Subject, budget = new PlanBudget()): DryRunResult 
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
   const base = toScope({ ...contexts, run: { id: RUN_ID, attempt: 1 } });
   const { source } = input.definition;
-  const resolver = new TextResolver(source, base, { deferred: "keep", repoUrl: input.repoUrl, budget });
+  const { repoUrl, inGit } = input;
+  const resolver = new TextResolver(source, base, { deferred: "keep", repoUrl, inGit, budget });
   try {
     return planWith(resolver, input, base, contexts, budget);
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The contexts that expressions read and that are known when a run is planned. */
+import type { OwnRepository } from "./checkout-args.ts";
 import type { GivenUpload } from "../domain/artifacts.ts";
 import type { DefinedJob, Definition } from "../definition/definition.ts";
 import { applyInputs } from "../definition/inputs.ts";
@@ -35,6 +36,8 @@ export interface Subject {
   readonly projectId: ProjectId;
   /** The repository of the pipeline; empty when it has none, null when it is not known. */
   readonly repoUrl: string | null;
+  /** Of a definition in Git: the commit of the run, and the secret that opens the repository. */
+  readonly inGit?: Pick<OwnRepository, "commit" | "credential">;
   /** Absent when the registry is not known: plugins are then neither checked nor pinned. */
   readonly plugins?: PluginLookup;
   /** The largest snapshot of a run that the store holds, bytes; null or absent for no bound. */

@@ -61,6 +61,7 @@ export function planRun(input: PlanInput, budget = new PlanBudget()): PlanResult
   const resolver = new TextResolver(definition.source, base, {
     deferred: "fold",
     repoUrl: input.repoUrl,
+    inGit: input.inGit,
     budget,
   });
   try {

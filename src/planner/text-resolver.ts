@@ -24,7 +24,7 @@ import {
 } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
-import { completeCheckout } from "./checkout-args.ts";
+import { completeCheckout, type OwnRepository } from "./checkout-args.ts";
 import { UNBOUNDED } from "./deferred-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 import type { PlanBudget } from "./plan-budget.ts";
@@ -57,6 +57,8 @@ interface ResolverOptions {
   readonly deferred: "fold" | "keep";
   /** The repository of the pipeline; empty when it has none, null when it is not known. */
   readonly repoUrl: string | null;
+  /** Of a definition in Git. */
+  readonly inGit?: Pick<OwnRepository, "commit" | "credential"> | undefined;
   /** Is charged for all texts. Once it is used up, the methods throw `WorkUsedUp`. */
   readonly budget: PlanBudget;
 }
@@ -69,6 +71,7 @@ export class TextResolver {
   readonly #base: Scope;
   readonly #whenDeferred: ResolverOptions["deferred"];
   readonly #repoUrl: ResolverOptions["repoUrl"];
+  readonly #own: OwnRepository | undefined;
   readonly #budget: PlanBudget;
   readonly #warned = new Set<string>();
   /** The deferred texts that were found since this list was last emptied: before each `env`, and before the arguments of a step. */
@@ -76,11 +79,12 @@ export class TextResolver {
   #chars = 0;
 
   /** `base` has all known contexts except `matrix`. */
-  constructor(source: Definition["source"], base: Scope, { deferred, repoUrl, budget }: ResolverOptions) {
+  constructor(source: Definition["source"], base: Scope, { deferred, repoUrl, inGit, budget }: ResolverOptions) {
     this.#source = source;
     this.#base = base;
     this.#whenDeferred = deferred;
     this.#repoUrl = repoUrl;
+    this.#own = inGit && repoUrl !== null ? { url: repoUrl, ...inGit } : undefined;
     this.#budget = budget;
   }
 
@@ -146,7 +150,7 @@ export class TextResolver {
     const inner = withEnv(cell, outer, own);
     this.#deferred = [];
     const builtin = builtinOf(step.uses);
-    const given = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
+    const given = builtin === "checkout" ? completeCheckout(step.args, code, this.#own) : step.args;
     const resolved = this.#resolve(given as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));

@@ -9,6 +9,7 @@ import { approvalEvidence, jobEvidence } from "../chaos/check/run-evidence.ts";
 import { type LifeEvidence, checkTransitions } from "../chaos/check/transitions.ts";
 import { AGENT, RefusedRerun, SimulatedRun } from "../support/simulated-run.ts";
 import { action, perform, plan, tellPlace, vote } from "./any-order.ts";
+import { tries } from "../support/tries.ts";
 
 function checkGuarantees(run: SimulatedRun): void {
   for (const { baseName, maxParallel } of run.plan.jobs) {
@@ -131,7 +132,7 @@ describe("in any order of messages, with repeats and stale senders,", () => {
         expect(run.run.endedAt).to.not.equal(null);
         expect(checkTransitions(evidenceOf(run)), "the events show every transition").to.deep.equal([]);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 
@@ -185,7 +186,7 @@ describe("in any order of messages, with repeats and stale senders,", () => {
         expect(two.effects).to.deep.equal(one.effects);
         expect([...two.actors.values()]).to.deep.equal([...one.actors.values()]);
       }),
-      { numRuns: 100 },
+      { numRuns: tries(100) },
     );
   });
 });

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { readArguments, WORKLOADS } from "../../bench/arguments.ts";
-import { TSX } from "../support/test-programs.ts";
+import { commandOf } from "../support/test-programs.ts";
 
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 
@@ -62,7 +62,7 @@ describe("the command line of the benchmark", () => {
     [["--markdown", MAIN], "<!-- table: latest -->"],
   ] as const) {
     it(`ends with status 2 and the usage for a wrong value of ${words[0]}`, () => {
-      const { status, stderr } = spawnSync(process.execPath, ["--import", TSX, MAIN, ...words], { encoding: "utf8" });
+      const { status, stderr } = spawnSync(process.execPath, [...commandOf(MAIN), ...words], { encoding: "utf8" });
       expect(status).to.equal(2);
       expect(stderr).to.include(complaint).and.to.include("npm run bench -- [options]");
     });

@@ -13,7 +13,7 @@ import { stopTestMongo } from "../support/mongo.ts";
 import { attacksNamed } from "./load/attackers.ts";
 import { readReport, type Report, reportOf, type ScenarioReport, tableOf, writeReport } from "./report.ts";
 import { playScenario } from "./run-scenario.ts";
-import { type Scenario, SCENARIOS, SHORT_SCENARIOS } from "./scenarios.ts";
+import { type Scenario, SCENARIOS, SHORT, SHORT_EMBEDDED } from "./scenarios.ts";
 import { ProcessorBound } from "./world/processor-bound.ts";
 
 const USAGE = `npm run chaos -- [options]
@@ -124,7 +124,7 @@ async function readSettings(values: {
   readonly cores?: string;
   readonly attack?: string;
 }): Promise<Settings> {
-  const known = [...SCENARIOS, ...SHORT_SCENARIOS];
+  const known = [...SCENARIOS, SHORT, SHORT_EMBEDDED];
   const names = values.scenario === "all" ? SCENARIOS.map(({ name }) => name) : values.scenario.split(",");
   const scenarios = names.map((name) => {
     const found = known.find((scenario) => scenario.name === name);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { TSX } from "../support/test-programs.ts";
+import { commandOf } from "../support/test-programs.ts";
 import { readReport, reportOf, tableOf, writeReport } from "./report.ts";
 import type { Outcome } from "./run-scenario.ts";
 
@@ -66,7 +66,7 @@ describe("the report of the kill tests", () => {
 describe("the command of the kill tests", function () {
   this.timeout(60_000);
   const run = (...args: readonly string[]) =>
-    spawnSync(process.execPath, ["--import", TSX, fileURLToPath(new URL("main.ts", import.meta.url)), ...args], {
+    spawnSync(process.execPath, [...commandOf(fileURLToPath(new URL("main.ts", import.meta.url))), ...args], {
       encoding: "utf8",
     });
 

@@ -4,6 +4,7 @@ import { editText } from "../../src/definition/edit/edit-text.ts";
 import { renderSpec, textToSpec } from "../../src/definition/edit/render.ts";
 import { change, chooser, json, record, scalarPaths, writeByHand } from "./written-text.ts";
 import { processorMs } from "../support/processor-time.ts";
+import { tries } from "../support/tries.ts";
 
 /**
  * `FUZZ_SEED=7` tries other texts. The fixed seed avoids a rare text, about one in ten thousand: its last value is a block scalar
@@ -245,7 +246,7 @@ describe("a text whose value changes", () => {
       fc.property(fc.string({ unit, maxLength: 30 }), record, fc.constantFrom("yaml", "json"), (text, next, format) => {
         expect(textToSpec(editText(text, format, next), format)).to.deep.equal(next);
       }),
-      { numRuns: 800, seed: SEED },
+      { numRuns: tries(800), seed: SEED },
     );
   });
 
@@ -265,7 +266,7 @@ describe("a text whose value changes", () => {
           expect(textToSpec(editText(jsonText, "json", next), "json")).to.deep.equal(next);
         },
       ),
-      { numRuns: 500, seed: SEED },
+      { numRuns: tries(500), seed: SEED },
     );
   });
 
@@ -282,7 +283,7 @@ describe("a text whose value changes", () => {
         fc.pre(text.endsWith("\n") && !/[|>][-+\d]*\n$/.test(text));
         expect(editText(grown, "yaml", value)).to.equal(text);
       }),
-      { numRuns: 300, seed: SEED },
+      { numRuns: tries(300), seed: SEED },
     );
   });
 
@@ -305,7 +306,7 @@ describe("a text whose value changes", () => {
         );
         expect(lines.at(-1)).to.include("changed");
       }),
-      { numRuns: 300, seed: SEED },
+      { numRuns: tries(300), seed: SEED },
     );
   });
 

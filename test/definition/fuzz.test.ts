@@ -11,9 +11,10 @@ import { dryRun } from "../../src/planner/dry-run.ts";
 import { planRun } from "../../src/planner/plan-run.ts";
 import { processorMs } from "../support/processor-time.ts";
 import { brokenTexts, specs } from "./arbitraries.ts";
+import { tries } from "../support/tries.ts";
 
 /** `FUZZ_RUNS=20000 FUZZ_SEED=7` searches longer than the test suite has time for. */
-const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? tries(300));
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20_261_121);
 const MS_A_RUN = 100;
 /** Much longer than any small text takes, and much shorter than an endless loop. */

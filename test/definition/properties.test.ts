@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { renderSpec, textToSpec } from "../../src/definition/edit/render.ts";
+import { tries } from "../support/tries.ts";
 
 /** Values that mostly have the shape of a definition, so that the tests reach the deeper checks. */
 const name = fc.constantFrom("a", "b", "c", "", "a b", "${{ x }}");
@@ -67,7 +68,7 @@ describe("the validator", () => {
             expect(line >= 1 && column >= 1, `${line}:${column}`).to.equal(true);
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: tries(1_000) },
     );
   });
 
@@ -81,7 +82,7 @@ describe("the validator", () => {
         );
         expect(json.definition).to.deep.equal(yaml.definition);
       }),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 
@@ -91,7 +92,7 @@ describe("the validator", () => {
         const plain = JSON.parse(JSON.stringify(value)) as unknown;
         expect(textToSpec(renderSpec(plain, "yaml"), "yaml")).to.deep.equal(plain);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

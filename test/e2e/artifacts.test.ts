@@ -123,7 +123,7 @@ describe("an artifact", function () {
         name: "build",
         ...on("one"),
         steps: [
-          say(`head -c ${50 * MB} /dev/urandom > large.bin && sha256sum large.bin > ${sums}`, {
+          say(`head -c ${20 * MB} /dev/urandom > large.bin && sha256sum large.bin > ${sums}`, {
             artifacts: [{ name: "large", paths: ["large.bin"] }],
           }),
         ],
@@ -146,7 +146,7 @@ describe("an artifact", function () {
     });
     installation.node.kill("SIGKILL");
     await installation.node.exited;
-    expect(storedAtDeath).to.be.lessThan(50 * MB);
+    expect(storedAtDeath).to.be.lessThan(20 * MB);
     expect(await partOf(), "the node was killed during the upload").to.be.a("string");
     await installation.serve(dataDir, { MILLRACE_ARTIFACT_RETENTION: "1h" });
     const work = join(world.folder, "agent-two", "work");
@@ -166,7 +166,7 @@ describe("an artifact", function () {
     expect(detail.status, JSON.stringify(detail.jobs)).to.equal("success");
     expect(detail.jobs.map(({ attempt }: { attempt: number }) => attempt)).to.deep.equal([1, 1]);
     const [{ artifactId, size }] = await listOf(runId);
-    expect(size).to.equal(50 * MB);
+    expect(size).to.equal(20 * MB);
     const content = Buffer.from(await (await fetchContent(runId, artifactId, "")).arrayBuffer());
     expect(await readFile(sums, "utf8")).to.include(createHash("sha256").update(content).digest("hex"));
     expect((await blobs()).filter((name) => name.endsWith(".part"))).to.deep.equal([]);
@@ -260,7 +260,7 @@ describe("an artifact", function () {
     const runId = await run("stopped", [
       {
         name: "build",
-        steps: [say(`head -c ${300 * MB} /dev/zero > large`, { artifacts: [{ name: "a", paths: ["large"] }] })],
+        steps: [say(`head -c ${120 * MB} /dev/zero > large`, { artifacts: [{ name: "a", paths: ["large"] }] })],
       },
     ]);
     await until("a part of the upload", async () => (await blobs()).some((name) => name.endsWith(".part")), 60_000);
@@ -281,7 +281,7 @@ describe("an artifact", function () {
         name: "build",
         agentSelector: { matchExpressions: [{ key: "name", operator: "In", values: ["mortal"] }] },
         agentLeaseTimeout: "10s",
-        steps: [say(`head -c ${300 * MB} /dev/zero > large`, { artifacts: [{ name: "a", paths: ["large"] }] })],
+        steps: [say(`head -c ${120 * MB} /dev/zero > large`, { artifacts: [{ name: "a", paths: ["large"] }] })],
       },
     ]);
     const partsBefore = (await blobs()).filter((name) => name.endsWith(".part")).length;
@@ -297,7 +297,7 @@ describe("an artifact", function () {
     expect(detail.jobs[0].attempt).to.equal(2);
     const list = await listOf(runId);
     expect(list).to.have.length(1);
-    expect(list[0]).to.include({ size: 300 * MB, jobId: detail.jobs[0].jobId });
+    expect(list[0]).to.include({ size: 120 * MB, jobId: detail.jobs[0].jobId });
   });
 
   it("is available to a rerun that does not repeat the job that stored it", async () => {

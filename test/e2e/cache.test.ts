@@ -152,7 +152,7 @@ describe("a cache", function () {
       ...on("one"),
       steps: [cache({ key: "large" }), ...more],
     });
-    const fill = `mkdir deps && head -c ${60 * MB} /dev/urandom > deps/noise && sha256sum deps/noise > deps/sum`;
+    const fill = `mkdir deps && head -c ${20 * MB} /dev/urandom > deps/noise && sha256sum deps/noise > deps/sum`;
     const first = await run("large", [job([install(fill)])]);
     expect(first.status).to.equal("success");
     const parts = async (): Promise<readonly number[]> => {
@@ -170,9 +170,9 @@ describe("a cache", function () {
     await until("a part of the entry", async () => (await parts()).some((size) => size > 2 * MB), 60_000);
     await restart();
     const [atDeath] = await parts();
-    expect(atDeath, "the node was killed during the upload").to.be.lessThan(60 * MB);
+    expect(atDeath, "the node was killed during the upload").to.be.lessThan(20 * MB);
     const { size } = await keptUnder("large", 60_000);
-    expect(size).to.be.greaterThan(60 * MB);
+    expect(size).to.be.greaterThan(20 * MB);
 
     const runId = await triggerRun("large again", [
       job([install("exit 9"), say("sha256sum -c deps/sum", { name: "check" })]),
@@ -195,7 +195,7 @@ describe("a cache", function () {
     const job = {
       name: "build",
       ...on("mortal"),
-      steps: [cache({ key: "mortal" }), install(`head -c ${200 * MB} /dev/urandom > deps`)],
+      steps: [cache({ key: "mortal" }), install(`head -c ${60 * MB} /dev/urandom > deps`)],
     };
     expect((await run("mortal", [job])).status).to.equal("success");
     const scratch = join(world.folder, "agent-mortal", "scratch");

@@ -1,8 +1,10 @@
-/** The builtin `checkout` on a real agent of a real installation. */
+/** The builtin `checkout`, and definitions in Git, on a real agent of a real installation. */
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { EmbeddedInstallation } from "../support/embedded.ts";
-import { TestRepository } from "../support/git-server.ts";
+import { BareRepository } from "../support/bare-repository.ts";
+import { GitHttpServer, TestRepository } from "../support/git-server.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
@@ -14,7 +16,7 @@ describe("a checkout", function () {
   before(async () => {
     world = await ProcessWorld.create();
     installation = await EmbeddedInstallation.create(world);
-    await installation.serve(join(world.folder, "data"));
+    await installation.serve(join(world.folder, "data"), { MILLRACE_GIT_NETWORKS: "127.0.0.0/8" });
     await installation.agent("one");
   });
   after(() => world?.end());
@@ -78,5 +80,55 @@ describe("a checkout", function () {
     const [step] = none.jobs[0].steps;
     expect(step).to.include({ status: "failed", exitCode: 65 });
     expect(step.reason).to.equal("exit code 65: the repository has no such branch, tag or commit");
+  });
+
+  describe("of a pipeline whose definition is in Git", () => {
+    let server: GitHttpServer;
+    before(async () => {
+      server = await new GitHttpServer(world.folder, { user: "ann", password: "deep-secret" }).start();
+    });
+    after(() => server.stop());
+
+    const run = async (args: readonly string[], input = "") => {
+      const env = { MILLRACE_URL: `http://${installation.node.http}`, MILLRACE_TOKEN: installation.adminToken };
+      const started = world.start(args, { env, input });
+      const { code } = await started.exited;
+      return { code, said: started.stdout + started.stderr };
+    };
+
+    it("takes the commit of the run, with commands alone", async () => {
+      const origin = new BareRepository(world.folder, "app");
+      const path = ".millrace/pipeline.yaml";
+      const script = 'test "$(git rev-parse HEAD)" = "$MILLRACE_COMMIT_SHA" && cat VERSION';
+      const textOf = (comment: string) =>
+        `jobs: # ${comment}\n  - name: build\n    steps:\n      - uses: checkout\n      - uses: shell\n        args:\n          script: ${script}\n`;
+      const first = origin.commit({ [path]: textOf("one"), VERSION: "one\n" });
+      origin.commit({ VERSION: "two\n" }, { branch: "next", onto: first });
+      await run(["secrets", "set", "CODE"], "ann:deep-secret");
+      const repo = ["--repo", `${server.origin}/app.git`, "--credential", "CODE"];
+      const created = await run(["pipelines", "create", "app", ...repo]);
+      expect(created, created.said).to.include({ code: 0 });
+      const check = await run(["pipelines", "check", "app"]);
+      expect(check, check.said).to.include({ code: 0 });
+      const next = await run(["trigger", "app", "--ref", "next", "--watch", "--logs"]);
+      expect(next.code, next.said).to.equal(0);
+      expect(next.said).to.include("two").and.to.not.include("deep-secret");
+      const file = join(world.folder, "new.yaml");
+      await writeFile(file, textOf("one").replace("name: build", "name: test"));
+      const stale = await run(["pipelines", "save", "app", file, "--head", "0".repeat(40)]);
+      expect(stale.code, stale.said).to.equal(1);
+      expect(stale.said).to.include(first);
+      const saved = await run(["pipelines", "save", "app", file, "--head", first, "--message", "Rename it"]);
+      expect(saved.code, saved.said).to.equal(0);
+      expect(saved.said).to.include(origin.tip());
+      expect(origin.git(["log", "--format=%s", "main"])).to.equal("Rename it\na change");
+      expect((await run(["pipelines", "show", "app"])).said)
+        .to.include("jobs: # one")
+        .and.to.include("name: test");
+      expect((await run(["pipelines", "show", "app", "--ref", first])).said).to.equal(textOf("one"));
+      expect((await run(["pipelines", "move", "app", "inline"])).said).to.match(
+        /^the definition of app is inline, at rev_/,
+      );
+    });
   });
 });

@@ -20,7 +20,7 @@ import { until } from "../support/until.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
 import { SqliteConnection } from "../../src/sqlite/connection.ts";
 
-const RUNS = 300;
+const RUNS = 200;
 const KILLS = 2;
 const DEADLINE_MS = 60_000;
 

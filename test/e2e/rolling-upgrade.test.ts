@@ -20,7 +20,7 @@ import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
 const NEXT = "test/e2e/next-version.ts";
-const RUNS = 25;
+const RUNS = 10;
 const SHARDS = 64;
 const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
@@ -176,7 +176,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       const refused = world.start(["serve", "--roles", "worker"], {
         env: { ...env, MILLRACE_METRICS_ADDRESS: "127.0.0.1:0" },
       });
-      const after = await trigger(quick, 5);
+      const after = await trigger(quick, 3);
       await until("runs from before and after succeed", () => succeeded([spanningRun!, ...after]), 30_000);
       expect(await stored(after)).to.deep.equal({ heads: [TODAY + 1], plans: [TODAY + 1], states: [TODAY + 1] });
       expect(await stored([spanningRun!])).to.deep.include({ heads: [TODAY + 1], plans: [TODAY] });

@@ -185,6 +185,14 @@ describe("repositories over HTTP", () => {
       );
     });
 
+    it("are asked again for what another credential has read", async () => {
+      const { origin, repository } = world.newRepository();
+      const commit = origin.commit({ [PATH]: TEXT });
+      await world.read(repository);
+      const { kind } = await faultOf(world.read({ ...repository, credential: "ann:guessed" }, commit));
+      expect(kind).to.equal("authentication");
+    });
+
     it("that redirect to another address are not followed", async () => {
       const { origin, repository } = world.newRepository();
       origin.commit({ [PATH]: TEXT });

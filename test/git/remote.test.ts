@@ -44,6 +44,7 @@ describe("the address of a repository", () => {
       "ext::sh -c id",
       "/srv/a.git",
       "https://ann:secret@example.org/a",
+      "https://ghp_abcdefgh@example.org/a",
       "https://example.org/",
       "https://example.org/a?x=1",
       "https://example.org/a#x",

@@ -10,7 +10,8 @@ import {
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { authenticate } from "../../src/app/identity/access.ts";
 import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
-import { saveBody, saveSpec } from "../../src/app/catalogue/definitions.ts";
+import { saveSpec } from "../../src/app/catalogue/definitions.ts";
+import { saveBody } from "../../src/app/catalogue/spec-shapes.ts";
 import { createPipeline, createPipelineBody } from "../../src/app/catalogue/pipelines.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";

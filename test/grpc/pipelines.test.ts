@@ -41,6 +41,7 @@ describe("pipelines over gRPC", () => {
         pipelineFilePath: "",
         saveMode: "SAVE_MODE_DIRECT",
         prTargetBranch: "",
+        repoCredential: "",
         metadata: { team: "core" },
         createdBy: "admin",
         status: "RUN_STATUS_PENDING",

@@ -98,6 +98,25 @@ describe("a planned checkout", () => {
     });
   });
 
+  it("of the repository that the definition is in takes the commit of the run and the pipeline's credential", () => {
+    const own = { url: SOURCE, commit: "c".repeat(40), credential: "CODE" };
+    const taken = { ref: own.commit, credential: "${{ secrets.CODE }}" };
+    expect(completeCheckout({}, null, own)).to.deep.equal(taken);
+    expect(completeCheckout({}, { repo: SOURCE }, own)).to.deep.equal({ repo: SOURCE, ...taken });
+    expect(completeCheckout({ repo: SOURCE }, null, own)).to.deep.equal({ repo: SOURCE, ...taken });
+    expect(completeCheckout({ ref: "HEAD" }, null, own)).to.deep.equal({ ...taken, ref: "HEAD" });
+    expect(completeCheckout({ credential: "OWN" }, { repo: SOURCE, branch: "b" }, own)).to.deep.equal({
+      repo: SOURCE,
+      branch: "b",
+      credential: "${{ secrets.OWN }}",
+    });
+    expect(completeCheckout({ repo: "https://x/y" }, null, own)).to.deep.equal({ repo: "https://x/y" });
+    expect(completeCheckout({}, { repo: "https://x/y" }, own)).to.deep.equal({
+      repo: "https://x/y",
+      ref: "${{ trigger.ref }}",
+    });
+  });
+
   it("is refused when nothing names a repository", () => {
     const result = plan(checkout("{ path: in }", ""));
     expect(result.ok).to.equal(false);

@@ -326,6 +326,13 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: onPipeline,
     body: () => ({ spec: SPEC }),
   },
+  {
+    route: "POST /pipelines/:pipelineId/spec/move",
+    operation: "writeDefinitions",
+    at: onPipeline,
+    body: () => ({ to: "git", repoUrl: "https://127.0.0.1/x.git" }),
+  },
+  { route: "POST /pipelines/:pipelineId/repository/check", operation: "writePipelines", at: onPipeline },
   { route: "GET /pipelines/:pipelineId/revisions", operation: "readPipelines", at: onPipeline },
   ...["", "/diff"].map((rest): HttpRow => ({
     route: `GET /pipelines/:pipelineId/revisions/:revisionId${rest}`,

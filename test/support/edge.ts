@@ -86,6 +86,7 @@ export async function openTestEdge(
     origins?: HttpServerOptions["origins"];
     deaf?: HttpServerOptions["deaf"];
     oidc?: HttpServerOptions["oidc"];
+    git?: NonNullable<ClusterContext["git"]>;
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
@@ -129,6 +130,7 @@ export async function openTestEdge(
     largePlans: rememberedPlans(store.stores),
     clock,
     log,
+    ...(limits.git && { git: limits.git }),
     shards: SHARDS,
     eventNamespace: "svc",
     secrets: testVault(store.stores),

@@ -2,6 +2,7 @@
  * Hooks around all test files. Mocha's main process starts the MongoDB-wire server that all files share. Each file must
  * close what it opens. In a parallel run, several processes load files and run `mochaHooks` for each file.
  */
+import { noteCosts } from "./file-costs.ts";
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
 import { useTestPrograms } from "./test-programs.ts";
@@ -37,7 +38,8 @@ export const mochaHooks = {
   beforeAll(): void {
     openBefore = openNow();
   },
-  async afterAll(): Promise<void> {
+  async afterAll(this: Mocha.Context): Promise<void> {
+    noteCosts(this.test?.parent?.suites ?? []);
     if (process.env["MOCHA_WORKER_ID"] === undefined) return;
     let left: string[] = [];
     const isClosed = () => {

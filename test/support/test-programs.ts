@@ -1,5 +1,5 @@
 /** Programs of the tests that run in processes of their own. */
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { existsSync } from "node:fs";
@@ -16,12 +16,15 @@ export function useTestPrograms(): void {
   if (COMPILED !== undefined) useCompiledFiles(COMPILED);
 }
 
-/** The programs of the tests lie in this folder. A test that runs the sources of the project itself means the sources. */
-const TESTS = fileURLToPath(new URL("..", import.meta.url));
+/** The programs of the tests lie in these folders. A test that runs the sources of the project itself means the sources. */
+const TESTS = ["..", "../../bench"].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
 
 /** The arguments with which node runs a program, which is a TypeScript file with an absolute path. */
 export function commandOf(file: string): readonly string[] {
-  const isOfTests = COMPILED !== undefined && file.startsWith(TESTS);
-  const compiled = isOfTests ? join(COMPILED, basename(file, ".ts").concat(".js")) : undefined;
+  const isOfTests = COMPILED !== undefined && TESTS.some((folder) => file.startsWith(folder));
+  const name = basename(file, ".ts");
+  const compiled = isOfTests
+    ? join(COMPILED, `${name === "main" ? `${basename(dirname(file))}-main` : name}.js`)
+    : undefined;
   return compiled !== undefined && existsSync(compiled) ? [compiled] : ["--import", TSX, file];
 }

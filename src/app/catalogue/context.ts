@@ -4,7 +4,7 @@ import type { AppContext, WithStores } from "../context.ts";
 /** What the use cases of pipelines, definitions, plugins and secrets work with. */
 export type CatalogueContext = Pick<
   AppContext,
-  "mailboxes" | "clock" | "log" | "shards" | "secrets" | "signingKey" | "definitions"
+  "mailboxes" | "clock" | "log" | "shards" | "secrets" | "signingKey" | "definitions" | "git"
 > &
   WithStores<
     | "aggregates"
@@ -18,4 +18,5 @@ export type CatalogueContext = Pick<
     | "secrets"
     | "snapshotBytes"
     | "idempotency"
+    | "identity"
   >;

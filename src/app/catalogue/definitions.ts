@@ -1,26 +1,28 @@
 /**
- * The definition of a pipeline: read, validated and saved. Definitions are inline: each saved text is a revision in the
- * store.
+ * The definition of a pipeline: read, validated and saved. An inline definition is kept in the store alone, each saved text as
+ * a revision; one in Git is left to src/app/git.
  */
-import { z } from "zod";
+import type { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import type { KnownDefinition } from "../../definition-work/definition-work.ts";
-import { isSameValue } from "../../definition/edit/same-value.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { type Draft, draftOn, type DraftSource } from "./draft.ts";
+import { malformed } from "../git/git-problems.ts";
+import { isInGit } from "../git/repository.ts";
+import { saveInGit } from "../git/save-definition.ts";
+import { specInGit } from "../git/spec-view.ts";
+import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
-import { DiagnosticShape } from "./diagnostic-shape.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
 import type { Precondition, WithPrecondition } from "../preconditions.ts";
 import { reachPipeline } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
 import { requireKnown } from "./required-definition.ts";
-import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
+import type { saveBody, SaveView, specQuery, SpecView, validateBody, ValidationView } from "./spec-shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { Turns } from "../turns.ts";
 
@@ -31,63 +33,20 @@ const MAX_WAITING_SAVES = 200;
 /** Saves of one pipeline take turns on an edge, so that a save meets another edge's saves only. */
 const saves = new Turns<PipelineId>(MAX_WAITING_SAVES);
 
-const spec = z.record(z.string(), z.unknown(), { error: "must be the structured definition, an object" });
-const format = z
-  .enum(["json", "yaml", "yml"])
-  .default("yaml")
-  .transform((word) => (word === "json" ? word : "yaml"));
-
-export const validateBody = z.strictObject({ spec, format });
-export const saveBody = z.strictObject({
-  spec,
-  format,
-  /** The text to commit, with its comments: its parsed value must equal `spec`. Absent: the text of the head is edited. */
-  layout: z.string().min(1).optional(),
-  expectedHeadCommitSha: z.string().max(200).optional(),
-  commitMessage: z.string().max(10_000).optional(),
-  requestId: z.string().max(200).optional(),
-  editor: z.string().max(200).optional(),
-});
-
-const savedFormat = z.enum(["json", "yaml"]);
-
-export const SpecShape = shape("Spec", {
-  pipelineId: id<PipelineId>(),
-  spec: z.unknown(),
-  /** The saved text, byte for byte. */
-  text: z.string(),
-  format: savedFormat,
-  headCommitSha: id<RevisionId>(),
-  commitMessage: z.string(),
-  editor: z.string(),
-  savedAt: time,
-});
-
-export const ValidationShape = shape("Validation", {
-  valid: z.boolean(),
-  diagnostics: listOf(DiagnosticShape),
-  jobsCount: wholeNumber,
-  stepsCount: wholeNumber,
-});
-
-export const SavedSpecShape = shape("SavedSpec", {
-  pipelineId: id<PipelineId>(),
-  headCommitSha: id<RevisionId>(),
-  format: savedFormat,
-});
-
-export type SpecView = z.infer<typeof SpecShape>;
-export type ValidationView = z.infer<typeof ValidationShape>;
-type SaveView = z.infer<typeof SavedSpecShape>;
-
-/** Throws `not_found` also for a pipeline without a definition. */
+/**
+ * Throws `not_found` also for a pipeline without a definition, and `malformed_request` for a `ref` of an inline one. One in
+ * Git is read from its repository, at `ref` or the default branch: throws as {@link specInGit} does.
+ */
 export async function getSpec(
   context: CatalogueContext,
   caller: Caller,
-  input: { readonly pipelineId: PipelineId },
+  { pipelineId, ref }: z.output<typeof specQuery> & { readonly pipelineId: PipelineId },
 ): Promise<SpecView> {
-  const { user, found } = await reachPipeline(context, caller, "readPipelines", input.pipelineId);
-  return viewOf(context, askingFor(context, user.userId), found);
+  const { user, found } = await reachPipeline(context, caller, "readPipelines", pipelineId);
+  const asking = askingFor(context, user.userId);
+  if (isInGit(found)) return specInGit(context, asking, found, ref);
+  if (ref !== undefined) throw malformed("/ref", "is of definitions in Git, and this one is inline");
+  return viewOf(context, asking, found);
 }
 
 async function viewOf(
@@ -105,6 +64,10 @@ async function viewOf(
     text: revision.text,
     format: revision.format,
     headCommitSha: revision.revisionId,
+    revisionId: revision.revisionId,
+    branch: null,
+    path: null,
+    diagnostics: [],
     commitMessage: revision.message,
     editor: revision.editor,
     savedAt: rfc3339(revision.createdAt),
@@ -134,7 +97,8 @@ export async function validateSpec(
  * `invalid_definition` with every problem, `head_moved` with the current head when `expectedHeadCommitSha` is another
  * revision, `request_id_reused`, `too_many` when too many saves of the pipeline wait, and `unavailable` when other saves
  * win every race. A repeat of a `requestId` answers
- * as the first call did, even when the head has moved on since.
+ * as the first call did, even when the head has moved on since. A definition in Git is committed: throws as
+ * {@link saveInGit} does.
  */
 export async function saveSpec(
   context: CatalogueContext,
@@ -146,6 +110,7 @@ export async function saveSpec(
   const editor = claimedIdentity(user, input.editor, "editor");
   const expected = input.expectedHeadCommitSha ?? "";
   const asking = askingFor(context, user.userId);
+  if (isInGit(pipeline)) return saveInGit(context, { user, asking, pipeline, editor }, { match, ...input });
   const draft = await draftOn(context, asking, pipeline, input);
   const definition = requireKnown(
     await checkWithPlugins(context, asking, pipeline.projectId, draft.text, input.format),
@@ -160,7 +125,7 @@ export async function saveSpec(
     body: input,
     freshId: () => unchangedHead ?? newId("rev"),
   });
-  const answer: SaveView = { pipelineId, headCommitSha: revisionId, format: input.format };
+  const answer: SaveView = { pipelineId, headCommitSha: revisionId, revisionId, format: input.format };
   const unchanged = (): SaveView => {
     user.trail?.changedNothing();
     return answer;
@@ -202,15 +167,6 @@ async function headAsDemanded(
   }
   match(await viewOf(context, asking, pipeline));
   return pipeline.headRevisionId;
-}
-
-/** Throws `malformed_request` unless the valid text holds just `spec`. */
-async function requireEqual({ work, caller }: Asking, text: string, { spec, format }: DraftSource): Promise<void> {
-  if (isSameValue(await work.spec(caller, { text, format }), spec)) return;
-  const message = "must hold the same definition as `spec`: only comments and the way of writing may be its own";
-  throw new MillraceError("malformed_request", `the body has problems: /layout ${message}`, {
-    problems: [{ code: "invalid", pointer: "/layout", message }],
-  });
 }
 
 /** True for a revision that is or was the head. False when a call was cut off before it made its revision the head. */

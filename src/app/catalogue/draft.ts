@@ -1,4 +1,6 @@
 /** The text that a save would commit: the head's text, edited to a structured definition. */
+import { isSameValue } from "../../definition/edit/same-value.ts";
+import { MillraceError } from "../../domain/errors.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import type { WithStores } from "../context.ts";
 import type { Asking } from "./plugin-lookup.ts";
@@ -32,4 +34,17 @@ export async function draftOn(
   const edited = head?.format === format ? head.text : null;
   const text = layout ?? (await work.draft(caller, { head: edited, spec, format }));
   return { headRevisionId, text, isHead: text === edited };
+}
+
+/** Throws `malformed_request` unless the valid text holds just `spec`. */
+export async function requireEqual(
+  { work, caller }: Asking,
+  text: string,
+  { spec, format }: DraftSource,
+): Promise<void> {
+  if (isSameValue(await work.spec(caller, { text, format }), spec)) return;
+  const message = "must hold the same definition as `spec`: only comments and the way of writing may be its own";
+  throw new MillraceError("malformed_request", `the body has problems: /layout ${message}`, {
+    problems: [{ code: "invalid", pointer: "/layout", message }],
+  });
 }

@@ -13,6 +13,9 @@ import type { CatalogueContext } from "./context.ts";
 import { noPipeline } from "../lookups.ts";
 import { listFields, pageRequest, placedListView, placedPartOf, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
+import { connect, type Connected, isConnectionChanged, refuseMisplaced } from "../git/connect.ts";
+import { remember } from "../git/definition-at.ts";
+import { isInGit } from "../git/repository.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
@@ -39,6 +42,8 @@ export const updatePipelineBody = z.strictObject({
   pipelineFilePath: plainText(1_000).optional(),
   saveMode: z.enum(["direct", "pr"]).optional(),
   prTargetBranch: plainText(255).optional(),
+  /** The secret of the pipeline or its project that opens the repository; empty for none. */
+  repoCredential: plainText(128).optional(),
   metadata: z.record(plainText(200), text(10_000)).optional(),
   createdBy: text(200).optional(),
 });
@@ -79,11 +84,13 @@ export const PipelineShape = shape("Pipeline", {
   pipelineFilePath: z.string(),
   saveMode: z.enum(["direct", "pr"]),
   prTargetBranch: z.string(),
+  /** The name of the secret that opens the repository; empty without one. */
+  repoCredential: z.string(),
   metadata: mapOf(z.string()),
   createdBy: z.string(),
   createdAt: time,
   updatedAt: time,
-  /** Empty before the first definition is saved. */
+  /** The revision; of a definition in Git, the commit that was seen last. Empty before the first definition is saved. */
   headCommitSha: z.string(),
   status: z.enum(PIPELINE_STATUSES),
   lastRun: fields(lastRunFields).nullable(),
@@ -134,7 +141,7 @@ async function createAs(
   createdBy: string,
 ): Promise<PipelineView> {
   const now = context.clock.now();
-  const pipeline: Pipeline = {
+  const given: Pipeline = {
     pipelineId,
     projectId: project.projectId,
     name: input.name,
@@ -144,6 +151,7 @@ async function createAs(
     pipelineFilePath: input.pipelineFilePath ?? "",
     saveMode: input.saveMode ?? "direct",
     prTargetBranch: input.prTargetBranch ?? "",
+    repoCredential: input.repoCredential ?? "",
     metadata: Object.entries(input.metadata ?? {}),
     createdBy,
     actor: user.name,
@@ -151,15 +159,23 @@ async function createAs(
     updatedAt: now,
     headRevisionId: null,
   };
-  refuseGit(pipeline);
+  refuseMisplaced(given);
   if (isArchived(project) || (await projectFactsOf(context, project.projectId)).archived) {
     throw projectArchived(project.projectId);
   }
+  const { pipeline, answer } = isInGit(given) ? await connect(context, given) : { pipeline: given, answer: null };
   await recorded(user, { kind: "pipeline", id: pipelineId, name: pipeline.name, after: { ...pipeline } }, async () => {
     const outcome = await context.stores.pipelines.create(pipeline);
     if (outcome === "nameTaken") throw nameTaken(pipeline);
   });
-  return pipelineView(pipeline);
+  return pipelineView(await withHead(context, pipeline, answer));
+}
+
+/** The pipeline with the head that was read from its repository. */
+async function withHead(context: CatalogueContext, pipeline: Pipeline, answer: Connected["answer"]): Promise<Pipeline> {
+  if (answer === null) return pipeline;
+  await remember(context, pipeline, answer);
+  return (await context.stores.pipelines.find(pipeline.pipelineId)) ?? pipeline;
 }
 
 /**
@@ -189,7 +205,7 @@ async function tryToUpdate(
       throw malformed(`/${field}`, `${field} cannot change: it is ${JSON.stringify(stored[field])}`);
     }
   }
-  const pipeline: Pipeline = {
+  const given: Pipeline = {
     ...stored,
     name: body.name ?? stored.name,
     description: body.description ?? stored.description,
@@ -198,11 +214,15 @@ async function tryToUpdate(
     pipelineFilePath: body.pipelineFilePath ?? stored.pipelineFilePath,
     saveMode: body.saveMode ?? stored.saveMode,
     prTargetBranch: body.prTargetBranch ?? stored.prTargetBranch,
+    repoCredential: body.repoCredential ?? stored.repoCredential ?? "",
     metadata: body.metadata === undefined ? stored.metadata : Object.entries(body.metadata),
     // Always another time: the store tells by it whether the pipeline has been changed.
     updatedAt: Math.max(context.clock.now(), stored.updatedAt + 1),
   };
-  refuseGit(pipeline);
+  refuseMisplaced(given);
+  const { pipeline, answer } = isConnectionChanged(stored, given)
+    ? await connect(context, given)
+    : { pipeline: given, answer: null };
   const { updatedAt, headRevisionId } = stored;
   const expected = match === undefined ? { updatedAt } : { updatedAt, headRevisionId };
   const sides = { before: { ...stored }, after: { ...pipeline } };
@@ -214,7 +234,7 @@ async function tryToUpdate(
     return outcome === "updated";
   });
   if (!isUpdated) return MOVED;
-  return viewWithNewestRun(context, pipeline);
+  return viewWithNewestRun(context, await withHead(context, pipeline, answer));
 }
 
 export async function getPipeline(
@@ -307,13 +327,13 @@ export async function deletePipeline(
   await carryOutDeletion(context, pipelineId, user.name);
 }
 
-async function viewWithNewestRun(context: CatalogueContext, pipeline: Pipeline): Promise<PipelineView> {
+export async function viewWithNewestRun(context: CatalogueContext, pipeline: Pipeline): Promise<PipelineView> {
   const newest = await context.stores.aggregates.newestRuns([pipeline.pipelineId], LAST_RUNS);
   return pipelineView(pipeline, newest.get(pipeline.pipelineId));
 }
 
 function pipelineView(pipeline: Pipeline, runs: readonly AggregateHead[] = []): PipelineView {
-  const { actor: _, headRevisionId, metadata, createdAt, updatedAt, ...shown } = pipeline;
+  const { actor: _, headRevisionId, headCommit, metadata, createdAt, updatedAt, ...shown } = pipeline;
   const status = runs[0]?.summary.status ?? "pending";
   const lastRuns = runs.map(({ rootId: runId, summary }) => {
     const statusCode = RUN_STATUS_CODES[summary.status];
@@ -321,26 +341,15 @@ function pipelineView(pipeline: Pipeline, runs: readonly AggregateHead[] = []): 
   });
   return {
     ...shown,
+    repoCredential: shown.repoCredential ?? "",
     metadata: Object.fromEntries(metadata),
     createdAt: rfc3339(createdAt),
     updatedAt: rfc3339(updatedAt),
-    headCommitSha: headRevisionId ?? "",
+    headCommitSha: (isInGit(pipeline) ? headCommit : headRevisionId) ?? "",
     status: status === "partial" ? "failed" : status,
     lastRun: lastRuns[0] ?? null,
     lastRuns,
   };
-}
-
-function refuseGit({ repoUrl, saveMode }: Pipeline): void {
-  if (repoUrl !== "") {
-    throw malformed(
-      "/repoUrl",
-      "Git-backed definitions come later: leave repoUrl empty and save the definition inline",
-    );
-  }
-  if (saveMode === "pr") {
-    throw malformed("/saveMode", "`pr` needs a Git-backed definition: use `direct`");
-  }
 }
 
 function malformed(pointer: string, message: string): MillraceError {

@@ -11,7 +11,8 @@ import { reachPipeline } from "../reaching.ts";
 import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import type { CatalogueContext } from "./context.ts";
-import { saveBody, SavedSpecShape, saveSpec, type SpecView } from "./definitions.ts";
+import { saveSpec } from "./definitions.ts";
+import { saveBody, SavedSpecShape, type SpecView } from "./spec-shapes.ts";
 import { askingFor, type Asking } from "./plugin-lookup.ts";
 
 /** Lines that may be removed and added in a comparison; the work grows with the square of it. */

@@ -217,6 +217,11 @@ export function authoriseAs(
   return { ...user, role };
 }
 
+/** Whether a user who may call one operation on an object may call this one on it, too. */
+export function mayAlso({ role, scopes }: ActingUser, operation: OperationOf<"project">): boolean {
+  return roleReaches(role, USER_OPERATIONS[operation].role) && isWideEnough(scopes, widthOf(operation));
+}
+
 function requireUser(caller: Caller): UserCaller {
   if (caller.kind === "user") return caller;
   throw new MillraceError("forbidden", `this operation is for users; this is a ${caller.kind} token`);

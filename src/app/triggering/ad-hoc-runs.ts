@@ -30,7 +30,7 @@ import { showStepRun } from "../runs/read-step-runs.ts";
 import type { StepRunView } from "../runs/step-run-view.ts";
 import { sealSuccession } from "../runs/succession.ts";
 import { triggerBody } from "./trigger.ts";
-import { defaultRef } from "./trigger-input.ts";
+import { refOfTrigger } from "../git/run-source.ts";
 
 const JOB_NAME = "ad-hoc";
 
@@ -90,7 +90,7 @@ export async function createStepRun(
           runId,
           pipeline,
           origin: {
-            trigger: { kind: "manual", ref: defaultRef([], pipeline) },
+            trigger: { kind: "manual", ref: refOfTrigger({}, [], pipeline) },
             variables: [],
             ...(inherited.length > 0 && { inherited }),
             triggeredBy,

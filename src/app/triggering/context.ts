@@ -4,7 +4,18 @@ import type { AppContext, WithStores } from "../context.ts";
 /** What the creation of a run works with: the plan is made, the first turn is taken and its effects are performed. */
 export type TriggeringContext = Pick<
   AppContext,
-  "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "begunRuns" | "shards" | "definitions" | "uploadRules"
+  | "feed"
+  | "mailboxes"
+  | "board"
+  | "presence"
+  | "clock"
+  | "log"
+  | "begunRuns"
+  | "shards"
+  | "definitions"
+  | "uploadRules"
+  | "secrets"
+  | "git"
 > &
   WithStores<
     | "aggregates"

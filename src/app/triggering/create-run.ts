@@ -17,6 +17,7 @@ import type { Definition } from "../../definition/definition.ts";
 import { type Reservation, RESERVED_MS } from "../../board/board.ts";
 import type { Offer } from "../../domain/effects.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
+import { FULL_COMMIT } from "../../domain/names.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
@@ -28,6 +29,7 @@ import type { TriggeringContext } from "./context.ts";
 import { requireNoDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { Asking } from "../catalogue/plugin-lookup.ts";
 import { ringDoorbell } from "../commands/commands.ts";
+import { isInGit } from "../git/repository.ts";
 import { markNotified } from "../notifications/notified-projects.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { planRefused } from "./plan-refused.ts";
@@ -97,9 +99,16 @@ function inputOf(
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
+    ...inGitOf(pipeline, origin.commitSha),
     snapshotBytes,
     trustDemand,
   };
+}
+
+/** What a plan knows of a definition in Git. Runs of the pipeline from before it was connected have no commit. */
+export function inGitOf(pipeline: Pipeline, commit: string): Pick<PlanInput, "inGit"> {
+  const { repoCredential: credential = "" } = pipeline;
+  return isInGit(pipeline) && FULL_COMMIT.test(commit) ? { inGit: { commit, credential } } : {};
 }
 
 function plannedOf(run: NewRun, outcome: PlanResult): PlannedRun {

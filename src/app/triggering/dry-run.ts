@@ -10,9 +10,10 @@ import type { PipelineId } from "../../domain/ids.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { Caller } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
-import { validateBody } from "../catalogue/definitions.ts";
+import { validateBody } from "../catalogue/spec-shapes.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
 import { draftOn } from "../catalogue/draft.ts";
+import { isInGit } from "../git/repository.ts";
 import { noPipeline } from "../lookups.ts";
 import { reachPipeline } from "../reaching.ts";
 import { readInventory } from "../agents/inventory.ts";
@@ -24,7 +25,9 @@ import { projectFactsOf } from "../project-facts.ts";
 import { findGivenUploads } from "./given-uploads.ts";
 import { triggerBody } from "./trigger.ts";
 import { inheritedVariables } from "../catalogue/inherited-variables.ts";
-import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
+import { inGitOf } from "./create-run.ts";
+import { findRunSource, refOfTrigger } from "../git/run-source.ts";
+import { limitTriggerInput } from "./trigger-input.ts";
 
 /** gRPC clients accept messages of this size by default. */
 const MAX_PLAN_CHARS = 4 * 1024 * 1024;
@@ -72,13 +75,13 @@ export async function planPipeline(
   limitTriggerInput("payload", payload);
   const variables = Object.entries(input.variables);
   const uploads = await findGivenUploads(context, pipeline.projectId, input.uploads);
-  const definition = await requestedDefinition(context, asking, pipeline, input);
+  const { definition, commit } = await requestedDefinition(context, asking, pipeline, input);
   const outcome = await asking.work.dryRun(asking.caller, definition, {
     plugins: await pluginsForRun(context, pipeline.projectId, definition),
     input: {
       trigger: {
         kind,
-        ref: ref ?? defaultRef(variables, pipeline),
+        ref: refOfTrigger({ ref }, variables, pipeline),
         payload,
         ...(uploads.length > 0 && { uploads }),
       },
@@ -88,6 +91,7 @@ export async function planPipeline(
       pipelineName: pipeline.name,
       projectId: pipeline.projectId,
       repoUrl: pipeline.repoUrl,
+      ...inGitOf(pipeline, commit),
       snapshotBytes: context.stores.snapshotBytes,
       trustDemand: (await projectFactsOf(context, pipeline.projectId)).trustDemand,
     },
@@ -118,21 +122,29 @@ function refuseLarge({ stages }: PlanView): void {
   }
 }
 
+interface Requested {
+  readonly definition: KnownDefinition;
+  /** Empty for a definition that is in no commit. */
+  readonly commit: string;
+}
+
 async function requestedDefinition(
   context: TriggeringContext,
   asking: Asking,
   pipeline: Pipeline,
-  { spec, format }: z.output<typeof planBody>,
-): Promise<KnownDefinition> {
+  { spec, format, trigger: { ref }, variables }: z.output<typeof planBody>,
+): Promise<Requested> {
   if (spec !== undefined) {
     const { text } = await draftOn(context, asking, pipeline, { spec, format });
-    return requireKnown(await asking.work.check(asking.caller, { text, format, plugins: null }));
+    const definition = requireKnown(await asking.work.check(asking.caller, { text, format, plugins: null }));
+    return { definition, commit: pipeline.headCommit ?? "" };
   }
   const { pipelineId, headRevisionId } = pipeline;
-  if (headRevisionId === null) {
+  if (headRevisionId === null && !isInGit(pipeline)) {
     throw new MillraceError("conflict", "the pipeline has no definition: send one in `spec`, or save one first");
   }
-  const definition = await definitionOfRevision(context.stores.pipelines, asking, headRevisionId);
+  const source = await findRunSource(context, pipeline, { ref }, Object.entries(variables));
+  const definition = await definitionOfRevision(context.stores.pipelines, asking, source.revisionId);
   if (definition === undefined) throw noPipeline(pipelineId);
-  return definition;
+  return { definition, commit: source.commitSha };
 }

@@ -94,7 +94,12 @@ function addPipelineCommands(program: Command, setStatus: SetStatus): void {
   });
   remote(pipelines.command("create"), "create a pipeline", setStatus, {
     args: [["<name>", "its name"]],
-    options: [project(), new Option("--description <text>", "what it is for")],
+    options: [
+      project(),
+      new Option("--description <text>", "what it is for"),
+      new Option("--repo <url>", "the Git repository of its definition"),
+      ...placeInGit(),
+    ],
     run: async (signal, options, name) =>
       (await import("./remote/pipelines.ts")).createPipeline(name!, options, signal),
   });
@@ -107,14 +112,30 @@ function addPipelineCommands(program: Command, setStatus: SetStatus): void {
       project(),
       new Option("--message <text>", "what the change is about"),
       new Option("--format <format>", "the format of standard input").choices(["yaml", "json"]).default("yaml"),
+      new Option("--head <commit>", "save only while the head is this commit or revision"),
     ],
     run: async (signal, options, name, file) =>
       (await import("./remote/save-pipeline.ts")).savePipeline(name!, file!, options, signal),
   });
   remote(pipelines.command("show"), "print the text of the definition", setStatus, {
     args: [["<pipeline>", "name or id"]],
-    options: [project()],
+    options: [project(), new Option("--ref <ref>", "of a definition in Git: at this branch, tag or commit")],
     run: async (signal, options, name) => (await import("./remote/pipelines.ts")).showPipeline(name!, options, signal),
+  });
+  remote(pipelines.command("move"), "move the definition into a Git repository, or out of it", setStatus, {
+    args: [
+      ["<pipeline>", "name or id"],
+      ["<place>", "the URL of a repository, or `inline`"],
+    ],
+    options: [project(), ...placeInGit(), new Option("--message <text>", "what the commit or revision is about")],
+    run: async (signal, options, name, place) =>
+      (await import("./remote/git-pipelines.ts")).movePipeline(name!, place!, options, signal),
+  });
+  remote(pipelines.command("check"), "try the Git repository of a pipeline, and tell what is missing", setStatus, {
+    args: [["<pipeline>", "name or id"]],
+    options: [project()],
+    run: async (signal, options, name) =>
+      (await import("./remote/git-pipelines.ts")).checkPipeline(name!, options, signal),
   });
   remote(pipelines.command("delete"), "delete a pipeline with its runs", setStatus, {
     args: [["<pipeline>", "name or id"]],
@@ -122,6 +143,14 @@ function addPipelineCommands(program: Command, setStatus: SetStatus): void {
     run: async (signal, options, name) =>
       (await import("./remote/pipelines.ts")).deletePipeline(name!, options, signal),
   });
+}
+
+function placeInGit(): Option[] {
+  return [
+    new Option("--branch <branch>", "the branch of the definition; default: the repository's"),
+    new Option("--path <path>", "the file of the definition; default: .millrace/pipeline.yaml"),
+    new Option("--credential <secret>", "the name of the secret that opens the repository"),
+  ];
 }
 
 function addRunCommands(program: Command, setStatus: SetStatus): void {
@@ -170,6 +199,7 @@ function addRunCommands(program: Command, setStatus: SetStatus): void {
       new Option("--upload <name=file>", "a file, or the id of an upload, for the steps of the run")
         .argParser(collect)
         .default([]),
+      new Option("--ref <ref>", "of a definition in Git: the branch, tag or commit to run"),
       new Option("--watch", "show the progress until the run ends; exit status 0 when it succeeds"),
       withLogs(),
       new Option("--request-id <id>", "a repeat with this id answers the same run"),

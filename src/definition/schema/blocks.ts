@@ -11,7 +11,11 @@ export const sourceSchema = z
     kind: z.literal("git").optional().describe("The only kind there is."),
     repo: text.describe("URL of the Git repository: https, ssh or `user@host:path`, without a password."),
     branch: text.optional().describe("The branch whose newest commit is used; not together with `ref`."),
-    ref: text.optional().describe("A branch, tag or commit. Default: `${{ trigger.ref }}`, else the default branch."),
+    ref: text
+      .optional()
+      .describe(
+        "A branch, tag or commit; `HEAD` is the default branch. Default: the commit of a run from Git, else `${{ trigger.ref }}`, else the default branch.",
+      ),
     depth: z.int().min(0).max(1_000_000).optional().describe("Commits of history to fetch; 0 for all. Default 1."),
     submodules: z
       .union([z.boolean(), z.literal("recursive")], { error: "must be true, false or recursive" })

@@ -19,7 +19,11 @@ export const checkoutArgs = z.strictObject({
     .optional()
     .describe("Default: the repository of `source`, with its other settings, else the pipeline's repository."),
   branch,
-  ref: text.optional().describe("A branch, tag or commit. Default: the `trigger.ref` of the run."),
+  ref: text
+    .optional()
+    .describe(
+      "A branch, tag or commit; `HEAD` is the default branch. Default: the commit of a run from Git, else the `trigger.ref` of the run.",
+    ),
   depth: orExpression(depth.unwrap(), "a whole number")
     .optional()
     .describe(depth.description ?? ""),

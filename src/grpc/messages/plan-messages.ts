@@ -7,7 +7,7 @@ import type {
   StagePlan,
   Verdict as VerdictMessage,
 } from "../../../proto/generated/pipeline/v1/pipeline.ts";
-import type { ValidationView } from "../../app/catalogue/definitions.ts";
+import type { ValidationView } from "../../app/catalogue/spec-shapes.ts";
 import type { AgentsView, JobView, PlanView, StageView } from "../../app/triggering/plan-view.ts";
 
 type Diagnostic = ValidationView["diagnostics"][number];

@@ -67,6 +67,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorReason, ErrorText>> = {
     when: "the `Content-Type` is not the one that the route takes",
     advice: "send `Content-Type: application/json`, or for a plugin `application/gzip`",
   },
+  git_refused: {
+    when: "a Git server refuses the call, or the definition cannot be read from it",
+    advice: "correct what `errors` names; git.md says how",
+  },
   too_large: {
     when: "the stored or answered data would exceed a limit",
     advice: "make the definition, the variables or the answer smaller, as `errMsg` says",

@@ -1,15 +1,14 @@
 /** Routes of pipelines, their definitions and triggers. */
+import { getSpec, saveSpec, validateSpec } from "../../app/catalogue/definitions.ts";
 import {
-  getSpec,
   saveBody,
   SavedSpecShape,
-  saveSpec,
+  specQuery,
   SpecShape,
   type SpecView,
   validateBody,
-  validateSpec,
   ValidationShape,
-} from "../../app/catalogue/definitions.ts";
+} from "../../app/catalogue/spec-shapes.ts";
 import {
   createPipeline,
   createPipelineBody,
@@ -24,6 +23,8 @@ import {
   updatePipelineBody,
 } from "../../app/catalogue/pipelines.ts";
 import type { AppContext } from "../../app/context.ts";
+import { checkRepository, RepositoryCheckShape } from "../../app/git/check-repository.ts";
+import { moveBody, moveDefinition } from "../../app/git/move-definition.ts";
 import { planBody, planPipeline } from "../../app/triggering/dry-run.ts";
 import { PlanShape } from "../../app/triggering/plan-shape.ts";
 import { triggerBody, TriggeredRunShape, triggerRun } from "../../app/triggering/trigger.ts";
@@ -35,6 +36,11 @@ const route = routesFor<AppContext>("Pipelines");
 
 /** Runs change the status of a pipeline without anyone changing the pipeline. */
 function tagged({ status: _s, lastRun: _r, lastRuns: _l, ...changeable }: PipelineView): unknown {
+  return changeable;
+}
+
+/** Problems may come and go with the plugins of the registry. */
+export function taggedSpec({ diagnostics: _d, ...changeable }: SpecView): unknown {
   return changeable;
 }
 
@@ -54,7 +60,7 @@ export const PIPELINE_ROUTES = [
     about: "Creates a pipeline, which has no definition yet.",
     body: createPipelineBody,
     answer: PipelineShape,
-    errors: ["already_exists", "conflict", "request_id_reused"],
+    errors: ["already_exists", "conflict", "request_id_reused", "git_refused"],
     creates: true,
     handle: (context, { caller, body, requestId }) => createPipeline(context, caller, { ...body, requestId }),
   }),
@@ -84,7 +90,7 @@ export const PIPELINE_ROUTES = [
     about: "Replaces the fields of a pipeline that are present.",
     body: updatePipelineBody,
     answer: PipelineShape,
-    errors: ["not_found", "already_exists"],
+    errors: ["not_found", "already_exists", "git_refused"],
     tagged,
     changes,
     handle: (context, { caller, params, body, match }) => updatePipeline(context, caller, { ...params, body, match }),
@@ -106,10 +112,11 @@ export const PIPELINE_ROUTES = [
     path: "/pipelines/:pipelineId/spec",
     name: "getSpec",
     about: "Reads the definition of a pipeline.",
+    query: specQuery,
     answer: SpecShape,
-    errors: ["not_found"],
-    tagged: (spec) => spec,
-    handle: (context, { caller, params }) => getSpec(context, caller, params),
+    errors: ["not_found", "git_refused"],
+    tagged: taggedSpec,
+    handle: (context, { caller, params, query }) => getSpec(context, caller, { ...query, ...params }),
   }),
   route({
     method: "POST",
@@ -131,9 +138,29 @@ export const PIPELINE_ROUTES = [
     body: saveBody,
     readBody: parseDefinitionBody,
     answer: SavedSpecShape,
-    errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused"],
-    changes: { tagged: (spec: SpecView) => spec },
+    errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused", "git_refused"],
+    changes: { tagged: taggedSpec },
     handle: (context, { caller, params, body, match }) => saveSpec(context, caller, { ...body, ...params, match }),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/spec/move",
+    name: "moveDefinition",
+    about: "Moves an inline definition into a Git repository, or back.",
+    body: moveBody,
+    answer: PipelineShape,
+    errors: ["not_found", "conflict", "invalid_definition", "head_moved", "request_id_reused", "git_refused"],
+    handle: (context, { caller, params, body }) => moveDefinition(context, caller, { ...body, ...params }),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/repository/check",
+    readsOnly: true,
+    name: "checkRepository",
+    about: "Tries the Git repository of a pipeline, and tells what is missing.",
+    answer: RepositoryCheckShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params }) => checkRepository(context, caller, params),
   }),
   route({
     method: "POST",
@@ -144,17 +171,17 @@ export const PIPELINE_ROUTES = [
     body: planBody,
     readBody: parseDefinitionBody,
     answer: PlanShape,
-    errors: ["not_found", "conflict", "invalid_definition", "too_large"],
+    errors: ["not_found", "conflict", "invalid_definition", "too_large", "git_refused"],
     handle: (context, { caller, params, body }) => planPipeline(context, caller, { ...body, ...params }),
   }),
   route({
     method: "POST",
     path: "/pipelines/:pipelineId/trigger",
     name: "triggerRun",
-    about: "Starts a run of the definition at the head.",
+    about: "Starts a run of the definition at the head; of one in Git also at a branch, a tag or a commit.",
     body: triggerBody,
     answer: TriggeredRunShape,
-    errors: ["not_found", "conflict", "invalid_definition", "too_large", "request_id_reused"],
+    errors: ["not_found", "conflict", "invalid_definition", "too_large", "request_id_reused", "git_refused"],
     handle: (context, { caller, params, body }) => triggerRun(context, caller, { ...body, ...params }),
   }),
 ];

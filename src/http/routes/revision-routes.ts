@@ -14,6 +14,7 @@ import {
 } from "../../app/catalogue/revisions.ts";
 import type { AppContext } from "../../app/context.ts";
 import { routesFor } from "../route.ts";
+import { taggedSpec } from "./pipeline-routes.ts";
 
 const route = routesFor<AppContext>("Pipelines");
 
@@ -54,8 +55,8 @@ export const REVISION_ROUTES = [
     about: "Saves the definition of an earlier revision as a new one.",
     body: restoreBody,
     answer: SavedSpecShape,
-    errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused"],
-    changes: { tagged: (spec) => spec },
+    errors: ["not_found", "invalid_definition", "too_large", "head_moved", "request_id_reused", "git_refused"],
+    changes: { tagged: taggedSpec },
     handle: (context, { caller, params, body, match }) =>
       restoreRevision(context, caller, { ...body, ...params, match }),
   }),

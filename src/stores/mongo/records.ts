@@ -152,8 +152,9 @@ export class MongoPipelineStore implements PipelineStore {
     const { pipelineId, projectId, name } = pipeline;
     const stored = await this.find(pipelineId);
     if (stored === undefined) return "missing" as const;
-    const { createdBy, actor, createdAt } = stored;
-    const body = { ...pipeline, createdBy, actor, createdAt };
+    const { createdBy, actor, createdAt, headCommit } = stored;
+    const { headCommit: _, ...given } = pipeline;
+    const body = { ...given, createdBy, actor, createdAt, ...(headCommit !== undefined && { headCommit }) };
     const set = { projectId, name, searchName: name.toLowerCase(), body };
     try {
       const filter = {
@@ -208,10 +209,21 @@ export class MongoPipelineStore implements PipelineStore {
     if (head !== null) await insertIfAbsent(this.#revisions, { _id: head.revisionId, pipelineId, body: head });
     const { matchedCount } = await this.#pipelines.updateOne(
       { _id: pipelineId, headRevisionId: expectedHead },
-      { $set: { headRevisionId: revisionId, head: revision } },
+      {
+        $set: {
+          headRevisionId: revisionId,
+          head: revision,
+          ...(revision.commit && { "body.headCommit": revision.commit.id }),
+        },
+        ...(revision.commit === undefined && { $unset: { "body.headCommit": "" } }),
+      },
     );
     // Another call changed the head first: now it is another revision, or this one.
     return matchedCount > 0 ? "saved" : this.saveRevision(revision, expectedHead);
+  }
+
+  async seeHeadCommit(pipelineId: PipelineId, head: RevisionId, commit: string): Promise<void> {
+    await this.#pipelines.updateOne({ _id: pipelineId, headRevisionId: head }, { $set: { "body.headCommit": commit } });
   }
 
   async keepRevision(revision: Revision): Promise<void> {
@@ -233,7 +245,7 @@ export class MongoPipelineStore implements PipelineStore {
     // The head first, as in findRevision: one that is replaced meanwhile is found twice, and shown once.
     const head = (await this.#pipelines.findOne({ _id: pipelineId }, { projection: { head: 1 } }))?.head ?? null;
     const older = await this.#revisions
-      // The ids of definitions of ad hoc runs (`adh_`) are before those of all revisions.
+      // The ids of definitions that never were the head (`adh_`, `git_`) are before those of all revisions.
       .find({ pipelineId, _id: { $gt: "rev_" as RevisionId, ...(before !== null && { $lt: before }) } })
       .sort({ _id: -1 })
       .limit(limit + 1)

@@ -54,6 +54,8 @@ export interface Pipeline {
   readonly pipelineFilePath: string;
   readonly saveMode: "direct" | "pr";
   readonly prTargetBranch: string;
+  /** The secret whose value lets nodes reach the repository; absent or empty for none. */
+  readonly repoCredential?: string;
   readonly metadata: Pairs<string>;
   readonly createdBy: string;
   /** The authenticated caller that created it; `createdBy` may name another user. */
@@ -62,6 +64,25 @@ export interface Pipeline {
   readonly updatedAt: number;
   /** The newest saved definition; null before the first save. */
   readonly headRevisionId: RevisionId | null;
+  /**
+   * For a definition in Git: the commit of the default branch that a node has seen last, which holds the head. Only a hint:
+   * the branch may have moved since. Absent for an inline definition.
+   */
+  readonly headCommit?: string;
+}
+
+/** A commit that holds a definition. Times are Unix milliseconds. */
+export interface DefinitionCommit {
+  readonly id: string;
+  /** The full name of the ref by which it was found; the id itself for a commit. */
+  readonly ref: string;
+  /** Of the definition in the repository. */
+  readonly path: string;
+  /** The id of the content of the file. */
+  readonly blob: string;
+  readonly author: { readonly name: string; readonly email: string };
+  readonly authoredAt: number;
+  readonly committedAt: number;
 }
 
 /** One saved definition, which never changes. `text` is what the user committed, byte for byte. */
@@ -74,6 +95,8 @@ export interface Revision {
   readonly editor: string;
   readonly actor: string;
   readonly createdAt: number;
+  /** The first commit in which a node has seen this text; absent for an inline definition. */
+  readonly commit?: DefinitionCommit;
 }
 
 /** Revisions of a pipeline, newest first. */
@@ -132,7 +155,7 @@ export interface PipelineStore {
    */
   create(pipeline: Pipeline): Promise<"created" | "nameTaken">;
   /**
-   * Replaces all fields except `headRevisionId`, `createdBy`, `actor` and `createdAt`. `moved`, and nothing changes, when
+   * Replaces all fields except `headRevisionId`, `headCommit`, `createdBy`, `actor` and `createdAt`. `moved`, and nothing changes, when
    * the pipeline is not as `expected`.
    */
   update(pipeline: Pipeline, expected?: Expected<Pipeline>): Promise<"updated" | "missing" | "nameTaken" | "moved">;
@@ -144,11 +167,13 @@ export interface PipelineStore {
   delete(pipelineId: PipelineId): Promise<boolean>;
 
   /**
-   * Stores a revision and makes it the head. Answers `headMoved`, and stores nothing, unless the head is still
+   * Stores a revision and makes it the head, and its commit the head commit. Answers `headMoved`, and stores nothing, unless the head is still
    * `expectedHead` (null: no head yet); `missing` when there is no such pipeline. A repeat of the revision that is the
    * head answers `saved`.
    */
   saveRevision(revision: Revision, expectedHead: RevisionId | null): Promise<"saved" | "headMoved" | "missing">;
+  /** Makes a commit the head commit while `head` is the head: the commit holds the same definition. */
+  seeHeadCommit(pipelineId: PipelineId, head: RevisionId, commit: string): Promise<void>;
   /**
    * Stores a definition that never becomes the head. A repeat of the id changes nothing. `delete` of its pipeline
    * removes it.

@@ -33,7 +33,7 @@ const TENANT = "coalesce(json_extract(body, '$.tenantId'), 'default')";
 
 const PROJECT_BY_SLUG = `SELECT body FROM projects WHERE ${TENANT} = ? AND json_extract(body, '$.slug') = ?`;
 
-/** After the ids of all revisions. The ids of definitions of ad hoc runs (`adh_`) are before them. */
+/** After the ids of all revisions. The ids of definitions that never were the head (`adh_`, `git_`) are before them. */
 const AFTER_ALL = "rev`";
 
 export class SqlitePipelineStore implements PipelineStore {
@@ -124,13 +124,13 @@ export class SqlitePipelineStore implements PipelineStore {
       if (stored === undefined) return "missing";
       if (!isAsExpected(stored, expected)) return "moved";
       if (this.#isNameTaken(pipeline)) return "nameTaken";
-      const { createdBy, actor, createdAt } = stored;
+      const { createdBy, actor, createdAt, headCommit } = stored;
       this.#db.runNow(
         "UPDATE pipelines SET project_id = ?, name = ?, search_name = ?, body = ? WHERE pipeline_id = ?",
         pipeline.projectId,
         pipeline.name,
         pipeline.name.toLowerCase(),
-        JSON.stringify({ ...pipeline, createdBy, actor, createdAt }),
+        JSON.stringify({ ...pipeline, createdBy, actor, createdAt, headCommit }),
         pipeline.pipelineId,
       );
       return "updated";
@@ -194,9 +194,25 @@ export class SqlitePipelineStore implements PipelineStore {
       if (row["head_revision_id"] === revisionId) return "saved";
       if (row["head_revision_id"] !== expectedHead) return "headMoved";
       this.#insertRevision(revision);
-      this.#db.runNow("UPDATE pipelines SET head_revision_id = ? WHERE pipeline_id = ?", revisionId, pipelineId);
+      const commit = revision.commit?.id ?? null;
+      this.#db.runNow(
+        `UPDATE pipelines SET head_revision_id = ?1, body = CASE WHEN ?2 IS NULL
+           THEN json_remove(body, '$.headCommit') ELSE json_set(body, '$.headCommit', ?2) END WHERE pipeline_id = ?3`,
+        revisionId,
+        commit,
+        pipelineId,
+      );
       return "saved";
     });
+  }
+
+  async seeHeadCommit(pipelineId: PipelineId, head: RevisionId, commit: string): Promise<void> {
+    await this.#db.run(
+      `UPDATE pipelines SET body = json_set(body, '$.headCommit', ?) WHERE pipeline_id = ? AND head_revision_id = ?`,
+      commit,
+      pipelineId,
+      head,
+    );
   }
 
   async keepRevision(revision: Revision): Promise<void> {

@@ -33,6 +33,7 @@ describe("the builtin `checkout`", function () {
     ["an annotated tag", { ref: "v1.0" }, "one\n", "refs/tags/v1.0", 0],
     ["a full name", { ref: "refs/tags/v1.0" }, "one\n", "refs/tags/v1.0", 0],
     ["the head of a pull request", { ref: "refs/pull/1/head" }, "branched\n", "refs/pull/1/head", 3],
+    ["the default branch by `HEAD`", { ref: "HEAD" }, "three\n", "refs/heads/main", 2],
     ["what the run was triggered for, when that is nothing", { ref: "" }, "three\n", "refs/heads/main", 2],
   ];
   for (const [what, args, content, ref, commit] of refs) {

@@ -19,6 +19,7 @@ import type { Effects } from "../judge/effects.ts";
 import type { Shape } from "../load/shapes.ts";
 import { portsOf } from "./simulated-ports.ts";
 import { pipelineRecord } from "../../support/pipelines.ts";
+import { testVault } from "../../support/secrets.ts";
 import { UPLOAD_RULES } from "../../support/upload-rules.ts";
 
 export interface NewTrigger {
@@ -34,7 +35,8 @@ export class Edge {
     this.process = world.newProcess("edge");
     const begunRuns = new BegunRuns();
     begunRuns.listen((run) => world.beside?.adopt(run));
-    this.#context = { ...effects.counted(portsOf(world, this.process)), begunRuns, uploadRules: UPLOAD_RULES };
+    const ports = effects.counted(portsOf(world, this.process));
+    this.#context = { ...ports, secrets: testVault(ports.stores), begunRuns, uploadRules: UPLOAD_RULES };
   }
 
   /** Resolves when the run is stored. A repeat finishes a creation that was cut off. */

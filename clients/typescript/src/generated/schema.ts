@@ -1222,6 +1222,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/spec/move": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Moves an inline definition into a Git repository, or back. */
+        readonly post: operations["moveDefinition"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/repository/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Tries the Git repository of a pipeline, and tells what is missing. */
+        readonly post: operations["checkRepository"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/{pipelineId}/plan": {
         readonly parameters: {
             readonly query?: never;
@@ -1248,7 +1282,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** Starts a run of the definition at the head. */
+        /** Starts a run of the definition at the head; of one in Git also at a branch, a tag or a commit. */
         readonly post: operations["triggerRun"];
         readonly delete?: never;
         readonly options?: never;
@@ -3224,7 +3258,7 @@ export interface components {
             readonly path: string;
             readonly timestamp: number;
             /** @enum {string} */
-            readonly reason: "malformed_request" | "invalid_definition" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "not_acceptable" | "conflict" | "already_exists" | "head_moved" | "request_id_reused" | "precondition_failed" | "payload_too_large" | "range_not_satisfiable" | "unsupported_media_type" | "too_large" | "slow_reader" | "too_many" | "internal" | "not_implemented" | "unavailable" | "deadline_exceeded";
+            readonly reason: "malformed_request" | "invalid_definition" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "not_acceptable" | "conflict" | "already_exists" | "head_moved" | "request_id_reused" | "precondition_failed" | "payload_too_large" | "range_not_satisfiable" | "unsupported_media_type" | "git_refused" | "too_large" | "slow_reader" | "too_many" | "internal" | "not_implemented" | "unavailable" | "deadline_exceeded";
             readonly errors: readonly components["schemas"]["Problem"][];
             readonly errorCount?: number;
         };
@@ -3481,6 +3515,7 @@ export interface components {
             /** @enum {string} */
             readonly saveMode: "direct" | "pr";
             readonly prTargetBranch: string;
+            readonly repoCredential: string;
             readonly metadata: {
                 readonly [key: string]: string;
             };
@@ -3678,6 +3713,20 @@ export interface components {
             readonly refreshToken: string;
             readonly userId: string;
         };
+        readonly RepositoryCheck: {
+            readonly pipelineId: string;
+            readonly branch: string;
+            readonly path: string;
+            readonly headCommitSha: string | null;
+            readonly canRead: boolean;
+            readonly hasFile: boolean;
+            readonly canPush: boolean | null;
+            readonly problems: readonly {
+                readonly code: string;
+                readonly pointer: string;
+                readonly message: string;
+            }[];
+        };
         readonly Rerun: {
             readonly runId: string;
             readonly pipelineId: string;
@@ -3835,6 +3884,7 @@ export interface components {
         readonly SavedSpec: {
             readonly pipelineId: string;
             readonly headCommitSha: string;
+            readonly revisionId: string;
             /** @enum {string} */
             readonly format: "json" | "yaml";
         };
@@ -3897,6 +3947,10 @@ export interface components {
             /** @enum {string} */
             readonly format: "json" | "yaml";
             readonly headCommitSha: string;
+            readonly revisionId: string;
+            readonly branch: string | null;
+            readonly path: string | null;
+            readonly diagnostics: readonly components["schemas"]["Diagnostic"][];
             readonly commitMessage: string;
             readonly editor: string;
             /** Format: date-time */
@@ -4295,6 +4349,15 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `conflict`: the state of the object does not allow it. `head_moved`: another save changed the definition meanwhile. `request_id_reused`: the `requestId` or the `Idempotency-Key` was used with another body. */
+        readonly "conflict-or-head_moved-or-request_id_reused": {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `conflict`: the state of the object does not allow it. `request_id_reused`: the `requestId` or the `Idempotency-Key` was used with another body. */
         readonly "conflict-or-request_id_reused": {
             headers: {
@@ -4322,6 +4385,15 @@ export interface components {
                 readonly "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description `git_refused`: a Git server refuses the call, or the definition cannot be read from it. */
+        readonly git_refused: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description `head_moved`: another save changed the definition meanwhile. `request_id_reused`: the `requestId` or the `Idempotency-Key` was used with another body. */
         readonly "head_moved-or-request_id_reused": {
             headers: {
@@ -4342,6 +4414,15 @@ export interface components {
         };
         /** @description `malformed_request`: the request has unknown, missing or wrong fields. */
         readonly malformed_request: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `malformed_request`: the request has unknown, missing or wrong fields. `invalid_definition`: the definition has errors. */
+        readonly "malformed_request-or-invalid_definition": {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -7961,6 +8042,8 @@ export interface operations {
                     readonly saveMode?: "direct" | "pr";
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly prTargetBranch?: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -7991,6 +8074,7 @@ export interface operations {
             readonly 409: components["responses"]["already_exists-or-conflict-or-request_id_reused"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -8069,6 +8153,8 @@ export interface operations {
                     readonly saveMode?: "direct" | "pr";
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly prTargetBranch?: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -8101,6 +8187,7 @@ export interface operations {
             readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -8150,7 +8237,9 @@ export interface operations {
     };
     readonly getSpec: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly ref?: string;
+            };
             readonly header?: {
                 /** @description Answers 304 while the object has this `ETag`. */
                 readonly "If-None-Match"?: string;
@@ -8189,6 +8278,7 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -8303,6 +8393,106 @@ export interface operations {
             readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly moveDefinition: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @constant */
+                    readonly to: "git";
+                    readonly repoUrl: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly defaultBranch?: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly pipelineFilePath?: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoCredential?: string;
+                    readonly commitMessage?: string;
+                    readonly editor?: string;
+                    readonly requestId?: string;
+                } | {
+                    /** @constant */
+                    readonly to: "inline";
+                    readonly commitMessage?: string;
+                    readonly editor?: string;
+                    readonly requestId?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Pipeline"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request-or-invalid_definition"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict-or-head_moved-or-request_id_reused"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly checkRepository: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["RepositoryCheck"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -8375,6 +8565,7 @@ export interface operations {
             readonly 409: components["responses"]["conflict"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -8404,6 +8595,9 @@ export interface operations {
                     readonly uploads?: {
                         readonly [key: string]: string;
                     };
+                    readonly ref?: string;
+                    readonly branch?: string;
+                    readonly commit?: string;
                 };
             };
         };
@@ -8431,6 +8625,7 @@ export interface operations {
             readonly 409: components["responses"]["conflict-or-request_id_reused"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -8606,6 +8801,7 @@ export interface operations {
             readonly 412: components["responses"]["precondition_failed"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];

@@ -772,6 +772,8 @@ export interface PipelineFields {
   metadata: { [key: string]: string };
   /** True: `metadata` replaces all pairs, also when it is empty. */
   replaceMetadata: boolean;
+  /** The name of the secret of the pipeline or its project that opens the repository; empty for none. */
+  repoCredential?: string | undefined;
 }
 
 export interface PipelineFields_MetadataEntry {
@@ -798,10 +800,14 @@ export interface PipelineRecord {
   updatedAtMs: bigint;
   /** The status of the newest run; PENDING without runs, FAILED for a partial run. */
   status: RunStatus;
-  /** Revision of the saved definition; empty before the first save. */
+  /** The revision of the saved definition; of one in Git, the commit that was seen last. Empty before the first save. */
   headCommitSha: string;
   /** Absent without runs. */
-  lastRun: LastRun | undefined;
+  lastRun:
+    | LastRun
+    | undefined;
+  /** The name of the secret that opens the repository; empty without one. */
+  repoCredential: string;
 }
 
 export interface PipelineRecord_MetadataEntry {
@@ -901,6 +907,15 @@ export interface TriggerPipelineRequest {
   requestId: string;
   /** Uploads of the pipeline's project for the run, at most 16: their ids by the names under which steps read them. */
   uploads: { [key: string]: string };
+  /**
+   * Of a definition in Git: a branch, a tag, a full name such as `refs/pull/1/head`, or a full commit id; empty for the
+   * default branch. The run takes the definition of that commit.
+   */
+  ref: string;
+  /** A branch; excludes `ref`. */
+  branch: string;
+  /** A full commit id. With `ref` or `branch`, these only name it. */
+  commit: string;
 }
 
 export interface TriggerPipelineRequest_VariablesEntry {
@@ -1422,22 +1437,31 @@ export interface Diagnostic {
 export interface GetSpecRequest {
   /** Required. */
   pipelineId: string;
+  /** Of a definition in Git: a branch, a tag or a full commit id; empty for the default branch. */
+  ref: string;
 }
 
 export interface GetSpecResponse {
-  /** The structured definition. */
+  /** The structured definition; absent for a definition in Git that has errors. */
   spec:
     | { [key: string]: any }
     | undefined;
   /** The committed text, byte for byte. */
   text: string;
   format: SpecFormat;
-  /** The revision of this definition. */
+  /** The commit, for a definition in Git; else the revision of this definition. */
   headCommitSha: string;
   commitMessage: string;
   editor: string;
   /** Unix milliseconds. */
   savedAtMs: bigint;
+  revisionId: string;
+  /** The branch in Git; empty for an inline definition, and for one that is read at a tag or a commit. */
+  branch: string;
+  /** The file in Git; empty for an inline definition. */
+  path: string;
+  /** The problems of a definition in Git; an inline one has none. */
+  diagnostics: Diagnostic[];
 }
 
 export interface SaveSpecRequest {
@@ -1462,7 +1486,9 @@ export interface SaveSpecRequest {
 }
 
 export interface SaveSpecResponse {
+  /** The commit, for a definition in Git; else the revision. */
   headCommitSha: string;
+  revisionId: string;
 }
 
 export interface ValidateSpecRequest {
@@ -1811,6 +1837,7 @@ export interface RestoreRevisionRequest {
 
 export interface RestoreRevisionResponse {
   headCommitSha: string;
+  revisionId: string;
 }
 
 export interface ProjectRecord {
@@ -1898,6 +1925,7 @@ function createBasePipelineFields(): PipelineFields {
     prTargetBranch: undefined,
     metadata: {},
     replaceMetadata: false,
+    repoCredential: undefined,
   };
 }
 
@@ -1932,6 +1960,9 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     });
     if (message.replaceMetadata !== false) {
       writer.uint32(80).bool(message.replaceMetadata);
+    }
+    if (message.repoCredential !== undefined) {
+      writer.uint32(90).string(message.repoCredential);
     }
     return writer;
   },
@@ -2032,6 +2063,14 @@ export const PipelineFields: MessageFns<PipelineFields> = {
             message.replaceMetadata = reader.bool();
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.repoCredential = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2097,6 +2136,11 @@ export const PipelineFields: MessageFns<PipelineFields> = {
         : isSet(object.replace_metadata)
         ? globalThis.Boolean(object.replace_metadata)
         : false,
+      repoCredential: isSet(object.repoCredential)
+        ? globalThis.String(object.repoCredential)
+        : isSet(object.repo_credential)
+        ? globalThis.String(object.repo_credential)
+        : undefined,
     };
   },
 
@@ -2138,6 +2182,9 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     if (message.replaceMetadata !== false) {
       obj.replaceMetadata = message.replaceMetadata;
     }
+    if (message.repoCredential !== undefined) {
+      obj.repoCredential = message.repoCredential;
+    }
     return obj;
   },
 
@@ -2164,6 +2211,7 @@ export const PipelineFields: MessageFns<PipelineFields> = {
       {},
     );
     message.replaceMetadata = object.replaceMetadata ?? false;
+    message.repoCredential = object.repoCredential ?? undefined;
     return message;
   },
 };
@@ -2271,6 +2319,7 @@ function createBasePipelineRecord(): PipelineRecord {
     status: RunStatus.RUN_STATUS_UNSPECIFIED,
     headCommitSha: "",
     lastRun: undefined,
+    repoCredential: "",
   };
 }
 
@@ -2329,6 +2378,9 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     }
     if (message.lastRun !== undefined) {
       LastRun.encode(message.lastRun, writer.uint32(130).fork()).join();
+    }
+    if (message.repoCredential !== "") {
+      writer.uint32(138).string(message.repoCredential);
     }
     return writer;
   },
@@ -2477,6 +2529,14 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
             message.lastRun = LastRun.decode(reader, reader.uint32());
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.repoCredential = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2568,6 +2628,11 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
         : isSet(object.last_run)
         ? LastRun.fromJSON(object.last_run)
         : undefined,
+      repoCredential: isSet(object.repoCredential)
+        ? globalThis.String(object.repoCredential)
+        : isSet(object.repo_credential)
+        ? globalThis.String(object.repo_credential)
+        : "",
     };
   },
 
@@ -2627,6 +2692,9 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     if (message.lastRun !== undefined) {
       obj.lastRun = LastRun.toJSON(message.lastRun);
     }
+    if (message.repoCredential !== "") {
+      obj.repoCredential = message.repoCredential;
+    }
     return obj;
   },
 
@@ -2665,6 +2733,7 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     message.lastRun = (object.lastRun !== undefined && object.lastRun !== null)
       ? LastRun.fromPartial(object.lastRun)
       : undefined;
+    message.repoCredential = object.repoCredential ?? "";
     return message;
   },
 };
@@ -3779,7 +3848,16 @@ export const DeletePipelineResponse: MessageFns<DeletePipelineResponse> = {
 };
 
 function createBaseTriggerPipelineRequest(): TriggerPipelineRequest {
-  return { pipelineId: "", variables: {}, triggeredBy: "", requestId: "", uploads: {} };
+  return {
+    pipelineId: "",
+    variables: {},
+    triggeredBy: "",
+    requestId: "",
+    uploads: {},
+    ref: "",
+    branch: "",
+    commit: "",
+  };
 }
 
 export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
@@ -3799,6 +3877,15 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
     globalThis.Object.entries(message.uploads).forEach(([key, value]: [string, string]) => {
       TriggerPipelineRequest_UploadsEntry.encode({ key: key as any, value }, writer.uint32(42).fork()).join();
     });
+    if (message.ref !== "") {
+      writer.uint32(50).string(message.ref);
+    }
+    if (message.branch !== "") {
+      writer.uint32(58).string(message.branch);
+    }
+    if (message.commit !== "") {
+      writer.uint32(66).string(message.commit);
+    }
     return writer;
   },
 
@@ -3861,6 +3948,30 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
             }
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.ref = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.branch = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.commit = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3918,6 +4029,9 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
           {},
         )
         : {},
+      ref: isSet(object.ref) ? globalThis.String(object.ref) : "",
+      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
+      commit: isSet(object.commit) ? globalThis.String(object.commit) : "",
     };
   },
 
@@ -3950,6 +4064,15 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
         });
       }
     }
+    if (message.ref !== "") {
+      obj.ref = message.ref;
+    }
+    if (message.branch !== "") {
+      obj.branch = message.branch;
+    }
+    if (message.commit !== "") {
+      obj.commit = message.commit;
+    }
     return obj;
   },
 
@@ -3979,6 +4102,9 @@ export const TriggerPipelineRequest: MessageFns<TriggerPipelineRequest> = {
       },
       {},
     );
+    message.ref = object.ref ?? "";
+    message.branch = object.branch ?? "";
+    message.commit = object.commit ?? "";
     return message;
   },
 };
@@ -10480,13 +10606,16 @@ export const Diagnostic: MessageFns<Diagnostic> = {
 };
 
 function createBaseGetSpecRequest(): GetSpecRequest {
-  return { pipelineId: "" };
+  return { pipelineId: "", ref: "" };
 }
 
 export const GetSpecRequest: MessageFns<GetSpecRequest> = {
   encode(message: GetSpecRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.pipelineId !== "") {
       writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.ref !== "") {
+      writer.uint32(18).string(message.ref);
     }
     return writer;
   },
@@ -10512,6 +10641,14 @@ export const GetSpecRequest: MessageFns<GetSpecRequest> = {
             message.pipelineId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ref = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -10531,6 +10668,7 @@ export const GetSpecRequest: MessageFns<GetSpecRequest> = {
         : isSet(object.pipeline_id)
         ? globalThis.String(object.pipeline_id)
         : "",
+      ref: isSet(object.ref) ? globalThis.String(object.ref) : "",
     };
   },
 
@@ -10538,6 +10676,9 @@ export const GetSpecRequest: MessageFns<GetSpecRequest> = {
     const obj: any = {};
     if (message.pipelineId !== "") {
       obj.pipelineId = message.pipelineId;
+    }
+    if (message.ref !== "") {
+      obj.ref = message.ref;
     }
     return obj;
   },
@@ -10548,6 +10689,7 @@ export const GetSpecRequest: MessageFns<GetSpecRequest> = {
   fromPartial<I extends Exact<DeepPartial<GetSpecRequest>, I>>(object: I): GetSpecRequest {
     const message = createBaseGetSpecRequest();
     message.pipelineId = object.pipelineId ?? "";
+    message.ref = object.ref ?? "";
     return message;
   },
 };
@@ -10561,6 +10703,10 @@ function createBaseGetSpecResponse(): GetSpecResponse {
     commitMessage: "",
     editor: "",
     savedAtMs: 0n,
+    revisionId: "",
+    branch: "",
+    path: "",
+    diagnostics: [],
   };
 }
 
@@ -10589,6 +10735,18 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
         throw new globalThis.Error("value provided for field message.savedAtMs of type int64 too large");
       }
       writer.uint32(56).int64(message.savedAtMs);
+    }
+    if (message.revisionId !== "") {
+      writer.uint32(66).string(message.revisionId);
+    }
+    if (message.branch !== "") {
+      writer.uint32(74).string(message.branch);
+    }
+    if (message.path !== "") {
+      writer.uint32(82).string(message.path);
+    }
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -10662,6 +10820,38 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
             message.savedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.revisionId = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.branch = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -10695,6 +10885,16 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
         : isSet(object.saved_at_ms)
         ? BigInt(object.saved_at_ms)
         : 0n,
+      revisionId: isSet(object.revisionId)
+        ? globalThis.String(object.revisionId)
+        : isSet(object.revision_id)
+        ? globalThis.String(object.revision_id)
+        : "",
+      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      diagnostics: globalThis.Array.isArray(object?.diagnostics)
+        ? object.diagnostics.map((e: any) => Diagnostic.fromJSON(e))
+        : [],
     };
   },
 
@@ -10721,6 +10921,18 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
     if (message.savedAtMs !== 0n) {
       obj.savedAtMs = message.savedAtMs.toString();
     }
+    if (message.revisionId !== "") {
+      obj.revisionId = message.revisionId;
+    }
+    if (message.branch !== "") {
+      obj.branch = message.branch;
+    }
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.diagnostics?.length) {
+      obj.diagnostics = message.diagnostics.map((e) => Diagnostic.toJSON(e));
+    }
     return obj;
   },
 
@@ -10736,6 +10948,10 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
     message.commitMessage = object.commitMessage ?? "";
     message.editor = object.editor ?? "";
     message.savedAtMs = (object.savedAtMs !== undefined && object.savedAtMs !== null) ? BigInt(object.savedAtMs) : 0n;
+    message.revisionId = object.revisionId ?? "";
+    message.branch = object.branch ?? "";
+    message.path = object.path ?? "";
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
     return message;
   },
 };
@@ -10947,13 +11163,16 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
 };
 
 function createBaseSaveSpecResponse(): SaveSpecResponse {
-  return { headCommitSha: "" };
+  return { headCommitSha: "", revisionId: "" };
 }
 
 export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
   encode(message: SaveSpecResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.headCommitSha !== "") {
       writer.uint32(10).string(message.headCommitSha);
+    }
+    if (message.revisionId !== "") {
+      writer.uint32(18).string(message.revisionId);
     }
     return writer;
   },
@@ -10979,6 +11198,14 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
             message.headCommitSha = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.revisionId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -10998,6 +11225,11 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
         : isSet(object.head_commit_sha)
         ? globalThis.String(object.head_commit_sha)
         : "",
+      revisionId: isSet(object.revisionId)
+        ? globalThis.String(object.revisionId)
+        : isSet(object.revision_id)
+        ? globalThis.String(object.revision_id)
+        : "",
     };
   },
 
@@ -11005,6 +11237,9 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
     const obj: any = {};
     if (message.headCommitSha !== "") {
       obj.headCommitSha = message.headCommitSha;
+    }
+    if (message.revisionId !== "") {
+      obj.revisionId = message.revisionId;
     }
     return obj;
   },
@@ -11015,6 +11250,7 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
   fromPartial<I extends Exact<DeepPartial<SaveSpecResponse>, I>>(object: I): SaveSpecResponse {
     const message = createBaseSaveSpecResponse();
     message.headCommitSha = object.headCommitSha ?? "";
+    message.revisionId = object.revisionId ?? "";
     return message;
   },
 };
@@ -15462,13 +15698,16 @@ export const RestoreRevisionRequest: MessageFns<RestoreRevisionRequest> = {
 };
 
 function createBaseRestoreRevisionResponse(): RestoreRevisionResponse {
-  return { headCommitSha: "" };
+  return { headCommitSha: "", revisionId: "" };
 }
 
 export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
   encode(message: RestoreRevisionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.headCommitSha !== "") {
       writer.uint32(10).string(message.headCommitSha);
+    }
+    if (message.revisionId !== "") {
+      writer.uint32(18).string(message.revisionId);
     }
     return writer;
   },
@@ -15494,6 +15733,14 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
             message.headCommitSha = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.revisionId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -15513,6 +15760,11 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
         : isSet(object.head_commit_sha)
         ? globalThis.String(object.head_commit_sha)
         : "",
+      revisionId: isSet(object.revisionId)
+        ? globalThis.String(object.revisionId)
+        : isSet(object.revision_id)
+        ? globalThis.String(object.revision_id)
+        : "",
     };
   },
 
@@ -15520,6 +15772,9 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
     const obj: any = {};
     if (message.headCommitSha !== "") {
       obj.headCommitSha = message.headCommitSha;
+    }
+    if (message.revisionId !== "") {
+      obj.revisionId = message.revisionId;
     }
     return obj;
   },
@@ -15530,6 +15785,7 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
   fromPartial<I extends Exact<DeepPartial<RestoreRevisionResponse>, I>>(object: I): RestoreRevisionResponse {
     const message = createBaseRestoreRevisionResponse();
     message.headCommitSha = object.headCommitSha ?? "";
+    message.revisionId = object.revisionId ?? "";
     return message;
   },
 };

@@ -89,6 +89,7 @@ function readTarget(branch: unknown, ref: unknown): CheckoutTarget {
   if (isBranch && ref !== undefined) throw wrong("give either `branch` or `ref`, not both");
   if (typeof given !== "string" && typeof given !== "number") throw wrong("`ref` must be a text");
   const name = String(given);
+  if (!isBranch && name === "HEAD") return { kind: "head" };
   if (!isBranch && FULL_COMMIT.test(name)) return { kind: "commit", id: name.toLowerCase() };
   if (NO_REF_NAME.test(name)) throw wrong(`${JSON.stringify(name)} cannot be the name of a branch, a tag or a commit`);
   return { kind: isBranch ? "branch" : "name", name };

@@ -38,29 +38,54 @@ export function listPipelines(options: ListOptions, signal: AbortSignal): Promis
   });
 }
 
-export interface CreateOptions extends PipelineOptions {
+/** Where a definition is in its repository. */
+export interface PlaceInGit {
+  readonly branch?: string;
+  readonly path?: string;
+  readonly credential?: string;
+}
+
+/** As the API names it. */
+export function placeFields({ branch, path, credential }: PlaceInGit) {
+  return {
+    ...(branch !== undefined && { defaultBranch: branch }),
+    ...(path !== undefined && { pipelineFilePath: path }),
+    ...(credential !== undefined && { repoCredential: credential }),
+  };
+}
+
+export interface CreateOptions extends PipelineOptions, PlaceInGit {
   readonly description?: string;
+  readonly repo?: string;
 }
 
 export function createPipeline(name: string, options: CreateOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
-    const { project, description } = options;
+    const { project, description, repo } = options;
     const projectId = project === undefined ? undefined : (await findProject(client, project)).projectId;
     const body = {
       name,
       ...(projectId === undefined ? {} : { projectId }),
       ...(description === undefined ? {} : { description }),
+      ...(repo === undefined ? {} : { repoUrl: repo }),
+      ...placeFields(options),
     };
     const made = await client.post("/pipelines", { body, signal });
-    report.object(made, `created ${made.name} (${made.pipelineId})`, `next: millrace pipelines save ${made.name} FILE`);
+    const next = made.headCommitSha === "" ? `save ${made.name} FILE` : `show ${made.name}`;
+    report.object(made, `created ${made.name} (${made.pipelineId})`, `next: millrace pipelines ${next}`);
   });
 }
 
+export interface ShowOptions extends PipelineOptions {
+  readonly ref?: string;
+}
+
 /** Prints the text of the definition. */
-export function showPipeline(name: string, options: PipelineOptions, signal: AbortSignal): Promise<number> {
+export function showPipeline(name: string, options: ShowOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
     const { pipelineId } = await findPipeline(client, name, options.project);
-    const spec = await client.get("/pipelines/{pipelineId}/spec", { path: { pipelineId }, signal });
+    const query = options.ref === undefined ? {} : { ref: options.ref };
+    const spec = await client.get("/pipelines/{pipelineId}/spec", { path: { pipelineId }, query, signal });
     if (report.isJson) report.json(spec);
     else process.stdout.write(spec.text.endsWith("\n") ? spec.text : `${spec.text}\n`);
   });

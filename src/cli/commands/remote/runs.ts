@@ -133,6 +133,7 @@ export interface TriggerOptions extends WatchOptions {
   readonly var: readonly string[];
   /** `NAME=FILE` or `NAME=ID` texts. */
   readonly upload: readonly string[];
+  readonly ref?: string;
   readonly watch?: boolean;
   readonly requestId?: string;
 }
@@ -142,11 +143,16 @@ export function trigger(pipeline: string, options: TriggerOptions, signal: Abort
   return withServer(options, signal, async (session) => {
     const { client } = session;
     const { pipelineId, projectId, name } = await findPipeline(client, pipeline, options.project);
-    const { requestId, upload } = options;
+    const { requestId, upload, ref } = options;
     const uploads =
       upload.length > 0 &&
       (await (await import("./uploads.ts")).giveUploads(client, upload, { projectId, requestId, signal }));
-    const body = { variables, ...(requestId !== undefined && { requestId }), ...(uploads && { uploads }) };
+    const body = {
+      variables,
+      ...(ref !== undefined && { ref }),
+      ...(requestId !== undefined && { requestId }),
+      ...(uploads && { uploads }),
+    };
     const begun = await client.post("/pipelines/{pipelineId}/trigger", { path: { pipelineId }, body, signal });
     return afterBegin(session, begun, `triggered ${name}: ${begun.runId}`, { ...options, name });
   });

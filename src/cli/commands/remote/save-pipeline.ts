@@ -13,6 +13,7 @@ import type { PipelineOptions } from "./pipelines.ts";
 export interface SaveOptions extends PipelineOptions {
   readonly message?: string;
   readonly format: "yaml" | "json";
+  readonly head?: string;
 }
 
 /** Checks the definition here first, so that each problem is shown with its line. */
@@ -27,9 +28,10 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
     const spec = textToSpec(text, format) as Readonly<Record<string, unknown>>;
     const commitMessage = options.message ?? `save ${basename(shown)}`;
     const path = { pipelineId };
+    const expected = options.head === undefined ? {} : { expectedHeadCommitSha: options.head };
     const saved = await client.post("/pipelines/{pipelineId}/spec/save", {
       path,
-      body: { spec, format, commitMessage },
+      body: { spec, format, commitMessage, ...expected },
       signal,
     });
     report.object(saved, `saved ${name} as ${saved.headCommitSha}`);

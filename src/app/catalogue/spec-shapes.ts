@@ -1,0 +1,70 @@
+/** The bodies and answers of the calls on a definition. */
+import { z } from "zod";
+import type { PipelineId, RevisionId } from "../../domain/ids.ts";
+import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
+import { DiagnosticShape } from "./diagnostic-shape.ts";
+
+const spec = z.record(z.string(), z.unknown(), { error: "must be the structured definition, an object" });
+const format = z
+  .enum(["json", "yaml", "yml"])
+  .default("yaml")
+  .transform((word) => (word === "json" ? word : "yaml"));
+
+export const validateBody = z.strictObject({ spec, format });
+export const saveBody = z.strictObject({
+  spec,
+  format,
+  /** The text to commit, with its comments: its parsed value must equal `spec`. Absent: the text of the head is edited. */
+  layout: z.string().min(1).optional(),
+  expectedHeadCommitSha: z.string().max(200).optional(),
+  commitMessage: z.string().max(10_000).optional(),
+  requestId: z.string().max(200).optional(),
+  editor: z.string().max(200).optional(),
+});
+
+export const specQuery = z.strictObject({
+  /** Of a definition in Git: a branch, a tag or a full commit id; absent for the default branch. */
+  ref: z.string().max(1_000).optional(),
+});
+
+const savedFormat = z.enum(["json", "yaml"]);
+
+export const SpecShape = shape("Spec", {
+  pipelineId: id<PipelineId>(),
+  /** Of a definition in Git: null while it has errors. */
+  spec: z.unknown(),
+  /** The saved text, byte for byte. */
+  text: z.string(),
+  format: savedFormat,
+  /** The commit, for a definition in Git; else the revision. */
+  headCommitSha: z.string(),
+  revisionId: id<RevisionId>(),
+  /** The branch in Git; null for an inline definition, and for one that is read at a tag or a commit. */
+  branch: z.string().nullable(),
+  /** The file in Git; null for an inline definition. */
+  path: z.string().nullable(),
+  /** The problems of a definition in Git, which anyone can commit; an inline one has none. */
+  diagnostics: listOf(DiagnosticShape),
+  commitMessage: z.string(),
+  editor: z.string(),
+  savedAt: time,
+});
+
+export const ValidationShape = shape("Validation", {
+  valid: z.boolean(),
+  diagnostics: listOf(DiagnosticShape),
+  jobsCount: wholeNumber,
+  stepsCount: wholeNumber,
+});
+
+export const SavedSpecShape = shape("SavedSpec", {
+  pipelineId: id<PipelineId>(),
+  /** The commit, for a definition in Git; else the revision. */
+  headCommitSha: z.string(),
+  revisionId: id<RevisionId>(),
+  format: savedFormat,
+});
+
+export type SpecView = z.infer<typeof SpecShape>;
+export type ValidationView = z.infer<typeof ValidationShape>;
+export type SaveView = z.infer<typeof SavedSpecShape>;

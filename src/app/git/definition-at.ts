@@ -1,0 +1,181 @@
+/**
+ * The definition that a commit holds, as a revision in the store: what a run uses is there, whatever becomes of the
+ * repository. A revision stands for a text; commits with the same text share one.
+ */
+import { MillraceError } from "../../domain/errors.ts";
+import { gitRevisionId, newId, type RevisionId } from "../../domain/ids.ts";
+import { formatOfPath, type GitRef, refOf } from "../../git/names.ts";
+import type { CommitFacts } from "../../git/objects.ts";
+import type { FoundFile, ReadAnswer } from "../../git/git-repositories.ts";
+import type { DefinitionCommit, Pipeline, Revision } from "../../stores/ports/pipelines.ts";
+import { findPipeline } from "../lookups.ts";
+import type { GitContext } from "./context.ts";
+import { malformed, withGit } from "./git-problems.ts";
+import { openRepository, type OpenRepository } from "./repository.ts";
+
+export interface DefinitionAt {
+  readonly commit: CommitFacts;
+  /** The full name of the ref; the id for a commit. */
+  readonly refName: string;
+  /** Null when the commit has no definition. */
+  readonly revision: Revision | null;
+  /** Why there is none, in words that continue `the commit ...`; empty when there is one. */
+  readonly lack: string;
+}
+
+/** Each further try means that another call has stored a newer head. */
+const TRIES = 5;
+
+/** The ref that a caller names. Throws `malformed_request`. */
+export function givenRef(pointer: string, text: string): GitRef {
+  const ref = refOf(text);
+  if (ref !== undefined) return ref;
+  throw malformed(pointer, "must be the name of a branch or tag, or a full commit id");
+}
+
+export function defaultRefOf({ defaultBranch }: Pipeline): GitRef {
+  return { kind: "branch", name: defaultBranch };
+}
+
+/** Reads the definition at a ref and stores it; that of the default branch becomes the head. Throws as `withGit` does. */
+export async function definitionAt(context: GitContext, pipeline: Pipeline, ref: GitRef): Promise<DefinitionAt> {
+  const opened = await openRepository(context, pipeline);
+  const head = await headOf(context, pipeline);
+  return remember(context, pipeline, await readAt(opened, pipeline, ref, head), head);
+}
+
+/** Stores what was read from the repository. `head`: the revision of the pipeline's head, whose content was known. */
+export async function remember(
+  context: GitContext,
+  pipeline: Pipeline,
+  answer: ReadAnswer,
+  head?: Revision,
+): Promise<DefinitionAt> {
+  const { commit, refName, file } = answer;
+  const lack = lackOf(file, pipeline);
+  if (lack !== "") return { commit, refName, revision: null, lack };
+  const revision =
+    refName === `refs/heads/${pipeline.defaultBranch}`
+      ? await makeHead(context, pipeline, head, answer)
+      : await keep(context, pipeline, head, answer);
+  return { commit, refName, revision, lack };
+}
+
+/** {@link definitionAt} where a definition is needed. Throws `conflict` without one. */
+export async function requireDefinitionAt(
+  context: GitContext,
+  pipeline: Pipeline,
+  ref: GitRef,
+): Promise<DefinitionAt & { readonly revision: Revision }> {
+  const { revision, ...found } = await definitionAt(context, pipeline, ref);
+  if (revision !== null) return { ...found, revision };
+  throw new MillraceError("conflict", `commit ${found.commit.id} ${found.lack}`);
+}
+
+async function headOf({ stores }: GitContext, { headRevisionId }: Pipeline): Promise<Revision | undefined> {
+  return headRevisionId === null ? undefined : stores.pipelines.findRevision(headRevisionId);
+}
+
+function readAt(
+  { engine, repository }: OpenRepository,
+  { pipelineFilePath: path }: Pipeline,
+  ref: GitRef,
+  head: Revision | undefined,
+): Promise<ReadAnswer> {
+  const knownBlob = head?.commit?.path === path ? head.commit.blob : undefined;
+  return withGit(() => engine.read(repository, { ref, path, knownBlob }));
+}
+
+/** Why a file is no definition; empty when it may be one. */
+export function lackOf(file: FoundFile, { pipelineFilePath: path }: Pipeline): string {
+  switch (file.kind) {
+    case "known":
+      return "";
+    case "file":
+      return isText(file.content) ? "" : `has at ${path} no text in UTF-8: save it in UTF-8`;
+    case "missing":
+      return `has no file ${path}: save a definition, or correct \`pipelineFilePath\``;
+    case "symlink":
+      return `has at ${path} a symbolic link, which is not followed: name the file itself as \`pipelineFilePath\``;
+    case "folder":
+    case "submodule":
+      return `has at ${path} a ${file.kind}: name a file as \`pipelineFilePath\``;
+  }
+}
+
+function isText(content: Buffer): boolean {
+  return Buffer.from(content.toString("utf8")).equals(content) && !content.includes(0);
+}
+
+/** The revision of the text that was read, as the head of the pipeline. */
+async function makeHead(
+  context: GitContext,
+  pipeline: Pipeline,
+  head: Revision | undefined,
+  answer: ReadAnswer,
+): Promise<Revision> {
+  const { pipelines } = context.stores;
+  const { pipelineId } = pipeline;
+  const { commit, file } = answer;
+  if (file.kind === "known") {
+    if (pipeline.headCommit !== commit.id) await pipelines.seeHeadCommit(pipelineId, head!.revisionId, commit.id);
+    return head!;
+  }
+  const fresh = revisionOf(context, pipeline, newId("rev"), answer);
+  let expected: RevisionId | null = pipeline.headRevisionId;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const outcome = await pipelines.saveRevision(fresh, expected);
+    if (outcome === "saved") return fresh;
+    const moved = await findPipeline(context, pipelineId);
+    const newer = await headOf(context, moved);
+    // Another call has read the same.
+    if (newer?.commit?.blob === fresh.commit!.blob && newer.commit.path === fresh.commit!.path) return newer;
+    expected = moved.headRevisionId;
+  }
+  return keep(context, pipeline, undefined, answer);
+}
+
+/** The revision of the text that was read, beside the head. */
+async function keep(
+  context: GitContext,
+  pipeline: Pipeline,
+  head: Revision | undefined,
+  answer: ReadAnswer,
+): Promise<Revision> {
+  if (answer.file.kind === "known") return head!;
+  const { pipelines } = context.stores;
+  const blob = answer.file.kind === "file" ? answer.file.blob : "";
+  const revisionId = gitRevisionId(pipeline.pipelineId, pipeline.pipelineFilePath, blob);
+  const stored = await pipelines.findRevision(revisionId);
+  if (stored !== undefined) return stored;
+  const revision = revisionOf(context, pipeline, revisionId, answer);
+  await pipelines.keepRevision(revision);
+  return revision;
+}
+
+function revisionOf(
+  { clock }: Pick<GitContext, "clock">,
+  { pipelineId, pipelineFilePath }: Pipeline,
+  revisionId: RevisionId,
+  { commit, refName, file }: ReadAnswer,
+): Revision {
+  if (file.kind !== "file") throw new Error("there is no file");
+  return {
+    revisionId,
+    pipelineId,
+    format: formatOfPath(pipelineFilePath),
+    text: file.content.toString("utf8"),
+    message: commit.message,
+    editor: commit.author.name,
+    actor: commit.committer.name,
+    createdAt: clock.now(),
+    commit: commitOf(commit, { ref: refName, path: pipelineFilePath, blob: file.blob }),
+  };
+}
+
+export function commitOf(
+  { id, author, authoredAt, committedAt }: CommitFacts,
+  place: Pick<DefinitionCommit, "ref" | "path" | "blob">,
+): DefinitionCommit {
+  return { id, ...place, author, authoredAt, committedAt };
+}

@@ -1,0 +1,51 @@
+/** Faults of Git as errors for users. */
+import { MillraceError, type Problem } from "../../domain/errors.ts";
+import { GitFault, type GitFaultKind } from "../../git/git-fault.ts";
+
+/** The field of a pipeline that a fault is about. */
+const POINTERS: Partial<Record<GitFaultKind, string>> = {
+  forbiddenAddress: "/repoUrl",
+  redirected: "/repoUrl",
+  certificate: "/repoUrl",
+  unknownHostKey: "/repoUrl",
+  changedHostKey: "/repoUrl",
+  notFound: "/repoUrl",
+  unreachable: "/repoUrl",
+  authentication: "/repoCredential",
+  readOnly: "/repoCredential",
+  noRef: "/defaultBranch",
+  tooLarge: "/pipelineFilePath",
+};
+const RETRY_SECONDS: Partial<Record<GitFaultKind, number>> = { tooMany: 60, unreachable: 10, cutOff: 10, timedOut: 10 };
+
+/** Does work with Git, whose faults become errors: `unavailable` for one that may pass, else `git_refused`. */
+export async function withGit<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof GitFault ? errorOf(error) : error;
+  }
+}
+
+function errorOf(fault: GitFault): MillraceError {
+  const { kind, message } = fault;
+  const problems = [problemOf(fault)];
+  if (!fault.mayPass) return new MillraceError("git_refused", message, { problems, cause: fault });
+  const retryAfterSeconds = RETRY_SECONDS[kind] ?? 1;
+  return new MillraceError("unavailable", message, { problems, retryAfterSeconds, cause: fault });
+}
+
+export function problemOf({ kind, message }: GitFault): Problem {
+  return { code: codeOf(kind), pointer: POINTERS[kind] ?? "", message };
+}
+
+/** `unknownHostKey` is `git_unknown_host_key`. */
+function codeOf(kind: GitFaultKind): string {
+  return `git_${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+}
+
+export function malformed(pointer: string, message: string): MillraceError {
+  return new MillraceError("malformed_request", `${pointer} ${message}`, {
+    problems: [{ code: "invalid", pointer, message }],
+  });
+}
