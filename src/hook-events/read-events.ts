@@ -42,7 +42,7 @@ function readGeneric(header: string, body: Body): EventFacts {
   const words = [header, textAt(body, "event"), textAt(body, "type")];
   const event = words.find((word) => EVENT_WORD.test(word)) ?? ANY_WORD;
   const ref = textAt(body, "ref");
-  const full = /^refs\//.test(ref) ? ref : "";
+  const full = ref.startsWith("refs/") ? ref : "";
   const { event: _, action: _a, ...named } = full === "" ? { event, ref } : pushed(full, false);
   return factsOf({
     ...named,
