@@ -7,7 +7,7 @@ import { shardOf } from "../../queues/shard-map.ts";
 import type { Clock } from "../../src/domain/clock.ts";
 import type { Board } from "../../src/board/board.ts";
 import type { AgentNotice } from "../../src/board/agent-notices.ts";
-import type { OwedEffect } from "../../src/domain/effects.ts";
+import type { OwedEffect, ReadTriggersEffect, StartRunEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { AgentId, ApprovalId, RootId, RunId } from "../../src/domain/ids.ts";
 import {
@@ -37,6 +37,14 @@ export interface PerformerPorts {
   readonly feed: Feed;
   readonly board: Board;
   readonly mailboxes: MailboxSender;
+  /** What schedules need of the use cases. Absent for who performs the effects of runs only. */
+  readonly schedules?: SchedulePort;
+}
+
+/** Both calls store their answer as a command. They reject when they have to be made again. */
+export interface SchedulePort {
+  startRun(effect: StartRunEffect): Promise<void>;
+  readTriggers(effect: ReadTriggersEffect): Promise<void>;
 }
 
 /**
@@ -146,10 +154,19 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
       const { agentId, ...notice } = effect;
       return notify(ports, agentId, notice);
     }
+    case "startRun":
+      return schedulePort(ports).startRun(effect);
+    case "readTriggers":
+      return schedulePort(ports).readTriggers(effect);
     case "answer":
       await ports.stores.inbox.answer(effect.commandId, effect.verdict);
       return ports.feed.publish(commandChannel(effect.commandId), effect.verdict);
   }
+}
+
+function schedulePort({ schedules }: PerformerPorts): SchedulePort {
+  if (schedules === undefined) throw new Error("this process starts no runs for schedules");
+  return schedules;
 }
 
 /**

@@ -79,6 +79,12 @@ function messageOf(command: Command): RunMessage | JobMessage | ApprovalMessage 
       return { ...command, type: command.kind, commandId };
     case "enter":
     case "leave":
+    case "triggersChanged":
+    case "triggersRead":
+    case "define":
+    case "withdraw":
+    case "startAnswered":
+    case "runEnded":
       throw new Error(`the command ${command.kind} is not valid for a run`);
   }
 }

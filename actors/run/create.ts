@@ -1,5 +1,5 @@
 /** The first snapshot of a run: every job and step of the plan, pending or reused. */
-import type { RunId } from "../../src/domain/ids.ts";
+import { type RunId, scheduleIdOf } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
@@ -29,11 +29,14 @@ export interface RunCreation {
 export function createRunAggregate({ runId, shard, plan, origin, now, beginning }: RunCreation): Aggregate {
   const { jobs, steps } = beginning ?? beginFresh(runId, plan);
   const ends = jobs.filter(({ cell, endedAt }) => cell === null && endedAt !== null).map((job) => resultOf(job, plan));
+  // A rerun belongs to no schedule.
+  const scheduled = origin.attempt === 1 ? origin.trigger.scheduled : undefined;
   const run: RunState = {
     runId,
     pipelineId: plan.pipelineId,
     projectId: plan.projectId,
     retryOf: origin.retryOf,
+    ...(scheduled && { scheduleId: scheduleIdOf(plan.pipelineId, scheduled.name) }),
     state: "pending",
     reason: "",
     createdAt: now,

@@ -5,7 +5,7 @@
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { LifecycleOf } from "../../src/domain/event-table/run-events.ts";
 import type { GroupMember } from "../../src/domain/groups.ts";
-import { approvalId, type JobRunId, jobRunId } from "../../src/domain/ids.ts";
+import { approvalId, commandIdOf, type JobRunId, jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
 import { firstAttemptId, jobsOfStage } from "../../src/planner/plan-index.ts";
@@ -299,7 +299,14 @@ const LIFECYCLE_OF_END: Partial<Record<RunPhase, "completed" | "failed" | "cance
 
 function end(run: RunState, state: RunPhase, now: number): RunDecision {
   const next: RunState = { ...run, state, endedAt: now, timeoutTimer: null, place: null };
-  return moved(next, [publish(next, LIFECYCLE_OF_END[state]!), ...leaveGroup(run.place, memberOf(run))]);
+  const published = publish(next, LIFECYCLE_OF_END[state]!);
+  return moved(next, [published, ...leaveGroup(run.place, memberOf(run)), ...tellSchedule(run)]);
+}
+
+function tellSchedule({ scheduleId, runId }: RunState): readonly OwedEffect[] {
+  if (scheduleId === undefined) return [];
+  const commandId = commandIdOf("runEnded", scheduleId, runId);
+  return [{ type: "command", to: scheduleId, commandId, body: { kind: "runEnded", runId } }];
 }
 
 /** Stops the run. A run that is stopping because of its timeout ends as cancelled after this; its jobs know already. */

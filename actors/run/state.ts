@@ -1,6 +1,6 @@
 /** The state of a run actor. */
 import type { Timer } from "../../src/domain/effects.ts";
-import type { ApprovalId, PipelineId, ProjectId, RunId } from "../../src/domain/ids.ts";
+import type { ApprovalId, PipelineId, ProjectId, RunId, ScheduleId } from "../../src/domain/ids.ts";
 import type { RunStatus } from "../../src/domain/status.ts";
 import type { Place } from "../../src/domain/groups.ts";
 
@@ -23,6 +23,8 @@ export interface RunState {
   readonly projectId: ProjectId;
   /** The run that this one repeats, or null. */
   readonly retryOf: RunId | null;
+  /** The schedule that has started the run; absent without one. */
+  readonly scheduleId?: ScheduleId;
   readonly state: RunPhase;
   /** Why the run stops, or why it failed, for people; empty while there is nothing to say. */
   readonly reason: string;

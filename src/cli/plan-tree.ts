@@ -1,5 +1,5 @@
 /** A dry run as a tree of text: what would run, what is skipped and why, and which agents could run each job. Pure. */
-import { describeFailing } from "../domain/agent-match.ts";
+import { describeFailing } from "../domain/agent-wait.ts";
 import type { Schemas } from "../../clients/typescript/src/index.ts";
 import { plural } from "./diagnostics.ts";
 import { type Colour, cut, type Paint, printable } from "./screen.ts";

@@ -6,6 +6,7 @@ import type { Definition } from "../definition/definition.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import type { HookKind } from "../hook-events/words.ts";
 import type { DryRunResult } from "../planner/dry-run.ts";
+import type { ScheduleSpec } from "../domain/schedules.ts";
 import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import { PlanBudget } from "../planner/plan-budget.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
@@ -34,6 +35,7 @@ const INLINE_WORK = 1_048_576;
 /** A valid definition. `definition` is null for a large one, which only threads read. */
 export interface KnownDefinition extends DefinitionText {
   readonly plugins: readonly string[];
+  readonly schedules: readonly ScheduleSpec[];
   /** The providers of its event triggers, each once. */
   readonly providers: readonly HookKind[];
   readonly definition: Definition | null;
@@ -71,12 +73,14 @@ export class DefinitionWork {
     const { text, format } = input;
     if (text.length <= INLINE_CHARS) {
       const { checked, definition } = checkText(input);
-      const { plugins, providers } = checked;
-      return { ...checked, known: definition === undefined ? null : { text, format, plugins, providers, definition } };
+      const { plugins, schedules, providers } = checked;
+      const known = { text, format, plugins, schedules, providers };
+      return { ...checked, known: definition === undefined ? null : { ...known, definition } };
     }
     const checked = await this.#perform(caller, text, "check", input);
-    const { plugins, providers } = checked;
-    return { ...checked, known: checked.size === null ? null : { text, format, plugins, providers, definition: null } };
+    const { plugins, schedules, providers } = checked;
+    const known = { text, format, plugins, schedules, providers, definition: null };
+    return { ...checked, known: checked.size === null ? null : known };
   }
 
   async plan(caller: string, known: KnownDefinition, request: PlanRequest<PlanInput>): Promise<PlanResult> {

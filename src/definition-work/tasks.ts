@@ -7,10 +7,12 @@ import type { Definition } from "../definition/definition.ts";
 import { editText } from "../definition/edit/edit-text.ts";
 import { renderSpec, textToSpec } from "../definition/edit/render.ts";
 import { type ParsedDefinition, parseDefinition } from "../definition/parse.ts";
+import { schedulesOf } from "../definition/schedules.ts";
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import type { HookKind } from "../hook-events/words.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
+import type { ScheduleSpec } from "../domain/schedules.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";
 import { type DryRunResult, dryRun } from "../planner/dry-run.ts";
 import type { PlanBudget } from "../planner/plan-budget.ts";
@@ -51,6 +53,8 @@ export interface Checked {
   readonly size: { readonly jobsCount: number; readonly stepsCount: number } | null;
   /** The references to plugins in `uses`, each once. */
   readonly plugins: readonly string[];
+  /** The cron triggers; none for a definition with errors. */
+  readonly schedules: readonly ScheduleSpec[];
   /** The providers of event triggers, each once; none for a definition with errors. */
   readonly providers: readonly HookKind[];
 }
@@ -113,8 +117,9 @@ export function checkText({ text, format, plugins, snapshotBytes = null }: Check
   const { definition, diagnostics } = parsed;
   const size =
     definition === undefined ? null : { jobsCount: countJobs(definition), stepsCount: countSteps(definition) };
+  const schedules = definition === undefined ? [] : schedulesOf(definition);
   const providers = [...new Set(definition?.triggers.event.map(({ provider }) => provider))];
-  return { checked: { diagnostics, size, plugins: parsed.plugins, providers }, definition };
+  return { checked: { diagnostics, size, plugins: parsed.plugins, schedules, providers }, definition };
 }
 
 function refuseTooLarge(parsed: ParsedDefinition, limit: number | null): ParsedDefinition {

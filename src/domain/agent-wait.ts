@@ -1,7 +1,6 @@
-/** Why a queued job waits, by the agents that are online and by the quotas. Pure. */
-import { describeFailing, matchAgents } from "./agent-match.ts";
+/** Which agents match the selector of a job, and why a queued job waits: by the agents that are online, and by the quotas. Pure. */
 import type { AgentId, ProjectId, TenantId } from "./ids.ts";
-import { type AgentSelector, type LabelledAgent, isReached as isReachedBy } from "./labels.ts";
+import { type AgentSelector, failingClause, type LabelledAgent, isReached as isReachedBy } from "./labels.ts";
 import { isReached, type QuotaUse } from "./quotas.ts";
 
 interface OnlineAgent extends LabelledAgent {
@@ -151,4 +150,45 @@ function describeBusy(matching: readonly OnlineAgent[]): string {
   if (reasons.length === 0) return "busy";
   if (reasons.length === 1 && matching.length === 1) return `not taking jobs: ${reasons[0]}`;
   return `busy, or not taking jobs (${reasons.length} of them; one: ${reasons[0]})`;
+}
+
+interface FailingClause {
+  /** As text for people: `os=linux`. */
+  readonly clause: string;
+  /** Number of agents for which this is the first clause that fails. */
+  readonly agents: number;
+}
+
+interface AgentMatch<Agent> {
+  readonly matching: readonly Agent[];
+  /** In the order in which the agents fail them first. */
+  readonly failing: readonly FailingClause[];
+}
+
+export function matchAgents<Agent extends LabelledAgent>(
+  selector: AgentSelector,
+  agents: readonly Agent[],
+): AgentMatch<Agent> {
+  const matching: Agent[] = [];
+  const failing = new Map<string, number>();
+  for (const agent of agents) {
+    const clause = failingClause(selector, agent);
+    if (clause === undefined) matching.push(agent);
+    else failing.set(clause, (failing.get(clause) ?? 0) + 1);
+  }
+  return { matching, failing: Array.from(failing, ([clause, count]) => ({ clause, agents: count })) };
+}
+
+/**
+ * The clauses with how many of `online` agents fail each: `os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents
+ * fails it)`.
+ */
+export function describeFailing(failing: readonly FailingClause[], online: number): string {
+  return failing
+    .map(({ clause, agents }) => {
+      const count =
+        online === 1 ? "the only agent fails" : `${agents} of ${online} agents ${agents === 1 ? "fails" : "fail"}`;
+      return `${clause} (${count} it)`;
+    })
+    .join(", ");
 }

@@ -1,7 +1,8 @@
 /** Commands in the inbox of an aggregate, from users through an edge or from actors of other aggregates. */
 import type { GroupMember } from "./groups.ts";
-import type { AgentId, ApprovalId, JobRunId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
+import type { AgentId, ApprovalId, JobRunId, PipelineId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
 import type { Pairs, PlannedGroup } from "./plan.ts";
+import type { ScheduleSpec, StartOutcome } from "./schedules.ts";
 
 export type CommandBody =
   | UserCommand
@@ -11,7 +12,10 @@ export type CommandBody =
   | VoteCommand
   | EnterCommand
   | LeaveCommand
-  | PlaceCommand;
+  | PlaceCommand
+  | TriggersCommand
+  | ScheduleCommand
+  | RunEndedCommand;
 
 /** From a user to a run. */
 export interface UserCommand {
@@ -101,4 +105,35 @@ export interface PlaceCommand {
   readonly kind: "placed" | "superseded" | "placeRefused";
   readonly member: GroupMember;
   readonly by: RunId | null;
+}
+
+/** To the timetable of a pipeline, from the caller that changes the definition of the pipeline, and from the worker that has read it. */
+export type TriggersCommand =
+  | { readonly kind: "triggersChanged"; readonly pipelineId: PipelineId }
+  | {
+      readonly kind: "triggersRead";
+      /** That of the reading which this answers. */
+      readonly generation: number;
+      /** Null when there is no such pipeline. */
+      readonly projectId: ProjectId | null;
+      readonly schedules: readonly ScheduleSpec[];
+    };
+
+/** To a schedule: from the timetable of its pipeline, and from the worker that has started a run for it. */
+export type ScheduleCommand =
+  | {
+      readonly kind: "define";
+      readonly pipelineId: PipelineId;
+      readonly projectId: ProjectId;
+      /** Larger for a newer definition. */
+      readonly generation: number;
+      readonly spec: ScheduleSpec;
+    }
+  | { readonly kind: "withdraw"; readonly generation: number }
+  | { readonly kind: "startAnswered"; readonly at: number; readonly outcome: StartOutcome };
+
+/** From a run that a schedule has started, to the schedule. */
+export interface RunEndedCommand {
+  readonly kind: "runEnded";
+  readonly runId: RunId;
 }

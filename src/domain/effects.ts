@@ -5,8 +5,20 @@
  */
 import type { CommandBody } from "./commands.ts";
 import type { PublishedEvent } from "./event-table/run-events.ts";
-import type { AgentId, CommandId, JobRunId, ProjectId, RootId, RunId, StepRunId } from "./ids.ts";
+import type {
+  AgentId,
+  CommandId,
+  JobRunId,
+  PipelineId,
+  ProjectId,
+  RootId,
+  RunId,
+  ScheduleId,
+  StepRunId,
+  TimetableId,
+} from "./ids.ts";
 import type { AgentSelector } from "./labels.ts";
+import type { Pairs } from "./plan.ts";
 import type { ApprovalStatus, JobStatus, RunStatus, StepStatus } from "./status.ts";
 
 /** The address of an actor within its aggregate. */
@@ -61,6 +73,27 @@ export interface Timer {
   readonly dueAt: number;
 }
 
+export interface StartRunEffect {
+  readonly type: "startRun";
+  readonly scheduleId: ScheduleId;
+  readonly pipelineId: PipelineId;
+  /** The name of the trigger. */
+  readonly name: string;
+  /** The time at which it was due, Unix milliseconds. */
+  readonly at: number;
+  readonly runId: RunId;
+  /** Null: the default branch of the pipeline. */
+  readonly ref: string | null;
+  readonly variables: Pairs<string>;
+}
+
+export interface ReadTriggersEffect {
+  readonly type: "readTriggers";
+  readonly timetableId: TimetableId;
+  readonly pipelineId: PipelineId;
+  readonly generation: number;
+}
+
 export type OwedEffect =
   | { readonly type: "publish"; readonly event: PublishedEvent }
   | {
@@ -111,6 +144,10 @@ export type OwedEffect =
    * changes nothing.
    */
   | { readonly type: "command"; readonly to: RootId; readonly commandId: CommandId; readonly body: CommandBody }
+  /** A worker creates a run of the pipeline, and stores the answer for the schedule. */
+  | StartRunEffect
+  /** A worker reads the triggers of the pipeline's definition, and stores them for the timetable. */
+  | ReadTriggersEffect
   | { readonly type: "answer"; readonly commandId: CommandId; readonly verdict: Verdict };
 
 /** An effect within the aggregate, done in the same turn. */

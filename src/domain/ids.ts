@@ -4,7 +4,7 @@
  * same objects.
  */
 import { hash } from "node:crypto";
-import { decodeTime, monotonicFactory } from "ulid";
+import { decodeTime, encodeTime, monotonicFactory } from "ulid";
 
 declare const brand: unique symbol;
 type Branded<B extends string> = string & { readonly [brand]: B };
@@ -24,6 +24,8 @@ export type SessionId = Branded<"session">;
 export type CommandId = Branded<"command">;
 export type ApprovalId = Branded<"approval">;
 export type GroupId = Branded<"group">;
+export type ScheduleId = Branded<"schedule">;
+export type TimetableId = Branded<"timetable">;
 export type ArtifactId = Branded<"artifact">;
 export type PackageId = Branded<"package">;
 export type CacheId = Branded<"cache">;
@@ -33,7 +35,7 @@ export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
 export type HookId = Branded<"hook">;
 /** The id of an aggregate: the id of its root actor. */
-export type RootId = RunId | GroupId;
+export type RootId = RunId | GroupId | ScheduleId | TimetableId;
 
 interface IdByPrefix {
   run: RunId;
@@ -140,6 +142,23 @@ export function cacheBlobIdOf(cacheId: CacheId, stepRun: StepRunId, token: numbe
 /** The id of the group with this name in a project. */
 export function groupIdOf(projectId: ProjectId, name: string): GroupId {
   return asId<GroupId>(`grp_${digestOf(projectId, name)}`);
+}
+
+/** The id of the schedule that a trigger of this name has in a pipeline. */
+export function scheduleIdOf(pipelineId: PipelineId, name: string): ScheduleId {
+  return asId<ScheduleId>(`sch_${digestOf(pipelineId, name)}`);
+}
+
+/** The id of the timetable of a pipeline. */
+export function timetableIdOf(pipelineId: PipelineId): TimetableId {
+  return asId<TimetableId>(`tmt_${digestOf(pipelineId)}`);
+}
+
+/** The id of a run that was decided on at `now`, Unix milliseconds; `key` is that of its start. */
+export function scheduledRunId(key: string, now: number): RunId {
+  const digest = hash("sha256", key, "binary");
+  const tail = Array.from({ length: RANDOM_CHARS }, (_, at) => CROCKFORD[digest.charCodeAt(at) & 31]).join("");
+  return asId<RunId>(`run_${encodeTime(now, TIME_CHARS)}${tail}`);
 }
 
 /** The id of a command from an actor to another aggregate. The same command, sent again, has the same id. */

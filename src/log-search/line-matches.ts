@@ -16,16 +16,16 @@ export interface Matches {
 /** The places of a text in a line; undefined when it has none. */
 export type FindRanges = (line: string) => readonly Range[] | undefined;
 
-/** Looks at the lines until `isOver`, and at one line at least. */
+/** Looks at the lines until `isOver`, and at one line at least if there is one. */
 export function matchLines(lines: readonly string[], find: FindRanges, isOver: () => boolean): Matches {
   const found: (readonly [number, readonly Range[]])[] = [];
   let done = 0;
-  do {
+  while (done < lines.length && (done === 0 || !isOver())) {
     const line = lines[done]!;
     const ranges = find(line.length > SEARCHED_CHARS ? line.slice(0, SEARCHED_CHARS) : line);
     if (ranges !== undefined) found.push([done, ranges]);
     done++;
-  } while (done < lines.length && !isOver());
+  }
   return { done, found };
 }
 

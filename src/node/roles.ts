@@ -20,6 +20,7 @@ import { addressRule } from "../outgoing/addresses.ts";
 import { mailSender } from "../outgoing/mail.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import { requestSender } from "../outgoing/requests.ts";
+import { schedulePort } from "../app/schedules/schedule-port.ts";
 import { PresenceEvents } from "../app/system-events/presence-events.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
@@ -66,7 +67,14 @@ export async function startWorker(
 ): Promise<ShardOwner> {
   const { stores, log } = context;
   const onTurnTaken = (ms: number): void => meters.turns.observe(ms / 1_000);
-  const kernel = new Kernel({ ...context, ...kernelParts, typeOf: aggregateTypeOf, onTurnSaved, onTurnTaken });
+  const kernel = new Kernel({
+    ...context,
+    ...kernelParts,
+    typeOf: aggregateTypeOf,
+    schedules: schedulePort(context),
+    onTurnSaved,
+    onTurnTaken,
+  });
   teardown.add("the kernel", () => kernel.stop());
   context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
   const owner = new ShardOwner({

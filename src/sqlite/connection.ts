@@ -4,7 +4,7 @@ import { type Binding, sqliteBinding } from "./binding.ts";
 type Database = InstanceType<Binding>;
 type Statement = ReturnType<Database["prepare"]>;
 
-export type SqliteValue = string | number | null;
+export type SqliteValue = string | number | Uint8Array | null;
 
 /** Primary result codes that callers tell apart. Source: https://sqlite.org/rescode.html */
 const BUSY = 5;

@@ -402,8 +402,8 @@ describe("a part of the language that is not run yet", () => {
     ],
     [
       "triggers as SPEC spells them",
-      onPipeline("Triggers: { cron: [{ schedule: '0 0 * * *' }] }"),
-      ["/Triggers/cron 1:13"],
+      onPipeline("Triggers: { event: [{ provider: generic, event: x }] }"),
+      ["/Triggers/event 1:13"],
     ],
   ];
   for (const [what, text, expected] of places) {

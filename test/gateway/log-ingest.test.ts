@@ -44,12 +44,15 @@ describe("the ingest of log lines", () => {
       storedThrough: (step) => real.storedThrough(step),
       read: (...call) => real.read(...call),
       headers: (...call) => real.headers(...call),
+      dueJoinings: (...call) => real.dueJoinings(...call),
+      joinNext: (...call) => real.joinNext(...call),
+      endJoining: (joining) => real.endJoining(joining),
     };
     const feed = {
       publish: (channel: string, payload: unknown) => Promise.resolve(void published.push({ channel, payload })),
       isFollowed: (channel: string) => followed.has(channel),
     };
-    const context = { stores: { ...stores, logs }, feed, log: silentLog };
+    const context = { stores: { ...stores, logs }, feed, log: silentLog, clock: { now: () => 5_000 } };
     ingest = new LogIngest(context as never, AGENT, { of: () => Promise.resolve(LOG_LIMIT) });
   });
   afterEach(() => closeStores());
@@ -79,6 +82,22 @@ describe("the ingest of log lines", () => {
     release[0]!();
     const through = (storedThrough: number) => ({ verdict: "stored", storedThrough });
     expect(await Promise.all(pushes)).to.deep.equal([through(1), through(2), through(1)]);
+  });
+
+  it("says with each eighth small batch that the chunks since the one before are to be joined", async () => {
+    for (let number = 1; number <= 7; number++) await push(0, number);
+    expect(await push(0, 1)).to.deep.equal({ verdict: "stored", storedThrough: 7 });
+    await push(0, ...Array.from({ length: 600 }, (_, at) => 8 + at));
+    for (let number = 608; number <= 616; number++) await push(0, number);
+    const said = held.flatMap(({ joining, lines }) => (joining === undefined ? [] : [[lines[0]!.line, joining]]));
+    expect(said).to.deep.equal([
+      [1, { fromLine: 1, dueAt: 65_000 }],
+      [608, { fromLine: 1, dueAt: 65_000 }],
+      [616, { fromLine: 609, dueAt: 65_000 }],
+    ]);
+    expect(await stores.logs.dueJoinings(65_000, 10)).to.deep.equal([
+      { stepRunId: steps[0], fromLine: 1, dueAt: 65_000 },
+    ]);
   });
 });
 

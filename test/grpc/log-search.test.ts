@@ -72,8 +72,16 @@ describe("SearchLogs", () => {
       [1, 2],
       [3, 4, 5],
     ]);
-    const bad = await refusalOf(calls.stepRun("searchLogs", { text: "(", pattern: true, stepRunId }));
-    expect(bad.code).to.equal(INVALID_ARGUMENT);
+  });
+
+  it("refuses a pattern that cannot be read, also where there are no lines", async () => {
+    const { pipelineId } = (await gateway.stores.aggregates.loadHead(asId(runId)))!.summary;
+    await gateway.stores.pipelines.create(pipelineRecord(pipelineId));
+    for (const searched of [{ stepRunId }, { runId }, { pipelineId }]) {
+      const bad = await refusalOf(calls.stepRun("searchLogs", { text: "(", pattern: true, ...searched }));
+      expect(bad.code, Object.keys(searched)[0]).to.equal(INVALID_ARGUMENT);
+      expect(bad.text).to.match(/^\/q /);
+    }
   });
 
   it("takes one id, a text, and values within their bounds", async () => {

@@ -19,6 +19,8 @@ const NAMES: Readonly<Record<Part, readonly (readonly [old: string, next: string
   ],
   approval: [["votes", "ballots"]],
   group: [["seats", "places"]],
+  schedule: [["waiting", "pending"]],
+  timetable: [["schedules", "triggers"]],
   plan: [["jobs", "graph"]],
   spec: [["steps", "commands"]],
   message: [["message", "content"]],

@@ -2,6 +2,7 @@
  * A node that does nothing until the test steps it: the real use cases, kernel and stores, with a clock that the test
  * sets forward. The parts between nodes (mailboxes, board, feed) are in memory, so that nothing happens on its own.
  */
+import { schedulePort } from "../../src/app/schedules/schedule-port.ts";
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { AddressedMessage } from "../../queues/envelope.ts";
@@ -105,6 +106,7 @@ export class SteppedNode {
     this.#kernel = new Kernel({
       ...this.context,
       typeOf: aggregateTypeOf,
+      schedules: schedulePort(this.context),
       timing: { sweepMs: NEVER_MS, passivateMs: NEVER_MS, watchMs: NEVER_MS, queueCheckMs: NEVER_MS },
     });
   }

@@ -115,6 +115,24 @@ describe("rights that are taken away while a connection is open", () => {
     await again.viewer.close();
   });
 
+  it("ends the log of system events for a user who is administrator no more", async () => {
+    const user = await edge.userWithRole("admin");
+    const request = { channel: "channel_system", params: { log: "installation" } };
+    const { viewer, closed } = await open(user.token);
+    viewer.send(request);
+    await viewer.next("caughtUp");
+    const headers = { authorization: `Bearer ${user.token}` };
+    const stream = await TestEventStream.open(edge, "/live/system?log=installation", headers);
+    await stream.next("caughtUp");
+    changeStoredUser(edge.storePath, user.name, { role: "viewer" });
+    expect((await closed)[0]).to.equal(4403);
+    await stream.ended;
+    const again = await open(user.token);
+    again.viewer.send(request);
+    expect((await again.viewer.next("error")).error).to.include("needs the role admin");
+    await again.viewer.close();
+  });
+
   it("stays open for hours after its access token has expired, and not indefinitely", async () => {
     const { userId } = (await edge.context.stores.identity.findUserByName("admin"))!;
     const token = await signAccessToken(edge.context, userId);

@@ -4,6 +4,7 @@ import { announceSystemEvent } from "../../src/feed/system-event-hints.ts";
 import { asId, newId, type TenantId } from "../../src/domain/ids.ts";
 import type { SystemEventDraft } from "../../src/domain/system-events.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
+import { ProcessWorld } from "../support/processes.ts";
 import { TestEventStream } from "../support/event-stream.ts";
 import { until } from "../support/until.ts";
 import { TestViewer } from "../support/viewer.ts";
@@ -137,5 +138,32 @@ describe("the channel of system events", function () {
     expect(await stream.next("caughtUp")).to.deep.include({ id: "3" });
     expect(stream.ofType("event").map(({ id }) => id)).to.deep.equal(["3"]);
     stream.close();
+  });
+
+  it("is followed at the command line, from the newest events on, until it is told to stop", async () => {
+    const world = await ProcessWorld.create();
+    try {
+      await append(3);
+      const env = { MILLRACE_URL: `http://127.0.0.1:${edge.port}`, MILLRACE_TOKEN: edge.adminToken };
+      const args = ["system-events", "--follow", "--json", "--tenant", `tenant-${made - 3}`, "--limit", "2"];
+      const following = world.start(args, { env: { ...env, XDG_CONFIG_HOME: world.folder } });
+      const numbers = () =>
+        following.stdout
+          .trim()
+          .split("\n")
+          .filter((text) => text !== "")
+          .map((text) => (JSON.parse(text) as { data: { number: number } }).data.number);
+      await until("the newest two", () => numbers().length === 2);
+      await append(2);
+      await append(1);
+      await until("what came since", () => numbers().length === 5);
+      expect(numbers()).to.deep.equal([2, 3, 4, 5, 6]);
+      expect(following.running).to.equal(true);
+      following.pressCtrlC();
+      expect((await following.exited).code).to.equal(130);
+      expect(following.stderr).to.equal("");
+    } finally {
+      await world.end();
+    }
   });
 });

@@ -18,6 +18,7 @@ import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts"
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
+import { saveHead } from "./timetable.ts";
 import type { Precondition, WithPrecondition } from "../preconditions.ts";
 import { reachPipeline } from "../reaching.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -210,7 +211,7 @@ async function moveHead(context: CatalogueContext, revision: Omit<Revision, "tex
     const stored = { ...revision, text: draft.text };
     let outcome: "saved" | "headMoved" | "missing" = "missing";
     await recorded(move.user, change, async () => {
-      outcome = await context.stores.pipelines.saveRevision(stored, headRevisionId);
+      outcome = await saveHead(context, stored, headRevisionId);
       return outcome === "saved";
     });
     if ((outcome as string) === "saved")

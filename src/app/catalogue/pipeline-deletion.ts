@@ -13,6 +13,7 @@ import type { ActingUser, Caller } from "../identity/access.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { reach } from "../reaching.ts";
 import { projectArchived } from "./projects.ts";
+import { announceTriggers, hasTimetable } from "./timetable.ts";
 
 /** Live runs that one call stops, at most; the workers stop the others. */
 const MAX_STOPS = 10_000;
@@ -45,6 +46,7 @@ export async function carryOutDeletion(context: DeletionContext, pipelineId: Pip
   await secrets.deleteOfPipeline(pipelineId);
   await statistics.drop(pipelineId);
   await pipelines.delete(pipelineId);
+  if (await hasTimetable(context, pipelineId)) await announceTriggers(context, pipelineId, "deleted");
   return live;
 }
 

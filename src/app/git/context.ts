@@ -2,5 +2,18 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of definitions in Git work with. */
-export type GitContext = Pick<AppContext, "clock" | "log" | "secrets" | "definitions" | "git"> &
-  WithStores<"pipelines" | "rights" | "documents" | "plugins" | "snapshotBytes" | "idempotency" | "identity">;
+export type GitContext = Pick<
+  AppContext,
+  "clock" | "log" | "secrets" | "definitions" | "git" | "mailboxes" | "shards"
+> &
+  WithStores<
+    | "aggregates"
+    | "inbox"
+    | "pipelines"
+    | "rights"
+    | "documents"
+    | "plugins"
+    | "snapshotBytes"
+    | "idempotency"
+    | "identity"
+  >;

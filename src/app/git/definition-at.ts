@@ -8,6 +8,7 @@ import { formatOfPath, type GitRef, refOf } from "../../git/names.ts";
 import type { CommitFacts } from "../../git/objects.ts";
 import type { FoundFile, ReadAnswer } from "../../git/git-repositories.ts";
 import type { DefinitionCommit, Pipeline, Revision } from "../../stores/ports/pipelines.ts";
+import { saveHead } from "../catalogue/timetable.ts";
 import { findPipeline } from "../lookups.ts";
 import type { GitContext } from "./context.ts";
 import { malformed, withGit } from "./git-problems.ts";
@@ -124,7 +125,7 @@ async function makeHead(
   const fresh = revisionOf(context, pipeline, newId("rev"), answer);
   let expected: RevisionId | null = pipeline.headRevisionId;
   for (let tries = 0; tries < TRIES; tries++) {
-    const outcome = await pipelines.saveRevision(fresh, expected);
+    const outcome = await saveHead(context, fresh, expected);
     if (outcome === "saved") return fresh;
     const moved = await findPipeline(context, pipelineId);
     const newer = await headOf(context, moved);

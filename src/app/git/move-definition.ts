@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { saveHead } from "../catalogue/timetable.ts";
 import { newId, type PipelineId } from "../../domain/ids.ts";
 import { formatOfPath } from "../../git/names.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
@@ -141,7 +142,7 @@ async function toInline(
     repoCredential: "",
     updatedAt,
   });
-  if ((await context.stores.pipelines.saveRevision(inline, headRevisionId)) === "saved") return;
+  if ((await saveHead(context, inline, headRevisionId)) === "saved") return;
   throw conflict("another call has changed the definition meanwhile: read it, and save it inline if it should change");
 }
 

@@ -13,6 +13,7 @@ import { requireEqual } from "../catalogue/draft.ts";
 import { type Asking, checkWithPlugins } from "../catalogue/plugin-lookup.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
 import type { saveBody, SaveView, SpecView } from "../catalogue/spec-shapes.ts";
+import { saveHead } from "../catalogue/timetable.ts";
 import type { UserCaller } from "../identity/access.ts";
 import { findPipeline } from "../lookups.ts";
 import type { WithPrecondition } from "../preconditions.ts";
@@ -303,7 +304,7 @@ async function store(
     after: { revisionId, commit: commit.id },
   } as const;
   await recorded(user, change, async () => {
-    const outcome = await pipelines.saveRevision(revision, current.headRevisionId);
+    const outcome = await saveHead(context, revision, current.headRevisionId);
     // A reader has stored what the branch has, this commit or a later one.
     if (outcome === "headMoved") await pipelines.keepRevision(revision);
   });

@@ -45,7 +45,7 @@ interface PageMatches {
 export class LogScan {
   readonly #logs: Pick<LogStore, "read" | "storedThrough">;
   readonly #request: ScanRequest;
-  readonly #endsAt = performance.now() + SCAN_MS;
+  #endsAt = performance.now() + SCAN_MS;
   #matches = 0;
   #chars = 0;
   #searchedLines = 0;
@@ -69,9 +69,17 @@ export class LogScan {
     return this.#matches >= this.#request.limit || this.#chars >= MAX_CHARS;
   }
 
+  /** Throws `malformed_request` for a pattern that cannot be read, also when there are no lines that it could match. */
+  async check(): Promise<void> {
+    if (!this.#request.isPattern) return;
+    await this.#match([]);
+    // The start of the thread is no part of the search.
+    this.#endsAt = performance.now() + SCAN_MS;
+  }
+
   /**
    * Looks through a log from a line on, at one line at least. `next` is the line at which to go on; null at the end of
-   * what is stored. Throws `malformed_request` for a pattern that cannot be read.
+   * what is stored.
    */
   async through(
     logOf: StepRunId,

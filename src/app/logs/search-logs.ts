@@ -118,6 +118,7 @@ async function search(
   const leave = places.take();
   try {
     const searching = new Searching(context, query);
+    await searching.check();
     const next = await perform(searching);
     return { list: searching.list, searchedLines: searching.searchedLines, next: next && cursorOfPlace(next) };
   } finally {
@@ -133,6 +134,10 @@ class Searching {
   constructor(context: LogsContext, { q: text, pattern: isPattern, ...rest }: SearchQuery) {
     this.#context = context;
     this.#scan = new LogScan(context.stores.logs, { text, isPattern, ...rest });
+  }
+
+  check(): Promise<void> {
+    return this.#scan.check();
   }
 
   get isOver(): boolean {

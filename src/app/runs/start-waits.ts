@@ -62,6 +62,8 @@ function endedWaitsOf(
     }
     case "approval":
     case "group":
+    case "schedule":
+    case "timetable":
       return [];
   }
 }

@@ -20,6 +20,7 @@ import type { JobRunId, RunId } from "../../domain/ids.ts";
 import { FULL_COMMIT } from "../../domain/names.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
+import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
 import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
@@ -82,14 +83,15 @@ function inputOf(
   snapshotBytes: number | null,
   trustDemand: TrustDemand,
 ): Omit<PlanInput, "definition" | "plugins"> {
+  const { kind, ref, scheduled } = origin.trigger;
   return {
     runId,
     attempt: origin.attempt,
     revisionId: origin.revisionId,
     trigger: {
-      kind: origin.trigger.kind,
-      ref: origin.trigger.ref,
-      payload: {},
+      kind,
+      ref,
+      payload: payloadOf(scheduled),
       ...told,
       ...(origin.uploads && { uploads: origin.uploads }),
     },
@@ -103,6 +105,11 @@ function inputOf(
     snapshotBytes,
     trustDemand,
   };
+}
+
+/** What expressions read of the trigger besides its kind and its ref. */
+function payloadOf(scheduled: ScheduledTime | undefined): PlanInput["trigger"]["payload"] {
+  return scheduled === undefined ? {} : { schedule: scheduled.name, scheduledAt: new Date(scheduled.at).toISOString() };
 }
 
 /** What a plan knows of a definition in Git. Runs of the pipeline from before it was connected have no commit. */

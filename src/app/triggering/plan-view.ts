@@ -1,6 +1,6 @@
 /** A dry run as HTTP, gRPC and the command line show it, with the matching online agents of each job. Pure. */
 import type { z } from "zod";
-import { matchAgents } from "../../domain/agent-match.ts";
+import { matchAgents } from "../../domain/agent-wait.ts";
 import { type AgentSelector, describeSelector, type Labels } from "../../domain/labels.ts";
 import type { DryRun } from "../../planner/dry-run.ts";
 import type { PlanShape } from "./plan-shape.ts";

@@ -9,6 +9,7 @@ export type UpkeepContext = Pick<
   WithStores<
     | "aggregates"
     | "plans"
+    | "logs"
     | "statistics"
     | "inbox"
     | "agentEvents"

@@ -8,6 +8,7 @@ import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retentio
 import type { Ages } from "../pruner.ts";
 import { countRuns, forgetCounters } from "../statistics/count-runs.ts";
 import type { UpkeepContext } from "./context.ts";
+import { joinLogs } from "./join-logs.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands, settleSystemEvents } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
 import { PruneSchedule } from "./prune-schedule.ts";
@@ -30,6 +31,8 @@ const SHARD_OF_RECORDS = 0;
 
 /** After so many countings the rest of a pass has its turn: an upgrade may leave a million runs to count. */
 const COUNTINGS_OF_A_PASS = 250;
+/** The same for logs that are joined, in hundreds. */
+const JOININGS_OF_A_PASS = 20;
 
 export interface PruneFigures {
   /** Deleted parts since the start of the process. */
@@ -103,7 +106,8 @@ export class RetentionPruner {
     const schedule = this.#schedule;
     if (this.#owns(SHARD_OF_RECORDS)) {
       // Before anything is deleted that is not counted.
-      yield* this.#countRuns();
+      yield* this.#attempt(countRuns(context, COUNTINGS_OF_A_PASS), "ended runs could not be counted");
+      yield* this.#attempt(joinLogs(context, JOININGS_OF_A_PASS), "the chunks of logs could not be joined");
       yield* finishRemovals(context);
       yield* this.#settleEventsWhenDue();
     }
@@ -121,12 +125,12 @@ export class RetentionPruner {
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
   }
 
-  /** What cannot be counted now must not keep what is too old. */
-  async *#countRuns(): AsyncGenerator<void, void, void> {
+  /** What cannot be done now must not keep what is too old. */
+  async *#attempt(work: AsyncGenerator<void, void, void>, failure: string): AsyncGenerator<void, void, void> {
     try {
-      yield* countRuns(this.#context, COUNTINGS_OF_A_PASS);
+      yield* work;
     } catch (error) {
-      this.#context.log.warn({ error: String(error) }, "ended runs could not be counted; the next pass tries again");
+      this.#context.log.warn({ error: String(error) }, `${failure}; the next pass tries again`);
     }
   }
 

@@ -100,8 +100,8 @@ const EVENTS_A_PAGE = 5_000;
 const MAX_SUSPECTS = 1_000;
 /** A timer that is overdue by more than this has been forgotten; less may be a difference of clocks. */
 const OVERDUE_MS = 60_000;
-/** Groups begin with the first command to them. */
-const GROUP_PREFIX = "grp_";
+/** What is no run begins with the first command to it. */
+const BEGUN_BY_COMMANDS = /^(grp|sch|tmt)_/;
 
 /** Rejects when the store cannot be read, and when `signal` is aborted. */
 export async function verifyStores(stores: VerifiedStores, options: VerifyOptions = {}): Promise<Verification> {
@@ -278,7 +278,7 @@ class StoreVerification {
   async #checkOrphan(kind: RecordKind, owner: RecordOwner): Promise<readonly Difference[]> {
     const { inspection } = this.#stores;
     const { rootId, actorId } = owner;
-    if (kind === "commands" && rootId?.startsWith(GROUP_PREFIX)) return [];
+    if (kind === "commands" && BEGUN_BY_COMMANDS.test(rootId ?? "")) return [];
     if ((await inspection.missingOwners([owner])).length === 0 || (await this.#isBeingRemoved(owner))) return [];
     const text = `has ${RECORDS[kind]} in the store, and does not exist`;
     return [{ kind: "orphan", object: actorId ?? rootId!, text: rootId && actorId ? `of ${rootId} ${text}` : text }];

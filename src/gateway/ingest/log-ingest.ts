@@ -2,7 +2,14 @@
 import type { AgentId, ProjectId, StepRunId } from "../../domain/ids.ts";
 import { LOG_SLACK, LOG_TAIL } from "../../domain/retention.ts";
 import { logChannel } from "../../feed/feed.ts";
-import { lastLineOf, type LogLine, type LogSize, sizeOfLines } from "../../stores/ports/logs.ts";
+import {
+  isSmall,
+  lastLineOf,
+  type LogChunk,
+  type LogLine,
+  type LogSize,
+  sizeOfLines,
+} from "../../stores/ports/logs.ts";
 import { loopShare } from "../../app/loop-share.ts";
 import type { LogLimits } from "../log-limits.ts";
 import type { IngestContext } from "./context.ts";
@@ -14,6 +21,10 @@ const MAX_BYTES = 1 << 20;
 const MAX_LEVEL_LENGTH = 32;
 /** The wire format of viewers has 32-bit line numbers. */
 const MAX_LINE_NUMBER = 0x7fff_ffff;
+/** A log with so many small chunks is worth joining. */
+const SMALL_CHUNKS = 8;
+/** From its last small chunk on, a log waits so long to be joined: by then its step has ended, or is silent. */
+const JOIN_AFTER_MS = 60_000;
 /** Steps whose grant one stream remembers. */
 const REMEMBERED_STEPS = 1_000;
 
@@ -39,6 +50,8 @@ interface Standing {
   readonly size: LogSize;
   readonly most: LogSize;
   readonly projectId: ProjectId;
+  /** Small chunks that the store was not told of, and the first line of the first one. */
+  readonly small: { readonly chunks: number; readonly fromLine: number };
 }
 
 /** One agent's stream of batches. Batches of different steps are stored at the same time, those of one step one by one. */
@@ -84,10 +97,14 @@ export class LogIngest {
     const isBeyond = size.entries > before.most.entries || size.bytes > before.most.bytes;
     const lines = isBeyond ? [gapOver(sent)] : sent;
     const { logs } = this.#context.stores;
-    const through = await logs.append({ stepRunId, agentId: this.#agentId, projectId: before.projectId, lines });
+    const { projectId } = before;
+    const small = withChunk(before.small, { line: lines[0]!.line, size: isBeyond ? undefined : added });
+    const joining = this.#joiningOf(small);
+    const through = await logs.append({ stepRunId, agentId: this.#agentId, projectId, lines, ...joining });
     const isStored = through > before.through && !isBeyond;
     if (isStored) this.#count(added);
-    this.#remember(key, { ...before, through, ...(isStored ? { size } : {}) });
+    const counted = { size, small: joining === undefined ? small : NO_CHUNKS };
+    this.#remember(key, { ...before, through, ...(isStored ? counted : {}) });
     // Viewers read a gap record that grows from the store, once a second.
     if (!isBeyond) this.#publish(stepRunId, lines, before.through, through);
     return { verdict: "stored", storedThrough: through };
@@ -107,6 +124,7 @@ export class LogIngest {
     const limit = await this.#limits.of(projectId);
     return {
       projectId,
+      small: NO_CHUNKS,
       through: await logs.storedThrough(stepRunId),
       size: await logs.size(stepRunId),
       most: {
@@ -114,6 +132,12 @@ export class LogIngest {
         bytes: limit.bytes + LOG_TAIL.bytes + LOG_SLACK.bytes,
       },
     };
+  }
+
+  /** What the store is told now and then, so that it costs a chunk nothing. */
+  #joiningOf({ chunks, fromLine }: Standing["small"]): Pick<LogChunk, "joining"> | undefined {
+    if (chunks < SMALL_CHUNKS) return undefined;
+    return { joining: { fromLine, dueAt: this.#context.clock.now() + JOIN_AFTER_MS } };
   }
 
   #count({ entries, bytes }: LogSize): void {
@@ -144,6 +168,17 @@ export class LogIngest {
 
 function sum(one: LogSize, other: LogSize): LogSize {
   return { entries: one.entries + other.entries, bytes: one.bytes + other.bytes };
+}
+
+const NO_CHUNKS: Standing["small"] = { chunks: 0, fromLine: 0 };
+
+/** With a further chunk that begins with `line`; `size` is undefined for a gap record. */
+function withChunk(
+  { chunks, fromLine }: Standing["small"],
+  { line, size }: { readonly line: number; readonly size: LogSize | undefined },
+): Standing["small"] {
+  if (size === undefined || !isSmall({ lines: size.entries, bytes: size.bytes })) return { chunks, fromLine };
+  return { chunks: chunks + 1, fromLine: chunks === 0 ? line : fromLine };
 }
 
 /** A gap record in place of these lines. */

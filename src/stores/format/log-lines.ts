@@ -12,13 +12,15 @@ type Packed = Exclude<Compression, "none">;
 const AT_ONCE_BYTES = 64 * 1024;
 /** Higher levels take twice the time for a tenth less. */
 const GZIP = { level: constants.Z_BEST_SPEED };
+/** Takes less than two thirds of the bytes of gzip at its best, and less time than that. The default takes 50 times as long. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 const COMPRESS = { gzip: promisify(gzip), brotli: promisify(brotliCompress) } as const;
 const DECOMPRESS = { gzip: promisify(gunzip), brotli: promisify(brotliDecompress) } as const;
 
 export async function packLines(lines: readonly LogLine[], compression: Packed): Promise<Buffer> {
   const json = JSON.stringify(lines);
-  if (compression === "brotli") return COMPRESS.brotli(json);
+  if (compression === "brotli") return COMPRESS.brotli(json, BROTLI);
   return json.length <= AT_ONCE_BYTES ? gzipSync(json, GZIP) : COMPRESS.gzip(json, GZIP);
 }
 

@@ -17,6 +17,9 @@ export function packedLogs(store: LogStore, writes: () => number): LogStore {
     storedThrough: (stepRunId) => store.storedThrough(stepRunId),
     read: (...call) => store.read(...call),
     headers: (...call) => store.headers(...call),
+    dueJoinings: async (...call) => (writes() >= PACKED_LOGS_SCHEMA ? store.dueJoinings(...call) : []),
+    joinNext: (...call) => store.joinNext(...call),
+    endJoining: (joining) => store.endJoining(joining),
   };
 }
 

@@ -214,7 +214,7 @@ export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
  * Schema 7: runs inherit the variables of their project and their tenant and have uploads of their trigger, and jobs have
  * permissions, and steps test reports and plugins of projects and tenants. A node that writes schema 6 would plan the rerun of such a run without the variables and the uploads, would
  * hand no upload and no such plugin to an agent, and would dispatch such a job without its tokens. So the downgrade refuses a run that has any
- * of these, until the last of those nodes is gone. A run keeps the trace context of its trigger,
+ * of these, until the last of those nodes is gone. The same holds for schedules, and for the runs that they start. A run keeps the trace context of its trigger,
  * and a plan says whom its run tells what; the downgrade leaves out both.
  */
 export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
@@ -231,11 +231,19 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     },
     origin(origin) {
       if (origin.inherited !== undefined) throw olderNode("variables of projects and tenants");
+      if (origin.trigger.scheduled !== undefined) throw olderNode("schedules");
       if (origin.uploads !== undefined) throw olderNode("uploads of triggers");
       if (origin.trigger.event !== undefined) throw olderNode("event triggers");
       // An older node loses no more than the link from the trace of the run to its trigger.
       const { traceparent: _, ...older } = origin;
       return older;
+    },
+    // An older node can neither read the aggregates of schedules nor tell a schedule that its run has ended.
+    schedule: () => {
+      throw olderNode("schedules");
+    },
+    timetable: () => {
+      throw olderNode("schedules");
     },
     // An older node offers the job with the priority of the plan.
     job: (job) => without(job, { priority: null }),

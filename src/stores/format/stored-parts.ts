@@ -21,6 +21,8 @@ export interface StoredParts {
   readonly step: StoredState;
   readonly approval: StoredState;
   readonly group: StoredState;
+  readonly schedule: StoredState;
+  readonly timetable: StoredState;
   readonly plan: RunPlan;
   readonly spec: JobSpec;
   /** A message in a mailbox, with the actor that it is addressed to. */

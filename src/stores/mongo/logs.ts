@@ -1,12 +1,14 @@
 /** The store of log chunks in MongoDB. */
 import { Binary, type Collection } from "mongodb";
 import { DEFAULT_PROJECT, DEFAULT_TENANT, type ProjectId, type StepRunId, type TenantId } from "../../domain/ids.ts";
+import { type JoinPart, nextJoin } from "../format/join-chunks.ts";
 import { packLines, unpackLines } from "../format/log-lines.ts";
 import {
   type ChunkHeader,
   type Compression,
   headerOf,
   joinedGap,
+  type Joining,
   lastLineOf,
   type LogChunk,
   type LogLine,
@@ -40,7 +42,21 @@ interface Head {
   /** Absent while only version 0.1 has stored chunks. */
   readonly entries?: number;
   readonly bytes?: number;
+  /** The chunks are removed, or are being removed. */
+  readonly gone?: true;
 }
+
+interface JoiningDocument extends Omit<Joining, "stepRunId"> {
+  readonly _id: StepRunId;
+}
+
+/** A chunk on the way to a joined one. */
+interface ChunkPart extends JoinPart {
+  readonly chunk: Chunk;
+}
+
+/** Chunks that one round trip brings to be joined: small ones, but for a few. */
+const JOINED_AT_ONCE = 64;
 
 /**
  * The first round trip of a read brings one chunk, which may be large and enough. Each further round trip brings this
@@ -51,34 +67,26 @@ const CHUNK_GROWTH = 4;
 export class MongoLogStore implements LogStore {
   readonly #chunks: Collection<Chunk>;
   readonly #heads: Collection<Head>;
+  readonly #joinings: Collection<JoiningDocument>;
 
   constructor(connection: Connection) {
     this.#chunks = connection.collection("log_chunks");
     this.#heads = connection.collection("log_heads");
+    this.#joinings = connection.collection("log_joinings");
   }
 
-  async append({ stepRunId, lines, projectId = DEFAULT_PROJECT, compression = "none" }: LogChunk): Promise<number> {
+  async append(chunk: LogChunk): Promise<number> {
+    const { stepRunId, lines, projectId = DEFAULT_PROJECT, compression = "none", joining } = chunk;
     const first = lines[0]!.line;
     const last = lastLineOf(lines.at(-1)!);
     const through = await this.storedThrough(stepRunId);
     // A chunk above a gap must not be stored; a chunk without new lines need not be.
     if (first > through + 1 || last <= through) return through;
     const extended = await this.#gapBefore(stepRunId, through, lines);
-    const from = extended?.first ?? first;
     const stored = extended === undefined ? lines : [joinedGap(extended.lines, lines)!];
     // The chunk is stored before the head, so that the head never counts lines that are missing.
-    const id = `${stepRunId}:${from}:${last}`;
-    const { first: _first, last: _last, ...header } = headerOf(stored, compression);
-    await insertIfAbsent(this.#chunks, {
-      _id: id,
-      stepRunId,
-      first: from,
-      last,
-      ...(compression === "none"
-        ? { lines: stored }
-        : { lines: [], packed: new Binary(await packLines(stored, compression)) }),
-      header: { tenantId: DEFAULT_TENANT, projectId, ...header },
-    });
+    if (joining !== undefined) await this.#noteJoining({ stepRunId, ...joining });
+    await insertIfAbsent(this.#chunks, await chunkOf(stepRunId, stored, projectId, compression));
     await this.#moveHead(stepRunId, last, extended === undefined ? sizeOfLines(lines) : { entries: 0, bytes: 0 });
     if (extended !== undefined) await this.#chunks.deleteOne({ _id: extended._id });
     return this.storedThrough(stepRunId);
@@ -123,7 +131,7 @@ export class MongoLogStore implements LogStore {
     // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their
     // ends skips no line.
     const found: LogLine[] = [];
-    let next = fromLine;
+    let next = Math.max(1, fromLine);
     let used = 0;
     for (let count = 1; ;) {
       const chunks = await this.#chunks
@@ -132,7 +140,10 @@ export class MongoLogStore implements LogStore {
         .limit(count)
         .toArray();
       for (const chunk of chunks) {
-        for (const line of await linesOf(chunk)) {
+        // Small chunks are being deleted, whose joined one ends behind them; or the log is being removed.
+        const whole = chunk.first <= next ? chunk : await this.#chunkWith(stepRunId, next);
+        if (whole === undefined) return found;
+        for (const line of await linesOf(whole)) {
           if (lastLineOf(line) < next) continue;
           found.push(line);
           next = lastLineOf(line) + 1;
@@ -160,6 +171,119 @@ export class MongoLogStore implements LogStore {
       })
       .toArray();
   }
+
+  async dueJoinings(now: number, limit: number): Promise<readonly Joining[]> {
+    const due = await this.#joinings
+      .find({ dueAt: { $lte: now } })
+      .sort({ dueAt: 1 })
+      .limit(limit)
+      .toArray();
+    return due.map(({ _id, fromLine, dueAt }) => ({ stepRunId: _id, fromLine, dueAt }));
+  }
+
+  async joinNext(stepRunId: StepRunId, fromLine: number): Promise<number | undefined> {
+    // What a crash has left of the last join of a log that was removed.
+    if (await this.#isGone(stepRunId)) {
+      await this.#chunks.deleteMany({ stepRunId });
+      return undefined;
+    }
+    const found = await nextJoin(this.#partsFrom(stepRunId, fromLine));
+    if (found === undefined) return undefined;
+    if ("whole" in found) {
+      await this.#deleteWithin(found.whole.chunk);
+      return fromLine;
+    }
+    const chunk = await chunkOf(stepRunId, found.lines, found.of.chunk.header!.projectId, "brotli");
+    const joined = { ...chunk, _id: joinedIdOf(chunk) };
+    await insertIfAbsent(this.#chunks, joined);
+    if (await this.#isGone(stepRunId)) {
+      await this.#chunks.deleteOne({ _id: joined._id });
+      return undefined;
+    }
+    await this.#deleteWithin(joined);
+    return joined.last + 1;
+  }
+
+  /**
+   * Deletes the chunks that hold lines of this one alone. The last first: at any moment those that are left are the beginning
+   * of this one, and sort before it.
+   */
+  async #deleteWithin({ _id: stays, stepRunId, first, last }: Chunk): Promise<void> {
+    const within = await this.#chunks
+      .find(
+        { stepRunId, last: { $gte: first, $lte: last }, first: { $gte: first }, _id: { $ne: stays } },
+        { projection: { _id: 1 } },
+      )
+      .sort({ last: -1, first: -1 })
+      .toArray();
+    if (within.length === 0) return;
+    await this.#chunks.bulkWrite(within.map(({ _id }) => ({ deleteOne: { filter: { _id } } })));
+  }
+
+  async endJoining({ stepRunId, dueAt }: Joining): Promise<void> {
+    await this.#joinings.deleteOne({ _id: stepRunId, dueAt });
+  }
+
+  async *#partsFrom(stepRunId: StepRunId, fromLine: number): AsyncGenerator<ChunkPart, void, void> {
+    const chunks = this.#chunks
+      .find({ stepRunId, last: { $gte: fromLine } })
+      .sort({ last: 1, first: 1 })
+      .batchSize(JOINED_AT_ONCE);
+    for await (const chunk of chunks) {
+      const { packed, header, lines } = chunk;
+      const bytes = packed?.position ?? lines.reduce((sum, { content }) => sum + content.length, 0);
+      const { first, last } = chunk;
+      yield { first, last, count: header?.lines ?? null, bytes, lines: () => linesOf(chunk), chunk };
+    }
+  }
+
+  /** The removal of a log marks its head, or deletes it, before it deletes the chunks. */
+  async #isGone(stepRunId: StepRunId): Promise<boolean> {
+    const head = await this.#heads.findOne({ _id: stepRunId });
+    return head === null || head.gone === true;
+  }
+
+  async #chunkWith(stepRunId: StepRunId, line: number): Promise<Chunk | undefined> {
+    const chunk = await this.#chunks.findOne(
+      { stepRunId, last: { $gte: line }, first: { $lte: line } },
+      { sort: { last: 1, first: 1 } },
+    );
+    return chunk ?? undefined;
+  }
+
+  async #noteJoining({ stepRunId, fromLine, dueAt }: Joining): Promise<void> {
+    const update = { $set: { dueAt }, $setOnInsert: { fromLine } };
+    await this.#joinings.updateOne({ _id: stepRunId }, update, { upsert: true }).catch((error: unknown) => {
+      // Two gateways have noted it at the same time.
+      if (!isDuplicateKey(error)) throw error;
+    });
+  }
+}
+
+/** The document of a chunk. Its id names its lines, so that a repeat is a duplicate. */
+async function chunkOf(
+  stepRunId: StepRunId,
+  lines: readonly LogLine[],
+  projectId: ProjectId,
+  compression: Compression,
+): Promise<Chunk> {
+  const { first, last, ...header } = headerOf(lines, compression);
+  return {
+    _id: `${stepRunId}:${first}:${last}`,
+    stepRunId,
+    first,
+    last,
+    ...(compression === "none" ? { lines } : { lines: [], packed: new Binary(await packLines(lines, compression)) }),
+    header: { tenantId: DEFAULT_TENANT, projectId, ...header },
+  };
+}
+
+/**
+ * The id of a joined chunk, which sorts behind those of the chunks that it replaces: a dump reads them in the order of their ids,
+ * or of their insertion, while some are replaced.
+ */
+function joinedIdOf({ stepRunId, first, last }: Chunk): string {
+  return `${stepRunId}:joined:${String(last).padStart(10, "0")}:${first}`;
 }
 
 async function linesOf({ lines, packed, header }: Chunk): Promise<readonly LogLine[]> {

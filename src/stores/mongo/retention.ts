@@ -96,6 +96,8 @@ export function retentionStore(connection: Connection): RetentionStore {
       await mark(runId, "logsGone", DROPPING);
       for (let at = 0; at < stepRunIds.length; at += STEPS_AT_ONCE) {
         const $in = stepRunIds.slice(at, at + STEPS_AT_ONCE);
+        // Before the chunks: who joins some of them meanwhile looks at the head afterwards.
+        await connection.collection("log_heads").updateMany({ _id: { $in } }, { $set: { gone: true } });
         await connection.collection("log_chunks").deleteMany({ stepRunId: { $in } });
       }
       await mark(runId, "logsGone", GONE);

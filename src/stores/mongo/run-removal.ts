@@ -26,10 +26,11 @@ export function runRemoval(connection: Connection): RemoveRun {
     await connection.collection("step_outputs").deleteMany({ runId });
     await connection.collection("step_notes").deleteMany({ runId });
     await connection.collection("ended_attempts").deleteMany({ rootId: runId });
+    // Before the chunks: who joins some of them meanwhile looks at the head afterwards.
+    await removeByIds("log_heads", stepRunIds);
     for (const stepRunId of stepRunIds) {
       await connection.collection("log_chunks").deleteMany({ stepRunId });
     }
-    await removeByIds("log_heads", stepRunIds);
     await connection.collection("inbox").deleteMany({ rootId: runId, answered: false });
     await removeByIds("inbox_counters", [runId]);
   };

@@ -249,6 +249,9 @@ export const MIGRATIONS: readonly Migration[] = [
     await connection.collection("agent_events").createIndex({ place: 1 }, { unique: true, sparse: true });
   },
   async (connection) => {
+    await connection.collection("log_joinings").createIndex({ dueAt: 1 });
+  },
+  async (connection) => {
     await connection
       .collection("hooks")
       .createIndexes([{ key: { projectId: 1, name: 1 }, unique: true }, { key: { projectId: 1, _id: 1 } }]);

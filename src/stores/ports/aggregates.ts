@@ -21,6 +21,7 @@ import type {
   StepRunId,
 } from "../../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
+import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { ApprovalStatus, RunStatus } from "../../domain/status.ts";
@@ -30,7 +31,7 @@ import type { ApprovalStatus, RunStatus } from "../../domain/status.ts";
  * user.
  */
 export interface StoredActor {
-  readonly kind: "run" | "job" | "step" | "approval" | "group";
+  readonly kind: "run" | "job" | "step" | "approval" | "group" | "schedule" | "timetable";
   readonly id: string;
   readonly state: unknown;
   /** The fields that lists and look-ups need. The save that stores `state` stores these too. */
@@ -59,7 +60,7 @@ export interface ApprovalIndex {
   readonly requestedAt: number;
 }
 
-/** The `pipelineId` of an aggregate that is not a run (a concurrency group). */
+/** The `pipelineId` of an aggregate that is not a run: a concurrency group, a schedule or a timetable. */
 export const NO_PIPELINE = "" as PipelineId;
 
 /** The fields that lists of runs show and filter by. Times are Unix milliseconds. */
@@ -95,6 +96,8 @@ export interface RunOrigin {
   readonly trigger: {
     readonly kind: "manual" | "cron" | "event";
     readonly ref: string;
+    /** The time of the schedule that started the run; absent for a run that no schedule started. */
+    readonly scheduled?: ScheduledTime;
     /** The event that has started the run; absent for another kind. A rerun takes that of the run before. */
     readonly event?: StartingEvent;
   };

@@ -29,6 +29,8 @@ export interface LogChunk {
   readonly projectId?: ProjectId;
   /** How the lines are stored; absent for `none`. */
   readonly compression?: Compression;
+  /** From then on the small chunks of the log, this one included, are to be joined; absent for no word about that. */
+  readonly joining?: Pick<Joining, "fromLine" | "dueAt">;
   /** Ascending and without gaps: each entry starts at the line after the end of the one before. Never empty. */
   readonly lines: readonly LogLine[];
 }
@@ -55,6 +57,15 @@ export interface LogSize {
   readonly bytes: number;
 }
 
+/** A log whose small chunks are to be joined into few large ones. */
+export interface Joining {
+  readonly stepRunId: StepRunId;
+  /** The first line of the first small chunk. */
+  readonly fromLine: number;
+  /** Unix milliseconds. Later than the last line was stored, in the end: a log that grows is not joined yet. */
+  readonly dueAt: number;
+}
+
 export interface LogStore {
   /**
    * Stores a chunk and answers the highest line up to which all lines are stored. A chunk that starts above the line
@@ -77,6 +88,24 @@ export interface LogStore {
    * stored have none.
    */
   headers(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly ChunkHeader[]>;
+  /** Logs that are to be joined by now, those that wait longest first. A later word about a log replaces its time only. */
+  dueJoinings(now: number, limit: number): Promise<readonly Joining[]>;
+  /**
+   * Joins the next small chunks from a line on into one, and answers the line behind it; undefined when there are none.
+   * A gap record that is a chunk of its own stays one. A reader finds each line once at any moment, and so does the next
+   * call after a crash. One process at a time joins the chunks of a log; two harm no line, but may leave some twice.
+   */
+  joinNext(stepRunId: StepRunId, fromLine: number): Promise<number | undefined>;
+  /** The log is joined. Does nothing when there was a later word about it. */
+  endJoining(joining: Joining): Promise<void>;
+}
+
+/** A chunk with so many lines, or so many bytes of lines, is not small. */
+const SMALL = { lines: 500, bytes: 16_384 } as const;
+
+/** True for a chunk that is worth joining with those beside it. `bytes`: of its lines, compressed or not. */
+export function isSmall({ lines, bytes }: { readonly lines: number; readonly bytes: number }): boolean {
+  return lines < SMALL.lines && bytes < SMALL.bytes;
 }
 
 /** The header of a chunk of these lines. */

@@ -19,6 +19,9 @@ import { MIGRATIONS } from "./schema.ts";
 
 type Value = string | number | null;
 
+/** What a statement stores. Bytes come back as a `Uint8Array`, whatever the type of a row says: few columns have them. */
+type Stored = Value | Uint8Array;
+
 export interface Row {
   readonly [column: string]: Value;
 }
@@ -48,7 +51,7 @@ export interface DatabaseOptions extends Omit<LogSyncOptions, "path"> {
 }
 
 /** Reads the rows of a statement within one transaction. */
-export type ReadNow = (sql: string, ...values: readonly Value[]) => readonly Row[];
+export type ReadNow = (sql: string, ...values: readonly Stored[]) => readonly Row[];
 
 /** How long a writer waits for the lock of another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -120,15 +123,15 @@ export class Database {
   }
 
   /** Runs a statement that changes rows, as a transaction; answers how many rows it changed. */
-  run(sql: string, ...values: readonly Value[]): Promise<number> {
+  run(sql: string, ...values: readonly Stored[]): Promise<number> {
     return this.transaction(() => this.runNow(sql, ...values));
   }
 
-  get(sql: string, ...values: readonly Value[]): Promise<Row | undefined> {
+  get(sql: string, ...values: readonly Stored[]): Promise<Row | undefined> {
     return this.#onDisk(() => this.getNow(sql, ...values));
   }
 
-  all(sql: string, ...values: readonly Value[]): Promise<readonly Row[]> {
+  all(sql: string, ...values: readonly Stored[]): Promise<readonly Row[]> {
     return this.#onDisk(() => this.allNow(sql, ...values));
   }
 
@@ -233,17 +236,17 @@ export class Database {
     }
   }
 
-  runNow(sql: string, ...values: readonly Value[]): number {
+  runNow(sql: string, ...values: readonly Stored[]): number {
     const { changes } = this.#prepare(sql).run(...values);
     this.#changed += changes;
     return changes;
   }
 
-  getNow(sql: string, ...values: readonly Value[]): Row | undefined {
+  getNow(sql: string, ...values: readonly Stored[]): Row | undefined {
     return this.#prepare(sql).get(...values) as Row | undefined;
   }
 
-  allNow(sql: string, ...values: readonly Value[]): readonly Row[] {
+  allNow(sql: string, ...values: readonly Stored[]): readonly Row[] {
     return this.#prepare(sql).all(...values) as Row[];
   }
 

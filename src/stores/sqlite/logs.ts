@@ -1,11 +1,13 @@
 /** The store of log chunks in SQLite. */
 import { DEFAULT_PROJECT, DEFAULT_TENANT, type ProjectId, type StepRunId } from "../../domain/ids.ts";
+import { type JoinPart, nextJoin } from "../format/join-chunks.ts";
 import { packLines, unpackLines } from "../format/log-lines.ts";
 import {
   type ChunkHeader,
   type Compression,
   headerOf,
   joinedGap,
+  type Joining,
   lastLineOf,
   type LogChunk,
   type LogLine,
@@ -15,8 +17,15 @@ import {
 } from "../ports/logs.ts";
 import type { Database, Row } from "./database.ts";
 
-/** The first bytes of every gzip stream, in base64. Source: RFC 1952, section 2.3.1. */
-const GZIP_START = "H4sI";
+/** The first bytes of every gzip stream. Source: RFC 1952, section 2.3.1. */
+const GZIP_START = [0x1f, 0x8b] as const;
+/** Chunks that are read together to be joined: small ones, but for a few. */
+const JOINED_AT_ONCE = 64;
+
+/** A row of `log_chunks` on the way to a joined chunk. */
+interface ChunkPart extends JoinPart {
+  readonly projectId: ProjectId;
+}
 
 export class SqliteLogStore implements LogStore {
   readonly #db: Database;
@@ -25,9 +34,9 @@ export class SqliteLogStore implements LogStore {
     this.#db = db;
   }
 
-  async append({ stepRunId, lines, projectId = DEFAULT_PROJECT, compression = "none" }: LogChunk): Promise<number> {
-    const body =
-      compression === "none" ? JSON.stringify(lines) : (await packLines(lines, compression)).toString("base64");
+  async append(chunk: LogChunk): Promise<number> {
+    const { stepRunId, lines, projectId = DEFAULT_PROJECT, compression = "none", joining } = chunk;
+    const body = compression === "none" ? JSON.stringify(lines) : await packLines(lines, compression);
     const first = lines[0]!.line;
     const last = lastLineOf(lines.at(-1)!);
     const { entries, bytes } = sizeOfLines(lines);
@@ -36,14 +45,7 @@ export class SqliteLogStore implements LogStore {
       // A chunk above a gap must not be stored; a chunk without new lines need not be.
       if (first > through + 1 || last <= through) return through;
       if (!this.#extendGapNow(stepRunId, through, lines)) {
-        this.#putHeaderNow(stepRunId, projectId, headerOf(lines, compression));
-        this.#db.runNow(
-          "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-          stepRunId,
-          first,
-          last,
-          body,
-        );
+        this.#putChunkNow(stepRunId, projectId, headerOf(lines, compression), body);
         this.#db.runNow(
           `INSERT INTO log_sizes VALUES (?1, ?2, ?3)
            ON CONFLICT (step_run_id) DO UPDATE SET entries = entries + ?2, bytes = bytes + ?3`,
@@ -51,6 +53,7 @@ export class SqliteLogStore implements LogStore {
           entries,
           bytes,
         );
+        if (joining !== undefined) this.#noteJoiningNow({ stepRunId, ...joining });
       }
       this.#db.runNow(
         "INSERT INTO log_heads VALUES (?, ?) ON CONFLICT (step_run_id) DO UPDATE SET through = excluded.through",
@@ -118,21 +121,89 @@ export class SqliteLogStore implements LogStore {
     }));
   }
 
-  /** The lines of a row of `log_chunks`: a list as JSON, or what the header names, in base64. */
+  async dueJoinings(now: number, limit: number): Promise<readonly Joining[]> {
+    const rows = await this.#db.all("SELECT * FROM log_joinings WHERE due_at <= ? ORDER BY due_at LIMIT ?", now, limit);
+    return rows.map((row) => ({
+      stepRunId: row["step_run_id"] as StepRunId,
+      fromLine: row["from_line"] as number,
+      dueAt: row["due_at"] as number,
+    }));
+  }
+
+  async joinNext(stepRunId: StepRunId, fromLine: number): Promise<number | undefined> {
+    const found = await nextJoin(this.#partsFrom(stepRunId, fromLine));
+    if (found === undefined) return undefined;
+    if ("whole" in found) {
+      await this.#db.freeing(() => this.#deleteWithinNow(stepRunId, found.whole));
+      return fromLine;
+    }
+    const header = headerOf(found.lines, "brotli");
+    const body = await packLines(found.lines, "brotli");
+    await this.#db.freeing(() => {
+      // A log whose chunks are gone was removed meanwhile.
+      const isThere = this.#deleteWithinNow(stepRunId, header, false) > 0;
+      if (isThere) this.#putChunkNow(stepRunId, found.of.projectId, header, body);
+    });
+    return header.last + 1;
+  }
+
+  /** Deletes the chunks that hold lines of this one alone, and answers how many. This one stays when it `isStored`. */
+  #deleteWithinNow(
+    stepRunId: StepRunId,
+    { first, last }: Pick<ChunkHeader, "first" | "last">,
+    isStored = true,
+  ): number {
+    const within = `step_run_id = ? AND last_line BETWEEN ?2 AND ?3 AND first_line >= ?2 ${isStored ? "AND (last_line, first_line) <> (?3, ?2)" : ""}`;
+    this.#db.runNow(`DELETE FROM log_headers WHERE ${within}`, stepRunId, first, last);
+    return this.#db.runNow(`DELETE FROM log_chunks WHERE ${within}`, stepRunId, first, last);
+  }
+
+  async endJoining({ stepRunId, dueAt }: Joining): Promise<void> {
+    await this.#db.run("DELETE FROM log_joinings WHERE step_run_id = ? AND due_at = ?", stepRunId, dueAt);
+  }
+
+  async *#partsFrom(stepRunId: StepRunId, fromLine: number): AsyncGenerator<ChunkPart, void, void> {
+    for (let at: readonly [number, number] = [fromLine, 0]; ;) {
+      const rows = await this.#db.all(
+        `SELECT first_line, last_line, body, lines, project_id FROM log_chunks
+         LEFT JOIN log_headers USING (step_run_id, last_line, first_line)
+         WHERE step_run_id = ? AND (last_line, first_line) >= (?, ?) ORDER BY last_line, first_line LIMIT ${JOINED_AT_ONCE}`,
+        stepRunId,
+        ...at,
+      );
+      for (const row of rows) {
+        yield {
+          first: row["first_line"] as number,
+          last: row["last_line"] as number,
+          count: row["lines"] as number | null,
+          bytes: (row["body"] as string | Uint8Array).length,
+          lines: () => this.#linesOf(stepRunId, row),
+          projectId: row["project_id"] as ProjectId,
+        };
+      }
+      if (rows.length < JOINED_AT_ONCE) return;
+      at = [rows.at(-1)!["last_line"] as number, (rows.at(-1)!["first_line"] as number) + 1];
+    }
+  }
+
+  /** The lines of a row of `log_chunks`: a list as JSON, or bytes, compressed as the header says. */
   async #linesOf(stepRunId: StepRunId, row: Row): Promise<readonly LogLine[]> {
-    const body = row["body"] as string;
-    if (body.startsWith("[")) return JSON.parse(body) as LogLine[];
-    if (body.startsWith(GZIP_START)) return unpackLines(Buffer.from(body, "base64"), "gzip");
+    const body = row["body"] as string | Uint8Array;
+    if (typeof body === "string" && body.startsWith("[")) return JSON.parse(body) as LogLine[];
+    // Bytes were once kept as a text.
+    const packed = typeof body === "string" ? Buffer.from(body, "base64") : body;
+    if (GZIP_START.every((byte, at) => packed[at] === byte)) return unpackLines(packed, "gzip");
     const header = await this.#db.get(
       "SELECT compression FROM log_headers WHERE step_run_id = ? AND last_line = ? AND first_line = ?",
       stepRunId,
       row["last_line"]!,
       row["first_line"]!,
     );
-    return unpackLines(Buffer.from(body, "base64"), header!["compression"] as Exclude<Compression, "none">);
+    // A joined chunk may have taken its place since it was read. They are compressed alike, if at all.
+    return unpackLines(packed, (header?.["compression"] ?? "brotli") as Exclude<Compression, "none">);
   }
 
-  #putHeaderNow(stepRunId: StepRunId, projectId: ProjectId, header: ChunkHeader): void {
+  #putChunkNow(stepRunId: StepRunId, projectId: ProjectId, header: ChunkHeader, body: string | Uint8Array): void {
     this.#db.runNow(
       `INSERT INTO log_headers (step_run_id, last_line, first_line, tenant_id, project_id, lines, first_stderr, first_error,
          compression) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -146,6 +217,22 @@ export class SqliteLogStore implements LogStore {
       header.firstError,
       header.compression,
     );
+    this.#db.runNow(
+      "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      stepRunId,
+      header.first,
+      header.last,
+      body,
+    );
+  }
+
+  #noteJoiningNow({ stepRunId, fromLine, dueAt }: Joining): void {
+    this.#db.runNow(
+      "INSERT INTO log_joinings VALUES (?, ?, ?) ON CONFLICT (step_run_id) DO UPDATE SET due_at = excluded.due_at",
+      stepRunId,
+      fromLine,
+      dueAt,
+    );
   }
 
   /** Joins a chunk that is one gap record with the gap record before it. False when there is none. */
@@ -157,8 +244,9 @@ export class SqliteLogStore implements LogStore {
       through,
     );
     // A gap record alone is not worth compressing.
-    const body = row?.["body"] as string | undefined;
-    const gap = body?.startsWith("[") ? joinedGap(JSON.parse(body) as LogLine[], lines) : undefined;
+    const body = row?.["body"] as string | Uint8Array | undefined;
+    const isPlain = typeof body === "string" && body.startsWith("[");
+    const gap = isPlain ? joinedGap(JSON.parse(body) as LogLine[], lines) : undefined;
     if (gap === undefined) return false;
     this.#db.runNow(
       "UPDATE log_headers SET last_line = ? WHERE step_run_id = ? AND last_line = ? AND first_line = ?",

@@ -331,6 +331,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE agent_events ADD COLUMN sequence INTEGER;
   CREATE UNIQUE INDEX agent_events_of_steps ON agent_events (step_run_id, sequence) WHERE sequence IS NOT NULL;
   `,
+  `
+  CREATE TABLE log_joinings (step_run_id TEXT PRIMARY KEY, from_line INTEGER NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX log_joinings_due ON log_joinings (due_at);
+  `,
   // The body of a delivery is the last column: lists do not read it.
   `
   CREATE TABLE hooks (

@@ -18,7 +18,7 @@ import { jobsOf } from "../../../src/stores/ports/jobs-of.ts";
 import type { Call } from "../engine/service.ts";
 import { compare, type Document, type Row, type RowKind, type StoreServer } from "./store-server.ts";
 
-const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
+const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4, schedule: 5, timetable: 6 } as const;
 const ROW_KINDS: readonly RowKind[] = ["job", "step", "approval"];
 
 export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {

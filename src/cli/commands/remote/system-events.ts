@@ -56,7 +56,7 @@ export function systemEvents(options: SystemEventsOptions, signal: AbortSignal):
       fresh.forEach(print);
       const page = await read(after);
       fresh = page.list;
-      if (page.after === after) await sleep(FOLLOW_MS, undefined, { signal });
+      if (page.after === after) await sleep(FOLLOW_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
       after = page.after;
     }
   });

@@ -16,7 +16,7 @@ export type AggregateDocument = HeadDocument &
   Contents &
   PackedFields & { readonly endedApart?: boolean; readonly untold?: boolean; readonly told?: number };
 
-const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
+const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4, schedule: 5, timetable: 6 } as const;
 
 /** The fields of the head, for a projection that lists the fields to return. */
 export const HEAD_FIELDS = {

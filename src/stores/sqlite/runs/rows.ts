@@ -4,7 +4,7 @@ import type { AggregateHead, StoredActor } from "../../ports/aggregates.ts";
 import type { Row } from "../database.ts";
 
 /** The order of the kinds in a load. */
-export const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
+export const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4, schedule: 5, timetable: 6 } as const;
 
 export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
   const fields = row as Record<string, never>;

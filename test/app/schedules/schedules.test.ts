@@ -1,0 +1,183 @@
+import { expect } from "chai";
+import type { ScheduleState } from "../../../actors/schedule/state.ts";
+import { saveSpec } from "../../../src/app/catalogue/definitions.ts";
+import { saveBody } from "../../../src/app/catalogue/spec-shapes.ts";
+import { createPipeline, deletePipeline } from "../../../src/app/catalogue/pipelines.ts";
+import { stopRun } from "../../../src/app/commands/run-commands.ts";
+import type { UserCaller } from "../../../src/app/identity/access.ts";
+import { forgetProjectFacts } from "../../../src/app/project-facts.ts";
+import { schedulePort } from "../../../src/app/schedules/schedule-port.ts";
+import type { StartRunEffect } from "../../../src/domain/effects.ts";
+import {
+  asId,
+  DEFAULT_PROJECT,
+  type PipelineId,
+  scheduledRunId,
+  scheduleIdOf,
+  timetableIdOf,
+} from "../../../src/domain/ids.ts";
+import { startKeyOf } from "../../../src/domain/schedules.ts";
+import { SteppedNode } from "../../support/stepped-node.ts";
+import { openTestSqlite } from "../../support/stores.ts";
+
+const ANN: UserCaller = { kind: "user", userId: asId("usr_ann"), name: "ann", role: "owner", scopes: [] };
+const HOUR = 3_600_000;
+const JOB = { name: "build", steps: [{ uses: "shell", args: { script: "true" } }] };
+const HOURLY = { name: "hourly", schedule: "0 * * * *" };
+
+describe("the schedules of a pipeline", () => {
+  let node: SteppedNode;
+  let close: () => Promise<void>;
+  let pipelineId: PipelineId;
+
+  beforeEach(async () => {
+    const opened = await openTestSqlite();
+    node = await SteppedNode.open(opened.stores);
+    close = async () => {
+      await node.stop();
+      await opened.close();
+    };
+    ({ pipelineId } = await createPipeline(node.context, ANN, { name: "p", defaultBranch: "main" }));
+  });
+
+  afterEach(() => close());
+
+  async function save(cron: readonly object[], job: object = JOB): Promise<void> {
+    const spec = { jobs: [job], ...(cron.length > 0 && { triggers: { cron } }) };
+    await saveSpec(node.context, ANN, { ...saveBody.parse({ spec }), pipelineId });
+    await node.settled();
+  }
+
+  async function runs() {
+    const { list } = await node.context.stores.aggregates.findRuns({ pipelineId }, { limit: 100 });
+    return list.toSorted((a, b) => (a.rootId < b.rootId ? -1 : 1));
+  }
+
+  async function scheduleOf(name: string): Promise<ScheduleState> {
+    const aggregate = await node.context.stores.aggregates.load(scheduleIdOf(pipelineId, name));
+    return aggregate!.actors[0]!.state as ScheduleState;
+  }
+
+  const hours = async () => (await runs()).map(({ origin }) => new Date(origin.trigger.scheduled!.at).getUTCHours());
+
+  it("start a run of the head for each time, with the ref and the variables of the trigger", async () => {
+    const script = "echo ${{ trigger.kind }} ${{ trigger.schedule }} ${{ trigger.scheduledAt }} ${{ trigger.ref }}";
+    await save([{ ...HOURLY, ref: "next", variables: { level: 3 } }], {
+      ...JOB,
+      steps: [{ uses: "shell", args: { script } }],
+    });
+    await node.pass(HOUR);
+    await node.pass(HOUR);
+    expect(await hours()).to.deep.equal([1, 2]);
+    const [{ rootId, origin } = (await runs())[0]!] = await runs();
+    expect(origin).to.deep.include({ variables: [["level", "3"]], triggeredBy: "schedule hourly", attempt: 1 });
+    expect(origin.trigger).to.deep.include({ kind: "cron", ref: "next" });
+    const job = await node.context.stores.plans.loadJob(rootId, 0);
+    expect(JSON.stringify(job)).to.include("cron hourly 2026-01-01T01:00:00.000Z next");
+    expect((await scheduleOf("hourly")).outcomes.map(({ runId }) => runId)).to.deep.equal(
+      (await runs()).map((one) => one.rootId),
+    );
+  });
+
+  it("know when their runs have ended", async () => {
+    await save([{ ...HOURLY, overlap: "queue" }]);
+    await node.pass(HOUR);
+    await node.pass(HOUR);
+    expect(await hours()).to.deep.equal([1]);
+    const [{ rootId: runId } = (await runs())[0]!] = await runs();
+    await stopRun(node.context, ANN, { runId });
+    await node.settled();
+    expect(await hours()).to.deep.equal([1, 2]);
+  });
+
+  it("give a run up for the next one with `cancelRunning`", async () => {
+    await save([{ ...HOURLY, overlap: "cancelRunning" }]);
+    await node.pass(HOUR);
+    await node.pass(HOUR);
+    await node.settled();
+    expect((await runs()).map(({ summary }) => summary.status)).to.deep.equal(["cancelled", "running"]);
+  });
+
+  it("follow the definition", async () => {
+    await save([HOURLY, { name: "other", schedule: "30 0 1 1 *" }]);
+    await save([{ ...HOURLY, schedule: "0 */2 * * *" }]);
+    await node.pass(HOUR);
+    expect(await hours()).to.deep.equal([]);
+    expect((await scheduleOf("other")).state).to.equal("absent");
+    await node.pass(HOUR);
+    expect(await hours()).to.deep.equal([2]);
+    await save([]);
+    await node.pass(2 * HOUR);
+    expect(await hours()).to.deep.equal([2]);
+  });
+
+  it("follow a save whose caller died right after it", async () => {
+    const { inbox } = node.context.stores;
+    const insert = inbox.insert.bind(inbox);
+    let calls = 0;
+    inbox.insert = (command) => (++calls > 1 ? Promise.reject(new Error("killed")) : insert(command));
+    const spec = { jobs: [JOB], triggers: { cron: [HOURLY] } };
+    // The first reading of the definition fails too, and is left for later.
+    await saveSpec(node.context, ANN, { ...saveBody.parse({ spec }), pipelineId });
+    inbox.insert = insert;
+    await node.pass(61_000);
+    await node.pass(HOUR);
+    expect(await hours()).to.deep.equal([1]);
+  });
+
+  it("end with their pipeline", async () => {
+    await save([HOURLY]);
+    await deletePipeline(node.context, ANN, { pipelineId, force: false });
+    await node.settled();
+    expect((await scheduleOf("hourly")).state).to.equal("absent");
+    await node.pass(HOUR);
+    const timetable = await node.context.stores.aggregates.load(timetableIdOf(pipelineId));
+    expect(timetable!.head.settled).to.equal(true);
+  });
+
+  it("cost a pipeline without schedules nothing", async () => {
+    await save([]);
+    expect(await node.context.stores.aggregates.load(timetableIdOf(pipelineId))).to.equal(undefined);
+  });
+
+  it("start no run in an archived project, and say so", async () => {
+    await save([HOURLY]);
+    await node.context.stores.pipelines.changeProject(DEFAULT_PROJECT, { archivedAt: node.now });
+    forgetProjectFacts(node.context, DEFAULT_PROJECT);
+    await node.pass(HOUR);
+    const [outcome] = (await scheduleOf("hourly")).outcomes;
+    expect(outcome).to.include({ reason: "refused", runId: null });
+    expect(outcome!.text).to.include("archived");
+  });
+
+  describe("when two workers start the same time", () => {
+    const start = (at: number): StartRunEffect => {
+      const key = startKeyOf(pipelineId, "hourly", at);
+      const scheduleId = scheduleIdOf(pipelineId, "hourly");
+      const runId = scheduledRunId(key, node.now);
+      return { type: "startRun", scheduleId, pipelineId, name: "hourly", at, runId, ref: null, variables: [] };
+    };
+
+    const create = (effect: StartRunEffect) => schedulePort(node.context).startRun(effect);
+
+    it("make one run of it", async () => {
+      await save([]);
+      await Promise.all([1, 2, 3].map(() => create(start(5))));
+      expect(await runs()).to.have.length(1);
+    });
+
+    it("make one run of it, also when one of them has chosen another id", async () => {
+      await save([]);
+      await create(start(5));
+      await create({ ...start(5), runId: scheduledRunId("other", node.now) });
+      expect(await runs()).to.have.length(1);
+    });
+
+    it("let the first refusal stand", async () => {
+      await create(start(5));
+      await save([]);
+      await create({ ...start(5), runId: scheduledRunId("other", node.now) });
+      expect(await runs()).to.have.length(0);
+    });
+  });
+});
