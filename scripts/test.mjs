@@ -26,7 +26,6 @@ const FIRST = [
   "test/cli/start.test.ts",
   "test/docs/shell-blocks.test.ts",
   "test/rights/",
-  "test/scenarios/",
   "test/simulation/",
   "test/e2e/",
 ];

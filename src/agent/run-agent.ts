@@ -36,6 +36,8 @@ const LAST_REPORTS_MS = 2_000;
 const GOODBYE_MS = 1_000;
 /** The last part of the drain timeout, in which steps are asked to end before they are killed. */
 const GRACE_PART = 1 / 5;
+/** Until the control plane says another one. */
+const EVENT_NAMESPACE = "svc";
 const STOPPED = "the agent was stopped before the step had ended";
 /** Default of the option `pluginCacheBytes`. */
 const PLUGIN_CACHE_BYTES = 1e9;
@@ -90,6 +92,7 @@ class Agent {
   #identity: AgentIdentity | undefined;
   #stream: ControlStream | undefined;
   #sequence = 0n;
+  #eventNamespace = EVENT_NAMESPACE;
   /**
    * Set while all steps are stopped, until a heartbeat after this one is acknowledged: then the steps that are left are
    * those that the control plane still counts as this agent's.
@@ -119,6 +122,7 @@ class Agent {
     const gateway = {
       client: clients.gateway,
       metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
+      eventNamespace: () => this.#eventNamespace,
     };
     const spill = openLogSpill(dataDir.scratchDir);
     this.#shipper = new LogShipper({ ...gateway, spill, diskBytes: options.logBufferBytes, log });
@@ -231,7 +235,7 @@ class Agent {
       }),
       onContact: (sentAt) => this.#leases.renew(sentAt),
       onHeartbeat: (sequence) => this.#confirmed(sequence),
-      onWelcome: (agentId) => this.#welcomed(agentId),
+      onWelcome: ({ agentId, eventNamespace }) => this.#welcomed(agentId, eventNamespace),
       onInstruction: (instruction) => this.#workload.handleInstruction(instruction),
     });
     this.#stream = stream;
@@ -257,7 +261,8 @@ class Agent {
     this.#launcher.resume();
   }
 
-  #welcomed(agentId: string): void {
+  #welcomed(agentId: string, eventNamespace: string): void {
+    if (eventNamespace !== "") this.#eventNamespace = eventNamespace;
     if (this.#heldAfter !== undefined) this.#stream?.beat();
     if (this.#isDraining) this.#openStream?.send({ $case: "drain", value: { goodbye: false } });
     this.#workload.reportAll();

@@ -13,7 +13,7 @@ const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL",
 export function stepEnvironment(
   dispatch: Dispatch,
   workspace: string,
-  files: { readonly outputs: string; readonly summary: string },
+  files: { readonly outputs: string; readonly summary: string; readonly events: string },
   user?: StepUser,
 ): Record<string, string> {
   const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
@@ -51,5 +51,6 @@ export function stepEnvironment(
     MILLRACE_WORKSPACE: workspace,
     MILLRACE_OUTPUT: files.outputs,
     MILLRACE_SUMMARY: files.summary,
+    MILLRACE_EVENTS: files.events,
   };
 }

@@ -20,7 +20,7 @@ import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins/shell-step.ts";
 import type { StepEnd } from "./step-end.ts";
 import { stepEnvironment } from "./step-environment.ts";
-import { makeStepFile } from "./step-file.ts";
+import { makeStepFile, type StepFile } from "./step-file.ts";
 import { readOutputs, type StepOutputs } from "./step-outputs.ts";
 import { readSummary } from "./step-summary.ts";
 import type { StepUser } from "./process/step-user.ts";
@@ -29,6 +29,8 @@ import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** `setTimeout` fires at once for a longer delay; about 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** How long a step that was ended has for its last events. */
+const LAST_EVENTS_MS = 5_000;
 
 /** Why a process that was started did not become the step's program. */
 const MISSING: Readonly<Record<LaunchObstacle, string>> = {
@@ -110,7 +112,8 @@ export class StepExecution {
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
     const outputs = makeStepFile(scratchDir, "outputs", trash, user);
     const summary = makeStepFile(scratchDir, "summary", trash, user);
-    const paths = { outputs: outputs.path, summary: summary.path };
+    const events = makeStepFile(scratchDir, "events", trash, user);
+    const paths = { outputs: outputs.path, summary: summary.path, events: events.path };
     try {
       const builtin = builtinOf(dispatch.uses);
       const end =
@@ -123,7 +126,8 @@ export class StepExecution {
       logWithheldOutputs(written.withheld, output);
       const { summary: read, remark } = readSummary(summary, output.secrets);
       if (remark !== undefined) sayTo(output)(remark);
-      const complete = { ...withOutputs(end, written), summary: read, lastLine: output.log.lastLine };
+      const noted = { ...withOutputs(end, written), summary: read, lastLine: output.log.lastLine };
+      const complete = await this.#keepEvents(noted, events, surroundings);
       return await this.#keepArtifacts(
         await this.#keepTestReports(complete, workspace, surroundings),
         workspace,
@@ -133,6 +137,7 @@ export class StepExecution {
       clearTimeout(this.#timeoutTimer);
       outputs.dispose();
       summary.dispose();
+      events.dispose();
     }
   }
 
@@ -272,6 +277,25 @@ export class StepExecution {
       const timer = setTimeout(() => tooLong.abort(reason), Math.min(timeoutMs, LONGEST_TIMER_MS));
       await work(AbortSignal.any([signal, tooLong.signal])).finally(() => clearTimeout(timer));
     };
+  }
+
+  /** Sends the events of a step. They do not change how it ends; what is wrong with them is told as annotations. */
+  async #keepEvents(end: StepEnd, file: StepFile, { gateway, output }: StepSurroundings): Promise<StepEnd> {
+    const { size, problem } = file.read(0);
+    if (size === 0 && problem === undefined) return end;
+    const { shipper, log, secrets, annotations } = output;
+    const isOwnEnd = hasEndedByItself(end);
+    const signal = isOwnEnd ? this.#ending.signal : AbortSignal.timeout(LAST_EVENTS_MS);
+    // Loaded on demand: few steps have events.
+    const { keepEvents } = await import("./step-events.ts");
+    for (const line of await keepEvents(this.#dispatch, file, { gateway, secrets, signal })) {
+      annotations.take(line, (level) => {
+        shipper.add(log, LogStream.LOG_STREAM_STDERR, line, Date.now(), level);
+        return log.lastLine;
+      });
+    }
+    const kept = { ...end, lastLine: log.lastLine };
+    return isOwnEnd && signal.aborted ? { ...kept, ...(signal.reason as Cause) } : kept;
   }
 
   /** Sends the test reports of a step that succeeded or failed. They do not change how it ends. */

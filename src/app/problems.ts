@@ -36,7 +36,52 @@ function problemsOfIssue(issue: z.core.$ZodIssue, room: number): readonly Proble
   const pointer = toPointer(issue.path);
   const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
   if (isMissing) return [{ code: "required", pointer, message: "is required" }];
-  return [{ code: issue.code, pointer, message: issue.message }];
+  return [{ code: issue.code, pointer, message: isOfZod(issue.message) ? messageOf(issue) : issue.message }];
+}
+
+/** Whether a message is zod's own, and not one that the schema gives. */
+function isOfZod(message: string): boolean {
+  return /^(?:Invalid|Too big|Too small)\b/.test(message);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  null: "null",
+};
+
+/** Messages in the words of the rest of the API: each goes on after the place. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_big":
+      return boundText(issue.origin, "at most", issue.maximum, issue.inclusive);
+    case "too_small":
+      return boundText(issue.origin, "at least", issue.minimum, issue.inclusive);
+    case "invalid_union":
+      return "has none of the forms that are allowed here";
+    default:
+      return issue.message;
+  }
+}
+
+function boundText(origin: string, word: "at most" | "at least", bound: number | bigint, inclusive = true): string {
+  if (origin === "string") return `must have ${word} ${counted(bound, "character", "characters")}`;
+  if (origin === "array" || origin === "set") return `must have ${word} ${counted(bound, "entry", "entries")}`;
+  if (inclusive) return `must be ${word} ${bound}`;
+  return `must be ${word === "at most" ? "less" : "more"} than ${bound}`;
+}
+
+function counted(count: number | bigint, one: string, several: string): string {
+  return `${count} ${Number(count) === 1 ? one : several}`;
 }
 
 /** A problem as one text: where it is, `/` for the whole value, and what is wrong there. */

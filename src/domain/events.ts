@@ -84,6 +84,15 @@ export interface PushedContent {
 /** Events that agents push about the steps of one run, at most. */
 export const MAX_PUSHED_EVENTS = 10_000;
 
+/** Bounds of the events that agents push. */
+export const PUSHED_EVENT_BOUNDS = {
+  batchEvents: 1_000,
+  /** Of the data of one event, as JSON. */
+  dataBytes: 65_536,
+  /** JSON of more levels cannot be written again: that takes a frame of the stack for each. */
+  dataLevels: 100,
+} as const;
+
 /** `svc.step.started`: the CloudEvents type of an event. */
 export function eventType(namespace: string, event: Pick<RunEvent, "object" | "lifecycle" | "pushed">): string {
   return event.pushed?.type ?? `${namespace}.${event.object}.${event.lifecycle}`;

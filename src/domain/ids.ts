@@ -46,6 +46,8 @@ interface IdByPrefix {
   tnt: TenantId;
   team: TeamId;
   rev: RevisionId;
+  /** Of a definition that was proposed by a pull request. */
+  prp: RevisionId;
   agt: AgentId;
   usr: UserId;
   tok: TokenId;

@@ -8,6 +8,8 @@ export interface CommitRequest {
   readonly branch: string;
   /** The commit that the branch must be at; null for a branch that must not exist. */
   readonly parent: string | null;
+  /** The commit that a new branch begins at. Absent: `parent`. */
+  readonly start?: string;
   readonly path: string;
   readonly content: string;
   readonly message: string;
@@ -26,7 +28,8 @@ export type PushOutcome =
 
 /** Writes the commit into the mirror, and answers its id, which the same request always has. Throws for a path that leads through a file. */
 export async function writeCommit(mirror: Mirror, request: CommitRequest): Promise<string> {
-  const { parent, path, content } = request;
+  const { path, content } = request;
+  const parent = firstParent(request);
   const blob = text(await mirror.local(["hash-object", "-w", "--stdin", "--no-filters"], { stdin: content }));
   const tree = await mirror.withFile("millrace-index", async (index) => {
     const env = { GIT_INDEX_FILE: index };
@@ -38,6 +41,11 @@ export async function writeCommit(mirror: Mirror, request: CommitRequest): Promi
   const parents = parent === null ? [] : ["-p", parent];
   const stdin = `${request.message.replaceAll("\0", "").trimEnd()}\n`;
   return text(await mirror.local(["commit-tree", tree, ...parents, "-F", "-"], { stdin, env: identities(request) }));
+}
+
+/** The parent of the commit; null for the first one of a repository. */
+export function firstParent({ start, parent }: Pick<CommitRequest, "start" | "parent">): string | null {
+  return start ?? parent;
 }
 
 /** The mode of the file that is replaced. Throws when something else is there, or on the way there. */

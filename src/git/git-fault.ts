@@ -8,6 +8,7 @@
  * - `authentication`: the server refuses the credential, or asks for one; `readOnly`: it lets the credential read only.
  * - `notFound`: no such repository, or it is hidden from this credential; `noRef`: it has no such branch, tag or commit.
  * - `unreachable`, `cutOff`, `timedOut`, `tooMany`: the server does not answer, breaks off, is slow, or wants fewer calls.
+ * - `refused`: the API of the host refuses the call.
  * - `tooLarge`: more bytes than the bounds admit; `hostile`: objects that no honest client makes.
  */
 const FAULTS = {
@@ -30,6 +31,7 @@ const FAULTS = {
   busy: { mayPass: true },
   tooLarge: { mayPass: false },
   hostile: { mayPass: false },
+  refused: { mayPass: false },
   other: { mayPass: false },
 } as const satisfies Record<string, { readonly mayPass: boolean }>;
 
@@ -39,10 +41,20 @@ export type GitFaultKind = keyof typeof FAULTS;
 export class GitFault extends Error {
   override readonly name = "GitFault";
   readonly kind: GitFaultKind;
+  /** True for a fault of the API of the host, and not of its Git. */
+  readonly isOfApi: boolean;
+  /** How long the host wants to be left alone; null when it does not say. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(kind: GitFaultKind, message: string) {
+  constructor(
+    kind: GitFaultKind,
+    message: string,
+    more: { isOfApi?: boolean; retryAfterSeconds?: number | null } = {},
+  ) {
     super(message);
     this.kind = kind;
+    this.isOfApi = more.isOfApi ?? false;
+    this.retryAfterSeconds = more.retryAfterSeconds ?? null;
   }
 
   /** Whether the same call may succeed later. */

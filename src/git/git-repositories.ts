@@ -6,7 +6,7 @@ import { lookup } from "node:dns/promises";
 import { tmpdir } from "node:os";
 import type { AddressRule } from "../outgoing/addresses.ts";
 import { openAccess } from "./access.ts";
-import { type CommitRequest, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";
+import { type CommitRequest, firstParent, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";
 import { GitFault } from "./git-fault.ts";
 import { runGit } from "./git-process.ts";
 import type { HostKeys } from "./host-keys.ts";
@@ -143,8 +143,8 @@ export class GitRepositories {
    */
   commitFile(repository: Repository, request: CommitRequest): Promise<PushOutcome> {
     return this.#work(repository, async (mirror) => {
-      const { parent } = request;
-      if (parent !== null && (await mirror.fetchCommit(parent)) === undefined) return { outcome: "raced" };
+      const first = firstParent(request);
+      if (first !== null && (await mirror.fetchCommit(first)) === undefined) return { outcome: "raced" };
       return pushCommit(mirror, request, await writeCommit(mirror, request));
     });
   }
@@ -166,6 +166,18 @@ export class GitRepositories {
   /** The newest commit of a branch that changed the file; undefined when it is older than the last commits. */
   lastChange(repository: Repository, branch: string, path: string): Promise<CommitFacts | undefined> {
     return this.#search(repository, branch, ["--full-history", "--no-renames"], path);
+  }
+
+  /** The branches whose names begin so, in the order of their names. `prefix` holds no character of a pattern. */
+  branchesFrom(repository: Repository, prefix: string): Promise<readonly string[]> {
+    return this.#work(repository, async (mirror) => {
+      const what = "asking for the branches";
+      const args = ["ls-remote", "--heads", "origin", `refs/heads/${prefix}*`];
+      const { code, stdout, stderr } = await mirror.remote(args, what);
+      if (code !== 0) throw mirror.faultOf(stderr, what);
+      const names = stdout.split("\n").map((line) => line.split("\trefs/heads/", 2)[1] ?? "");
+      return names.filter((name) => name.startsWith(prefix)).toSorted();
+    });
   }
 
   /** Whether a commit is among the last commits of a branch. False for a branch that does not exist. */

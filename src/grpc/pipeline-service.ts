@@ -25,6 +25,7 @@ import { unary } from "./calls.ts";
 import { nonEmpty, pageMessage, placedPaging, unixMs } from "./messages/fields.ts";
 import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
+import { savedMessage } from "./messages/saved-message.ts";
 import { projectCalls } from "./project-calls.ts";
 import { revisionCalls } from "./revision-calls.ts";
 import { runCalls } from "./run-calls.ts";
@@ -111,8 +112,7 @@ function definitionCalls(context: AppContext): DefinitionCalls {
     saveSpec: unary(context, async (request, { caller }) => {
       const body = parseMessage(saveBody, readSaveRequest(request));
       const input = { ...body, pipelineId: asId<PipelineId>(request.pipelineId) };
-      const { headCommitSha, revisionId } = await saveSpec(context, caller, input);
-      return { headCommitSha, revisionId };
+      return savedMessage(await saveSpec(context, caller, input));
     }),
 
     planPipeline: unary(context, async (request, { caller }) => {

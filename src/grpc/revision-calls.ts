@@ -1,4 +1,5 @@
 /** The calls of pipeline.v1 on the revisions of a definition. */
+import { savedMessage } from "./messages/saved-message.ts";
 import type { DiffOf, PipelineServer, RevisionRecord, SpecFormat } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import {
   diffQuery,
@@ -53,8 +54,7 @@ export function revisionCalls(context: AppContext): RevisionCalls {
         requestId: nonEmpty(requestId),
         editor: nonEmpty(editor),
       });
-      const saved = await restoreRevision(context, caller, { ...body, ...revisionOf(request) });
-      return { headCommitSha: saved.headCommitSha, revisionId: saved.revisionId };
+      return savedMessage(await restoreRevision(context, caller, { ...body, ...revisionOf(request) }));
     }),
   };
 }

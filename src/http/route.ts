@@ -305,7 +305,12 @@ function demandOf<D>(ctx: RouteContext, changeable: (detail: D) => unknown): Pre
 /** Throws `malformed_request` for a key that no request id may be. */
 function keyOf(ctx: RouteContext): string | undefined {
   const key = ctx.get("idempotency-key");
-  if (key.length <= MAX_KEY_CHARS) return key === "" ? undefined : key;
+  if (key === "") {
+    if (ctx.headers["idempotency-key"] === undefined) return undefined;
+    // Its sender takes the call for safe to repeat.
+    throw new MillraceError("malformed_request", "the header Idempotency-Key is empty: choose a key, or leave it out");
+  }
+  if (key.length <= MAX_KEY_CHARS) return key;
   throw new MillraceError("malformed_request", `the header Idempotency-Key has more than ${MAX_KEY_CHARS} characters`);
 }
 
@@ -321,7 +326,9 @@ function withKey(body: { readonly requestId?: string }, requestId: string): obje
 /** Throws `not_acceptable` when the caller accepts none of the types. An error is JSON whatever the caller accepts. */
 function requireAccepted(ctx: RouteContext, types: readonly string[]): void {
   const accept = ctx.get("accept");
-  if (accept === "" || accept.includes("*/*") || types.some((type) => accept.includes(type))) return;
+  // Most callers send one of these. With a weight, such as `*/*;q=0`, a type may be one that is not accepted.
+  const isPlain = !accept.includes("q=0");
+  if (accept === "" || (isPlain && (accept.includes("*/*") || types.some((type) => accept.includes(type))))) return;
   if (ctx.accepts(...types) !== false) return;
   throw new MillraceError(
     "not_acceptable",

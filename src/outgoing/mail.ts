@@ -32,6 +32,8 @@ export interface OutgoingMail {
 export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<ReceivedAnswer>;
 
 export interface MailSender {
+  /** The host of the server. */
+  readonly host: string;
   readonly send: SendMail;
   close(): void;
 }
@@ -53,6 +55,7 @@ export function isMailAddress(text: string): boolean {
 export function mailSender(server: SmtpServer): MailSender {
   let transport: Promise<Transporter> | undefined;
   return {
+    host: server.host,
     async send(mail, signal) {
       if (signal.aborted) throw new NoAnswerError(STOPPING);
       if (!isMailAddress(mail.to)) return { status: 553, text: "this is not one e-mail address" };
@@ -121,7 +124,8 @@ function refusalOf(error: unknown): ReceivedAnswer {
   // What a server says to a login may repeat it.
   if (code === "EAUTH")
     throw new NoAnswerError("the mail server refuses the user or the password of this installation");
-  throw new NoAnswerError(`the mail server did not take it: ${message}`);
+  const refused = "the mail server did not take it";
+  throw new NoAnswerError(`${refused}: ${message}`, [refused, code, responseCode].filter(Boolean).join(" "));
 }
 
 function unlessAborted<T>(sent: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -4,7 +4,13 @@
  * place that the rule refuses.
  */
 import { type LookupAddress, lookup } from "node:dns";
-import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+  type RequestOptions,
+} from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { AddressRule } from "./addresses.ts";
@@ -15,6 +21,8 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 16_384;
 
 export interface OutgoingRequest {
+  /** Absent: POST. */
+  readonly method?: "GET" | "POST";
   /** An http or https address. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -25,6 +33,8 @@ export interface ReceivedAnswer {
   readonly status: number;
   /** The beginning of the body. */
   readonly text: string;
+  /** Only where the sender is made with them. */
+  readonly headers?: IncomingHttpHeaders;
 }
 
 /** No answer came. The message is for those who see the delivery; of the request it holds at most the host and its port. */
@@ -48,28 +58,50 @@ export type LookUpAll = (
   answer: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Sends by POST. Rejects with a {@link NoAnswerError}. */
+export interface SenderOptions {
+  readonly timeoutMs?: number;
+  readonly lookUp?: LookUpAll;
+  readonly maxAnswerBytes?: number;
+  /** Whether answers have their headers. */
+  readonly withHeaders?: boolean;
+  /** PEM text of the authorities of receivers, in place of the usual ones. */
+  readonly ca?: () => Promise<string>;
+  /** The setting by which an operator allows networks, for messages. */
+  readonly setting?: string;
+}
+
+/** Rejects with a {@link NoAnswerError}. */
 export function requestSender(
   mayReach: AddressRule,
-  { timeoutMs = TIMEOUT_MS, lookUp = lookup }: { readonly timeoutMs?: number; readonly lookUp?: LookUpAll } = {},
+  {
+    timeoutMs = TIMEOUT_MS,
+    lookUp = lookup,
+    maxAnswerBytes = MAX_ANSWER_BYTES,
+    withHeaders = false,
+    ca,
+    setting = "MILLRACE_OUTGOING_NETWORKS",
+  }: SenderOptions = {},
 ): SendRequest {
-  const checked = checkedLookup(mayReach, lookUp);
-  return ({ url, headers, body }, signal) => {
+  const notReachable = refusalWith(setting);
+  const checked = checkedLookup(mayReach, lookUp, notReachable);
+  return async ({ method = "POST", url, headers, body }, signal) => {
     const target = URL.canParse(url) ? new URL(url) : undefined;
     if (target === undefined || !/^https?:$/.test(target.protocol)) {
-      return Promise.reject(new NoAnswerError("this is not an http or https address"));
+      throw new NoAnswerError("this is not an http or https address");
     }
     // A literal address is connected to without a look-up.
     const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
-    if (isIP(host) !== 0 && !mayReach(host)) return Promise.reject(notReachable(host));
+    if (isIP(host) !== 0 && !mayReach(host)) throw notReachable(host);
+    const authorities = ca && (await ca());
     return new Promise((resolve, reject) => {
       const options: RequestOptions = {
-        method: "POST",
+        method,
         agent: false,
         signal,
         lookup: checked,
         headers: { ...headers, "content-length": Buffer.byteLength(body) },
         ...authOf(target),
+        ...(authorities !== undefined && { ca: authorities }),
       };
       const send = target.protocol === "https:" ? httpsRequest : httpRequest;
       let sent: ClientRequest;
@@ -86,9 +118,9 @@ export function requestSender(
       sent.once("close", () => clearTimeout(timer));
       sent.once("error", (error) => reject(error instanceof NoAnswerError ? error : noAnswer(error)));
       sent.once("response", (answer) => {
-        beginningOf(answer).then(
+        beginningOf(answer, maxAnswerBytes).then(
           (text) => {
-            resolve({ status: answer.statusCode!, text });
+            resolve({ status: answer.statusCode!, text, ...(withHeaders && { headers: answer.headers }) });
             sent.destroy();
           },
           (error: unknown) => reject(noAnswer(error)),
@@ -106,7 +138,11 @@ export function shownAddress(address: string): string {
   return `${protocol}//${host}${pathname}${search === "" ? "" : "?..."}`;
 }
 
-function checkedLookup(mayReach: AddressRule, lookUp: LookUpAll): LookupFunction {
+function checkedLookup(
+  mayReach: AddressRule,
+  lookUp: LookUpAll,
+  notReachable: (host: string) => NoAnswerError,
+): LookupFunction {
   return (name, options, answer) => {
     lookUp(name, { all: true }, (error, found) => {
       if (error !== null) return answer(error, [], 0);
@@ -119,21 +155,21 @@ function checkedLookup(mayReach: AddressRule, lookUp: LookUpAll): LookupFunction
   };
 }
 
-function notReachable(host: string): NoAnswerError {
+function refusalWith(setting: string): (host: string) => NoAnswerError {
   const refusal = (what: string) =>
-    `${what} is not on the public internet: an operator can allow its network with MILLRACE_OUTGOING_NETWORKS`;
-  return new NoAnswerError(refusal(host), refusal("the receiver"));
+    `${what} is not on the public internet: an operator can allow its network with ${setting}`;
+  return (host) => new NoAnswerError(refusal(host), refusal("the receiver"));
 }
 
-async function beginningOf(answer: IncomingMessage): Promise<string> {
+async function beginningOf(answer: IncomingMessage, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of answer as AsyncIterable<Buffer>) {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes >= MAX_ANSWER_BYTES) break;
+    if (bytes >= maxBytes) break;
   }
-  return Buffer.concat(pieces).subarray(0, MAX_ANSWER_BYTES).toString("utf8");
+  return Buffer.concat(pieces).subarray(0, maxBytes).toString("utf8");
 }
 
 function authOf({ username, password }: URL): { readonly auth?: string } {

@@ -13,9 +13,12 @@ import {
   type StepReport,
 } from "../../proto/generated/agent/v1/agent.ts";
 import {
+  type AgentEvent,
+  EventVerdict,
   type GatewayServer,
   GatewayService,
   type LogLine,
+  type PushEventsRequest,
   type PushLogsRequest,
   type PushTestCasesRequest,
   type PushLogsResponse,
@@ -62,6 +65,20 @@ export class TestGateway {
       stream.write({ part: push.part, stored: true });
     });
   };
+  /** The events that agents have pushed. Those of the type `svc.step.refused` are refused. */
+  readonly events: AgentEvent[] = [];
+  onPushEvents: GatewayServer["pushEvents"] = (stream) => {
+    stream.on("end", () => stream.end());
+    stream.on("data", ({ events }: PushEventsRequest) => {
+      this.events.push(...events);
+      const results = events.map(({ id, type }) =>
+        type === "svc.step.refused"
+          ? { id, verdict: EventVerdict.EVENT_VERDICT_INVALID, reason: "the word refused is reserved" }
+          : { id, verdict: EventVerdict.EVENT_VERDICT_ACCEPTED, reason: "" },
+      );
+      stream.write({ results });
+    });
+  };
   port = 0;
   #tokens = new Set<string>();
   #server = new Server();
@@ -104,7 +121,7 @@ export class TestGateway {
           else this.#waitingLogs.push(answer);
         });
       },
-      pushEvents: (stream) => void stream.end(),
+      pushEvents: (stream) => this.onPushEvents(stream),
       pushArtifact: (stream) => this.onPushArtifact(stream),
       pullArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
       pullUpload: (stream) => this.onPullUpload(stream),

@@ -30,6 +30,35 @@ describe("the problems of a request", () => {
     expect(name).to.equal("n");
   });
 
+  it("say in the words of the API what a value must be, and keep the words of a schema", () => {
+    const bounded = z.strictObject({
+      days: z.int().min(1).max(30).default(1),
+      list: z.array(z.string()).max(2).default([]),
+      text: z.string().min(1).max(3).default("a"),
+      kind: z.enum(["a", "b"]).default("a"),
+      only: z.literal("x").default("x"),
+      either: z.union([z.string(), z.int()]).default(1),
+      own: z.string("must be a name").default("a"),
+    });
+    const messageOf = (value: object) => problemsOf(bounded.safeParse(value).error!).problems.map(problemText);
+    const expected: readonly (readonly [object, string])[] = [
+      [{ days: 99 }, "/days must be at most 30"],
+      [{ days: 0 }, "/days must be at least 1"],
+      [{ days: 1.5 }, "/days must be a whole number"],
+      [{ days: "1" }, "/days must be a number"],
+      [{ list: ["a", "b", "c"] }, "/list must have at most 2 entries"],
+      [{ list: {} }, "/list must be a list"],
+      [{ text: "" }, "/text must have at least 1 character"],
+      [{ text: "abcd" }, "/text must have at most 3 characters"],
+      [{ kind: "c" }, '/kind must be one of "a", "b"'],
+      [{ only: "y" }, '/only must be "x"'],
+      [{ either: null }, "/either has none of the forms that are allowed here"],
+      [{ own: 1 }, "/own must be a name"],
+    ];
+    for (const [value, text] of expected) expect(messageOf(value), JSON.stringify(value)).to.deep.equal([text]);
+    expect(problemsOf(bounded.safeParse([]).error!).problems.map(problemText)).to.deep.equal(["/ must be an object"]);
+  });
+
   it("name each unknown field by a pointer of its own", () => {
     expect(codesOf({ ...GOOD, "a/b": 1, c: 2, nested: { on: true, off: false } })).to.have.deep.members([
       ["unknown_key", "/a~1b"],

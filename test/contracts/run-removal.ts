@@ -9,7 +9,7 @@ import { lines, sampleAggregate, sampleApproval } from "./samples.ts";
 export function runRemovalContract(open: () => Stores): void {
   describe("the removal of a run", () => {
     it("removes all its records, changes no other run, and may be repeated", async () => {
-      const [run, other] = [await storeWhole(open()), await storeWhole(open())];
+      const [run, other] = [await storeWhole(open()), await storeWhole(open(), FEW)];
       const whole = await leftOf(open(), other);
       expect(whole).to.have.length(14);
       expect(await leftOf(open(), run)).to.deep.equal(whole);
@@ -21,7 +21,7 @@ export function runRemovalContract(open: () => Stores): void {
     });
 
     it("leaves the verdicts of answered commands", async () => {
-      const run = await storeWhole(open());
+      const run = await storeWhole(open(), FEW);
       const [command] = await open().inbox.pending(run.runId);
       await open().inbox.answer(command!.id, { outcome: "accepted", status: "cancelled" });
       await open().removeRun(run);
@@ -30,8 +30,12 @@ export function runRemovalContract(open: () => Stores): void {
   });
 }
 
-/** Stores a run with one of every kind of record that runs leave. */
-export async function storeWhole(stores: Stores): Promise<RunRecords> {
+/** Lines and notes of each step. Stores remove records in batches: `MANY` takes more than one batch. */
+const MANY = { lines: 250, notes: 110 };
+export const FEW = { lines: 2, notes: 1 };
+
+/** Stores a run with records of every kind that runs leave. */
+export async function storeWhole(stores: Stores, amounts = MANY): Promise<RunRecords> {
   const plan = planOf([[{ steps: 2 }]]);
   const aggregate = sampleAggregate({ plan });
   const { rootId: runId } = aggregate.head;
@@ -62,10 +66,10 @@ export async function storeWhole(stores: Stores): Promise<RunRecords> {
     },
   ]);
   for (const stepRunId of run.stepRunIds) {
-    for (let line = 1; line <= 250; line++)
+    for (let line = 1; line <= amounts.lines; line++)
       await stores.logs.append({ stepRunId, agentId: "a", lines: lines(line, line) });
     await stores.outputs.put({ runId, stepRunId, token: 1, values: [["a", "b"]] }, 1_000);
-    for (let part = 0; part < 110; part++) {
+    for (let part = 0; part < amounts.notes; part++) {
       await stores.notes.put({ runId, stepRunId, token: 1, kind: "cases", part, body: "[]" }, 1_000);
     }
   }

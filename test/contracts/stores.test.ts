@@ -26,6 +26,7 @@ import { cacheStoreContract } from "./cache-store.ts";
 import { conditionalChangesContract } from "./conditional-changes.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { statisticsContract } from "./statistics.ts";
+import { testHistoryStoreContract } from "./test-history-store.ts";
 import { runSearchContract } from "./run-search.ts";
 import { largeAggregateContract } from "./large-aggregates.ts";
 import { endedAttemptsContract } from "./ended-attempts.ts";
@@ -45,7 +46,7 @@ import { reshardContract } from "./reshard.ts";
 import { listPagesContract } from "./list-pages.ts";
 import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
-import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
+import { FEW, leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
 import { systemEventStoreContract } from "./system-event-store.ts";
 import { watchMongo, watchSqlite } from "./watched-writes.ts";
@@ -62,6 +63,7 @@ describe("the store on SQLite", () => {
   largeAggregateContract(() => opened.stores);
   runSearchContract(() => opened.stores);
   statisticsContract(() => opened.stores);
+  testHistoryStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   logJoiningContract(() => opened.stores, watchSqlite);
   identityStoreContract(() => opened.stores);
@@ -164,6 +166,7 @@ describe("the store on MongoDB", function () {
   largeAggregateContract(() => stores);
   runSearchContract(() => stores);
   statisticsContract(() => stores);
+  testHistoryStoreContract(() => stores);
   recordStoresContract(() => stores);
   logJoiningContract(() => stores, watchMongo);
   identityStoreContract(() => stores);
@@ -278,7 +281,7 @@ describe("the store on MongoDB", function () {
   });
 
   it("finishes the removal of a run that was cut off", async () => {
-    const run = await storeWhole(stores);
+    const run = await storeWhole(stores, FEW);
     await documents("aggregates").deleteOne({ _id: run.runId });
     await documents("job_runs").deleteOne({ _id: run.jobIds[0]! });
     await stores.removeRun(run);

@@ -1,4 +1,5 @@
 /** The commands that call a server, where the server is another program, refuses, or does not answer. */
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { ProcessWorld } from "../support/processes.ts";
@@ -69,6 +70,19 @@ describe("the command line at a server that is none, or that refuses", function 
     server.answer = (_, response) => refuse(response, 409, "\u001b[2J" as string);
     // oxlint-disable-next-line no-control-regex
     expect((await at(["agents"])).stderr).not.to.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  it("is not asked for what cannot be there, and programs get each failure as JSON", async () => {
+    server.answer = (_, response) => refuse(response, 500, "internal");
+    const name = await at(["secrets", "delete", ".."]);
+    expect([name.code, name.stderr]).to.deep.equal([2, 'error: nothing on a server can have the name ".."\n']);
+    const file = join(world.folder, "bad.yaml");
+    await writeFile(file, "jobs:\n  - name: greet\n    stepz: []\n");
+    const saved = await at(["pipelines", "save", "one", file, "--json"]);
+    expect([saved.code, saved.stdout]).to.deep.equal([1, ""]);
+    const { error } = JSON.parse(saved.stderr);
+    expect(error).to.include({ exitStatus: 1, reason: "invalid_definition" });
+    expect(error.problems[0]).to.include({ code: "unknown-key", pointer: "/jobs/0/stepz", line: 3, column: 5 });
   });
 
   it("ends with a next step when nothing listens", async () => {

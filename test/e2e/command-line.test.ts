@@ -135,6 +135,9 @@ describe("the command line for a server", function () {
     expect((await run(["logs", "broken"])).stdout).to.equal("default/hello/say | to the log\n");
     const [line] = (await run(["logs", "broken", "--json"])).stdout.trim().split("\n");
     expect(JSON.parse(line!)).to.include({ job: "hello", step: "say", line_number: 1, content: "to the log" });
+    const unknown = await run(["logs", "broken", "--job", "hallo"]);
+    expect(unknown).to.include({ code: 5, stdout: "" });
+    expect(unknown.stderr).to.match(/^error: run run_\w+ has no job "hallo"\nnext: its jobs are hello\n$/);
     const again = await run(["rerun", "broken", "--failed", "--watch"]);
     expect(again).to.include({ code: 1 });
     expect(again.stdout).to.contain("attempt 2");

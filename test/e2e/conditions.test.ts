@@ -184,6 +184,33 @@ describe("a run with conditions", function () {
     expect((await installation.call("GET", "/pipelines/runs/run_unknown/timeline")).status).to.equal(404);
   });
 
+  it("counts the tests that the agent has read from the reports of a step", async () => {
+    const cases = '<testcase name="a" time="0.01"/><testcase name="b"><failure message="no"/></testcase>';
+    const script = `mkdir reports; echo '<testsuite name="s">${cases}</testsuite>' > reports/a.xml`;
+    const steps = [{ uses: "shell", args: { script }, reports: { junit: ["reports/*.xml"] } }];
+    const pipelineId = await installation.pipeline("tested", [{ name: "build", steps }]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    const read = async (rest = "") => (await installation.call("GET", `/pipelines/runs/${runId}${rest}`)).body.detail;
+    const { tests, jobs, status } = await until("the run ends", async () => {
+      const run = await read();
+      return run.endTime === null ? undefined : run;
+    });
+    expect([status, tests]).to.deep.equal(["success", { total: 2, failed: 1, skipped: 0, flaky: 0, durationMs: 10 }]);
+    expect(jobs[0].tests).to.deep.equal(tests);
+    const { list } = await read("/test-cases?filter=failed");
+    expect(list.map(({ name, message }: Record<string, string>) => [name, message])).to.deep.equal([["b", "no"]]);
+  });
+
+  it("has the events that a step has written in its log, also when the step fails", async () => {
+    const write = `echo '{ "type": "coverage", "data": { "percent": 93 } }' >> "$MILLRACE_EVENTS"; exit 1`;
+    const pipelineId = await installation.pipeline("covered", [{ name: "one", steps: [say(write)] }]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    await until("the run ends", async () => (await readRun(runId)).endTime !== null);
+    const { list } = (await installation.call("GET", `/pipelines/runs/${runId}/timeline`)).body.detail;
+    const [event] = list.filter(({ lifecycle }: { lifecycle: string }) => lifecycle === "pushed");
+    expect(event).to.deep.include({ type: "svc.step.coverage", payload: { percent: 93 } });
+  });
+
   it("fails a step whose outputs exceed the bound of the run", async () => {
     const write = say('printf "text=%065000d\\n" 0 >> "$MILLRACE_OUTPUT"');
     const steps = Array.from({ length: 17 }, (_, at) => ({ ...write, name: `write ${at}` }));

@@ -42,6 +42,8 @@ describe("pipelines over gRPC", () => {
         saveMode: "SAVE_MODE_DIRECT",
         prTargetBranch: "",
         repoCredential: "",
+        repoProvider: "",
+        repoApiCredential: "",
         metadata: { team: "core" },
         createdBy: "admin",
         status: "RUN_STATUS_PENDING",

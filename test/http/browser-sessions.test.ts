@@ -217,6 +217,8 @@ describe("the cookie behind TLS", () => {
     expect(check("https://other.example.com", "other.example.com")).not.to.throw();
     expect(check("http://other.example.com", "other.example.com")).to.throw("must come from a page");
     expect(check("https://evil.example", "ci.example.com")).to.throw("https://evil.example");
+    const headers = { origin: "https://ci.example.com", host: "10.0.0.1", "sec-fetch-site": "cross-site" };
+    expect(() => requireOwnPage(headers, publicUrl)).to.throw("(Sec-Fetch-Site: cross-site)");
   });
 
   it("is not looked at under its other name", async () => {

@@ -21,6 +21,23 @@ describe("every HTTP answer", () => {
   after(() => edge.close());
   const PIPELINES = "/api/v1/pipelines";
 
+  it("refuses a compressed body, a key that is empty, and a caller who excludes its type", async () => {
+    const post = (name: string, headers: Record<string, string>) =>
+      edge.call("POST", PIPELINES, { body: { name }, headers });
+    const packed = await post("packed", { "Content-Encoding": "gzip" });
+    expectError(packed, 415, "unsupported_media_type", PIPELINES);
+    expect(packed.headers.get("accept-encoding")).to.equal("identity");
+    expect(packed.body.errMsg).to.include("without `Content-Encoding: gzip`");
+    expectError(await post("", { "Content-Encoding": "identity" }), 400, "malformed_request", PIPELINES);
+    const keyless = await post("keyless", { "Idempotency-Key": "" });
+    expectError(keyless, 400, "malformed_request", PIPELINES);
+    expect(keyless.body.errMsg).to.include("Idempotency-Key is empty");
+    for (const accept of ["application/xml, */*;q=0", "application/json;q=0, text/html"]) {
+      expectError(await edge.call("GET", PIPELINES, { headers: { accept } }), 406, "not_acceptable", PIPELINES);
+    }
+    expect((await edge.call("GET", PIPELINES, { headers: { accept: "text/html, */*;q=0.8" } })).status).to.equal(200);
+  });
+
   it("carries the success envelope, a request id and headers that forbid content sniffing", async () => {
     const answer = await edge.call("GET", PIPELINES, { headers: { "x-request-id": "abc-1" } });
     expect(answer.status).to.equal(200);

@@ -33,7 +33,7 @@ describe("definitions in Git over HTTP", () => {
         [{ repoUrl, repoCredential: "NONE" }, 400, "/repoCredential"],
         [{ repoUrl, defaultBranch: "--upload-pack=x" }, 400, "/defaultBranch"],
         [{ repoUrl, pipelineFilePath: "../x.yaml" }, 400, "/pipelineFilePath"],
-        [{ repoUrl, saveMode: "pr" }, 400, "/saveMode"],
+        [{ repoUrl, saveMode: "pr" }, 400, "/repoProvider"],
         [{ repoUrl: "" }, 400, "/repoCredential"],
         [{ repoUrl, repoCredential: "" }, 422, "/repoCredential"],
         [{ repoUrl, defaultBranch: "gone" }, 422, "/defaultBranch"],

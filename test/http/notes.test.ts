@@ -1,10 +1,14 @@
 import { expect } from "chai";
-import type { StepRunId } from "../../src/domain/ids.ts";
+import type { StepState } from "../../actors/step/state.ts";
+import { countRuns } from "../../src/app/statistics/count-runs.ts";
+import { newId, type PipelineId, type StepRunId } from "../../src/domain/ids.ts";
 import type { Annotation } from "../../src/domain/notes.ts";
 import { putNotes } from "../../src/gateway/step-notes.ts";
 import type { NoteStore } from "../../src/stores/ports/outputs.ts";
+import { LargeRun } from "../support/large-runs.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { planOf } from "../support/plans.ts";
+import { storeEnded } from "../support/stored-large-runs.ts";
 import { GRANT, saveTurn, type StoredRun, storeRun } from "../support/stored-runs.ts";
 
 const annotation = (change: Partial<Annotation> = {}): Annotation => ({
@@ -168,5 +172,70 @@ describe("the notes of a run over HTTP", () => {
     expect(await names(`?limit=4&after=${first.next}`)).to.deep.equal(["again", "good"]);
     expect(first.list[0]).to.deep.include({ file: "a.js", line: 3, outcome: "failed", message: "no" });
     expect((await call("test-cases?after=x")).status).to.equal(400);
+  });
+
+  it("make, once their runs have ended, lists of the flaky, the failing and the slowest tests of the pipeline", async () => {
+    const created = await edge.call("POST", "/api/v1/pipelines", { body: { name: newId("pl") } });
+    const pipelineId: PipelineId = created.body.detail.pipelineId;
+    const tests = `/api/v1/pipelines/${pipelineId}/tests`;
+    const planned = { ...planOf([[{ name: "unit", steps: [{ name: "test", hasTests: true }] }]]), pipelineId };
+    const { stores } = edge.context;
+    const testCase = (name: string, outcome: string, durationMs: number) => {
+      return { suite: "s", name, file: "a.js", line: 3, outcome, isFlaky: false, durationMs, message: "" };
+    };
+    let at = 0;
+    async function ended(...cases: ReturnType<typeof testCase>[]) {
+      const run = new LargeRun(planned, undefined, undefined, newId("run"));
+      run.pass(++at * 100);
+      run.claim(run.jobs("queued"));
+      run.finish();
+      const step = run.snapshot.actors.find(({ kind }) => kind === "step")!.state as StepState;
+      const key = { runId: run.runId, stepRunId: step.stepRunId, token: step.grant!.token, kind: "cases" } as const;
+      for (const [part, one] of cases.entries())
+        await stores.notes.put({ ...key, part, body: JSON.stringify([one]) }, 10_000);
+      return storeEnded(stores, run, planned);
+    }
+    const counting = async (context = edge.context) => {
+      for await (const _ of countRuns(context, 10));
+    };
+    const read = async (query = "") => (await edge.call("GET", `${tests}${query}`)).body.detail;
+    const first = await ended(testCase("again", "failed", 20), testCase("bad", "failed", 10));
+    const killed = { ...stores.statistics, add: () => Promise.reject(new Error("killed")) };
+    const failure = await counting({ ...edge.context, stores: { ...stores, statistics: killed } }).catch(String);
+    expect(failure, "recorded and not yet counted").to.equal("Error: killed");
+    const second = await ended(testCase("again", "passed", 40), testCase("bad", "failed", 10));
+    await Promise.all([counting(), counting()]);
+    await counting();
+
+    const { list, next } = await read();
+    expect(next).to.equal(null);
+    const { results, lastSeenAt, ...again } = list[0];
+    expect(again).to.deep.equal({
+      job: "unit",
+      step: "test",
+      suite: "s",
+      name: "again",
+      file: "a.js",
+      line: 3,
+      runs: 2,
+      failed: 1,
+      flaky: 1,
+      failing: 0,
+      durationMs: 30,
+    });
+    expect(lastSeenAt).to.equal(results[0].at);
+    expect(results.map((one: { runId: string; isFlaky: boolean }) => [one.runId, one.isFlaky])).to.deep.equal([
+      [second, true],
+      [first, false],
+    ]);
+    const names = (page: { list: { name: string }[] }) => page.list.map(({ name }) => name);
+    const failing = await read("?filter=failing");
+    expect([names(failing), failing.list[0].failing]).to.deep.equal([["bad"], 2]);
+    const slowest = await read("?filter=slowest&limit=1");
+    expect(names(slowest)).to.deep.equal(["again"]);
+    expect(names(await read(`?filter=slowest&after=${slowest.next}`))).to.deep.equal(["bad"]);
+    expect((await edge.call("GET", `${tests}?after=x`)).status).to.equal(400);
+    await edge.call("DELETE", `/api/v1/pipelines/${pipelineId}`);
+    expect(await stores.testHistories.list(pipelineId, { order: "slowest", limit: 1 })).to.deep.equal([]);
   });
 });

@@ -40,10 +40,14 @@ describe("the tries of notifications", () => {
   });
 
   /** It owns all shards of the installation. */
-  function newDispatcher(allowed = LOOPBACK): Dispatcher {
+  function newDispatcher(allowed = LOOPBACK, by = mail): Dispatcher {
     const shards = Array.from({ length: edge.context.shards }, (_, shard) => shard);
     const request = requestSender(addressRule(allowed));
-    return new Dispatcher({ ...edge.context, meters }, () => shards, { request, mail });
+    return new Dispatcher({ ...edge.context, meters }, () => shards, { request, mail: by });
+  }
+  /** A mail server that answers no connection. */
+  function unreachableMail(): MailSender {
+    return mailSender({ host: "127.0.0.1", port: 1, tls: false, user: null, password: null, from: "ci@mail.example" });
   }
   async function call(method: string, path: string, body?: unknown) {
     const answer = await edge.call(method, `/api/v1${path}`, body === undefined ? {} : { body });
@@ -119,10 +123,37 @@ describe("the tries of notifications", () => {
     const { shown, tries } = await onlyOf(runId);
     expect(shown).to.include({ state: "owed", target: "***" });
     expect(JSON.stringify(tries)).to.include("the mail server did not take it").and.not.to.include("eve@");
+    const gone = newDispatcher(LOOPBACK, unreachableMail());
+    edge.skewMs += HOUR_MS;
+    await deliver(gone);
+    const again = await onlyOf(runId);
+    expect(again.shown.error).to.match(/^the mail server did not take it E[A-Z]+$/);
+    expect(JSON.stringify(again)).not.to.include("127.0.0.1");
     mailServer.refuse = () => undefined;
     edge.skewMs += HOUR_MS;
     await deliver();
     expect(mailServer.received.at(-1)!.to).to.deep.equal(["eve@mail.example"]);
+    const path = `/pipelines/runs/${runId}/notifications/${again.shown.notificationId}`;
+    const read = await call("GET", path);
+    const projectPath = `/projects/${again.shown.projectId}/notifications/${again.shown.notificationId}`;
+    expect(await call("GET", projectPath)).to.deep.equal(read);
+    expect(read).to.include({ state: "delivered", attempts: 3, status: 250, error: "", lastTry: read.tries[2].at });
+    const answers = read.tries.map(({ status, error, answer }: Record<string, unknown>) => [
+      status,
+      error === "",
+      !!answer,
+    ]);
+    expect(answers).to.deep.equal([
+      [null, false, false],
+      [null, false, false],
+      [250, true, true],
+    ]);
+    expect(read.tries[0].request).to.deep.equal({ url: "***", headers: {} });
+    const other = await runWith([{ email: { to: ["ann@mail.example"] } }]);
+    for (const of of [`/pipelines/runs/${other}`, "/projects/default"]) {
+      const wrong = `/api/v1${of}/notifications/${again.shown.notificationId}`;
+      expect((await edge.call("GET", wrong)).body.reason, of).to.equal("not_found");
+    }
     edge.skewMs = 0;
   });
 });

@@ -349,6 +349,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "POST /pipelines/:pipelineId/trigger", operation: "triggerRun", at: onPipeline, body: nothing },
 
   { route: "GET /pipelines/:pipelineId/statistics", operation: "readRuns", at: onPipeline },
+  { route: "GET /pipelines/:pipelineId/tests", operation: "readLogs", at: onPipeline },
   { route: "GET /runs", operation: "readRuns", kind: "list" },
   { route: "GET /pipelines/:pipelineId/runs", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/runs/:runId", operation: "readRuns", at: onRun },

@@ -21,6 +21,12 @@ export const LOG_ROWS: readonly HttpRow[] = [
   { route: "GET /pipelines/runs/:runId/test-cases", operation: "readLogs", at: onlyRun },
   { route: "GET /pipelines/runs/:runId/notifications", operation: "readRuns", at: onlyRun },
   {
+    route: "GET /pipelines/runs/:runId/notifications/:notificationId",
+    operation: "readRuns",
+    at: ({ runId }) => ({ runId, notificationId: "msg_told" }),
+    prepare: (world) => world.keepNotification(),
+  },
+  {
     route: "POST /pipelines/runs/:runId/notifications/:notificationId/resend",
     operation: "controlRun",
     at: ({ runId }) => ({ runId, notificationId: "msg_told" }),

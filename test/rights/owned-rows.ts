@@ -83,6 +83,12 @@ export const OWNED_ROWS: readonly HttpRow[] = [
   ...settings("/tenants/:tenantId/settings", onTenant, "readTenantSettings", "writeTenantSettings"),
   ...settings("/projects/:projectId/settings", onProject, "readSettings", "writeSettings"),
   { route: "GET /projects/:projectId/notifications", operation: "readRuns", at: onProject },
+  {
+    route: "GET /projects/:projectId/notifications/:notificationId",
+    operation: "readRuns",
+    at: ({ projectId }) => ({ projectId, notificationId: "msg_told" }),
+    prepare: (world) => world.keepNotification(),
+  },
   { route: "GET /projects/:projectId/caches", operation: "readCaches", at: onProject },
   { route: "DELETE /projects/:projectId/caches", operation: "deleteCaches", at: onProject, query: "?prefix=none" },
   {

@@ -62,9 +62,11 @@ describe("the table of operations", function () {
   this.timeout(120_000);
   let world: World;
   let callers: readonly RightsCaller[];
+  let worthless: Awaited<ReturnType<typeof worthlessTokens>>;
   before(async () => {
     world = await World.open();
     callers = await callersOf(world);
+    worthless = await worthlessTokens(world);
   });
   after(() => world.close());
 
@@ -91,7 +93,7 @@ describe("the table of operations", function () {
 
   for (const row of HTTP_ROWS) {
     it(`${row.route} as every caller: ${row.operation}`, async () => {
-      for (const [label, token] of await worthlessTokens(world)) {
+      for (const [label, token] of worthless) {
         const { status } = await send(row, token);
         if (row.operation === "open") expect(status, label).to.be.below(500);
         else expect(status, label).to.equal(401);
@@ -128,7 +130,7 @@ describe("the table of operations", function () {
 
     for (const row of GRPC_ROWS) {
       it(`${row.method} as every caller: ${row.operation}`, async () => {
-        for (const [label, token] of await worthlessTokens(world)) {
+        for (const [label, token] of worthless) {
           expect((await grpc.call(row, token, world)).code, label).to.equal(status.UNAUTHENTICATED);
         }
         const { operation } = row;
@@ -177,7 +179,7 @@ describe("the table of operations", function () {
       expect(errors, caller.label).to.have.members([unknown, unknown, ...own, ...own]);
       await viewer.close();
     }
-    for (const [label, token] of await worthlessTokens(world)) {
+    for (const [label, token] of worthless) {
       const socket = new WebSocket(`ws://${world.node.http}/api/v1/ws`, ["millrace.v1", `bearer.${token ?? ""}`]);
       const [error] = (await once(socket, "error")) as [Error];
       expect(error.message, label).to.include("401");

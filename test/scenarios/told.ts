@@ -10,6 +10,7 @@ export function toldInto(told: string[]): Outgoing {
       return Promise.resolve({ status: 200, text: "ok" });
     },
     mail: {
+      host: "mail.example",
       send({ to, subject }) {
         told.push(`${to} ${subject}`);
         return Promise.resolve({ status: 250, text: "ok" });

@@ -32,6 +32,24 @@ const requested = { "approval.requestedAt": 1, _id: 1 } as const;
 
 const LISTS: readonly Row[] = [
   [
+    "flaky tests of a pipeline",
+    ({ testHistories }) => testHistories.list(pipelineId, { order: "flaky", limit: 10 }),
+    "test_histories",
+    { pipelineId: 1, flaky: 1, testId: 1 },
+  ],
+  [
+    "failing tests of a pipeline",
+    ({ testHistories }) => testHistories.list(pipelineId, { order: "failing", limit: 10, after: { at: 5, id: "x" } }),
+    "test_histories",
+    { pipelineId: 1, failing: 1, testId: 1 },
+  ],
+  [
+    "the slowest tests of a pipeline",
+    ({ testHistories }) => testHistories.list(pipelineId, { order: "slowest", limit: 10, after: { at: 5, id: "x" } }),
+    "test_histories",
+    { pipelineId: 1, meanMs: 1, testId: 1 },
+  ],
+  [
     "runs of a pipeline",
     ({ aggregates }) => aggregates.listRuns({ pipelineId }, page),
     "aggregates",

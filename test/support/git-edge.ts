@@ -1,5 +1,8 @@
 /** An edge with definitions in Git, and the Git server that has them. */
 import { expect } from "chai";
+import { apiSender } from "../../src/node/git.ts";
+import type { ProviderPlace } from "../../src/providers/place.ts";
+import { openProvider } from "../../src/providers/provider-client.ts";
 import type { BareRepository } from "./bare-repository.ts";
 import { type Answer, openTestEdge, type TestEdge } from "./edge.ts";
 import { GitWorld } from "./git-engine.ts";
@@ -37,7 +40,11 @@ export class GitEdge {
   static async open(): Promise<GitEdge> {
     const world = await new GitWorld().start();
     const committer = { name: "millrace", email: "millrace@example.org" };
-    const edge = await openTestEdge({ git: { repositories: world.engine, committer } });
+    const send = apiSender({ networks: [{ address: "127.0.0.0", bits: 8 }], caFile: null });
+    const openProviderThere = (place: ProviderPlace, credential: string) => openProvider(place, credential, send);
+    const edge = await openTestEdge({
+      git: { repositories: world.engine, committer, openProvider: openProviderThere },
+    });
     const { user, password } = world.server.expected!;
     const body = { name: "CODE", value: `${user}:${password}` };
     await edge.call("POST", "/api/v1/projects/default/secrets", { body });

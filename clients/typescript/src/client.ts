@@ -1,7 +1,7 @@
 /** The client of a millrace server. */
 import type { CallArguments, CallSettings, DetailOf, ItemOf, Method, Operation, PathOf, Schemas } from "./api-types.ts";
 import { type Credentials, fixedToken } from "./credentials.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, ParameterError } from "./errors.ts";
 import { mayHaveSlashes, takesIdempotencyKey } from "./operation-facts.ts";
 import { type Answer, type Payload, type Request, type RetryNotice, Transport } from "./transport.ts";
 
@@ -218,7 +218,7 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
     const parts = mayHaveSlashes(template, name) ? value.split("/") : [value];
     // URLs leave such a part out, so the path would be another one.
     if (parts.some((part) => /^\.{0,2}$/.test(part))) {
-      throw new TypeError(`the parameter ${name} of ${template} cannot be "${value}"`);
+      throw new ParameterError(template, name, value);
     }
     return parts.map(encodeURIComponent).join("/");
   });

@@ -39,6 +39,17 @@ export class ApiError extends ClientError {
   }
 }
 
+/** A parameter that no path can hold, such as `..`. The call was not sent. */
+export class ParameterError extends TypeError {
+  override readonly name = "ParameterError";
+  readonly value: string;
+
+  constructor(template: string, parameter: string, value: string) {
+    super(`the parameter ${parameter} of ${template} cannot be "${value}"`);
+    this.value = value;
+  }
+}
+
 /** The server cannot be reached, does not answer in time, or its answer was cut off. The call may have been performed. */
 export class ConnectionError extends ClientError {
   override readonly name = "ConnectionError";

@@ -23,7 +23,14 @@ export {
   type TokenStore,
 } from "./credentials.ts";
 export { DeviceLoginError, type DeviceLoginOptions, logInByDevice } from "./device-login.ts";
-export { AnswerTooLargeError, ApiError, ClientError, ConnectionError, ForeignAnswerError } from "./errors.ts";
+export {
+  AnswerTooLargeError,
+  ApiError,
+  ClientError,
+  ConnectionError,
+  ForeignAnswerError,
+  ParameterError,
+} from "./errors.ts";
 export {
   type LogEntry,
   LogStream,

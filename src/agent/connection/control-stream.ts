@@ -7,6 +7,7 @@ import type {
   ConnectRequest,
   ConnectResponse,
   HeldStepRun,
+  Welcome,
 } from "../../../proto/generated/agent/v1/agent.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { UNCOMPRESSED } from "./gateway-clients.ts";
@@ -45,7 +46,7 @@ export interface ControlStreamOptions {
    * longer holds.
    */
   readonly onHeartbeat: (sequence: bigint) => void;
-  readonly onWelcome: (agentId: string) => void;
+  readonly onWelcome: (welcome: { readonly agentId: string; readonly eventNamespace: string }) => void;
   readonly onInstruction: (instruction: Instruction) => void;
 }
 
@@ -122,7 +123,7 @@ export class ControlStream {
     if (this.#isOver) return;
     switch (message.$case) {
       case "welcome":
-        return this.#welcome(message.value.agentId, Number(message.value.heartbeatIntervalMs));
+        return this.#welcome(message.value);
       case "heartbeatAck":
         return this.#acknowledged(message.value.sequence);
       default:
@@ -130,14 +131,15 @@ export class ControlStream {
     }
   }
 
-  #welcome(agentId: string, heartbeatMs: number): void {
+  #welcome({ agentId, eventNamespace, heartbeatIntervalMs }: Welcome): void {
     const { clock, onContact, onWelcome } = this.#options;
+    const heartbeatMs = Number(heartbeatIntervalMs);
     clearTimeout(this.#welcomeTimer);
     this.#welcomeAt = clock.monotonic();
     clearInterval(this.#heartbeatTimer);
     this.#heartbeatTimer = setInterval(() => this.#beat(), Math.max(SHORTEST_HEARTBEAT_MS, heartbeatMs));
     onContact(this.#helloAt);
-    onWelcome(agentId);
+    onWelcome({ agentId, eventNamespace });
   }
 
   /** Sends a heartbeat now. The regular ones go on. No effect before the welcome. */

@@ -25,6 +25,8 @@ export interface GatewayAccess {
   readonly client: GatewayClient;
   /** Undefined while the agent has no token. */
   readonly metadata: () => Metadata | undefined;
+  /** With which the types of events begin. */
+  readonly eventNamespace: () => string;
 }
 
 /** One attempt of a call. */

@@ -12,6 +12,7 @@ import { type Caller, claimedIdentity, type UserCaller } from "../identity/acces
 import type { CatalogueContext } from "./context.ts";
 import { malformed } from "../git/git-problems.ts";
 import { isInGit } from "../git/repository.ts";
+import { proposeInGit } from "../git/propose-definition.ts";
 import { saveInGit } from "../git/save-definition.ts";
 import { specInGit } from "../git/spec-view.ts";
 import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts";
@@ -111,7 +112,10 @@ export async function saveSpec(
   const editor = claimedIdentity(user, input.editor, "editor");
   const expected = input.expectedHeadCommitSha ?? "";
   const asking = askingFor(context, user.userId);
-  if (isInGit(pipeline)) return saveInGit(context, { user, asking, pipeline, editor }, { match, ...input });
+  if (isInGit(pipeline)) {
+    const save = pipeline.saveMode === "pr" ? proposeInGit : saveInGit;
+    return save(context, { user, asking, pipeline, editor }, { match, ...input });
+  }
   const draft = await draftOn(context, asking, pipeline, input);
   const definition = requireKnown(
     await checkWithPlugins(context, asking, pipeline.projectId, draft.text, input.format),
@@ -126,7 +130,13 @@ export async function saveSpec(
     body: input,
     freshId: () => unchangedHead ?? newId("rev"),
   });
-  const answer: SaveView = { pipelineId, headCommitSha: revisionId, revisionId, format: input.format };
+  const answer: SaveView = {
+    pipelineId,
+    headCommitSha: revisionId,
+    revisionId,
+    format: input.format,
+    pullRequest: null,
+  };
   const unchanged = (): SaveView => {
     user.trail?.changedNothing();
     return answer;

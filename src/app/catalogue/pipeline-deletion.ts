@@ -20,7 +20,7 @@ const MAX_STOPS = 10_000;
 const REASON = "the pipeline is deleted";
 
 export type DeletionContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards"> &
-  WithStores<"aggregates" | "inbox" | "pipelines" | "pipelineDeletions" | "secrets" | "statistics">;
+  WithStores<"aggregates" | "inbox" | "pipelines" | "pipelineDeletions" | "secrets" | "statistics" | "testHistories">;
 
 /**
  * Stores a stop for every live run of a pipeline, and answers how many runs are live. A run that has its stop already
@@ -41,10 +41,11 @@ export async function stopRunsOfDeleted(
  * earlier call was cut off.
  */
 export async function carryOutDeletion(context: DeletionContext, pipelineId: PipelineId, by: string): Promise<number> {
-  const { pipelines, secrets, statistics } = context.stores;
+  const { pipelines, secrets, statistics, testHistories } = context.stores;
   const live = await stopRunsOfDeleted(context, pipelineId, by);
   await secrets.deleteOfPipeline(pipelineId);
   await statistics.drop(pipelineId);
+  await testHistories.drop(pipelineId);
   await pipelines.delete(pipelineId);
   if (await hasTimetable(context, pipelineId)) await announceTriggers(context, pipelineId, "deleted");
   return live;

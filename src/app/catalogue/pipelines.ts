@@ -13,6 +13,7 @@ import type { CatalogueContext } from "./context.ts";
 import { noPipeline } from "../lookups.ts";
 import { listFields, pageRequest, placedListView, placedPartOf, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
+import { PROVIDERS } from "../../providers/provider.ts";
 import { connect, type Connected, isConnectionChanged, refuseMisplaced } from "../git/connect.ts";
 import { remember } from "../git/definition-at.ts";
 import { isInGit } from "../git/repository.ts";
@@ -44,6 +45,10 @@ export const updatePipelineBody = z.strictObject({
   prTargetBranch: plainText(255).optional(),
   /** The secret of the pipeline or its project that opens the repository; empty for none. */
   repoCredential: plainText(128).optional(),
+  /** The software of the host, for pull requests; empty: it follows from the name of the host. */
+  repoProvider: z.enum(["", ...PROVIDERS]).optional(),
+  /** The secret with the token for the API of the host; empty for the one of `repoCredential`. */
+  repoApiCredential: plainText(128).optional(),
   metadata: z.record(plainText(200), text(10_000)).optional(),
   createdBy: text(200).optional(),
 });
@@ -86,6 +91,10 @@ export const PipelineShape = shape("Pipeline", {
   prTargetBranch: z.string(),
   /** The name of the secret that opens the repository; empty without one. */
   repoCredential: z.string(),
+  /** The software of the host; empty when it follows from the name of the host. */
+  repoProvider: z.string(),
+  /** The name of the secret with the token for the API of the host; empty for the one of `repoCredential`. */
+  repoApiCredential: z.string(),
   metadata: mapOf(z.string()),
   createdBy: z.string(),
   createdAt: time,
@@ -152,6 +161,8 @@ async function createAs(
     saveMode: input.saveMode ?? "direct",
     prTargetBranch: input.prTargetBranch ?? "",
     repoCredential: input.repoCredential ?? "",
+    repoProvider: input.repoProvider ?? "",
+    repoApiCredential: input.repoApiCredential ?? "",
     metadata: Object.entries(input.metadata ?? {}),
     createdBy,
     actor: user.name,
@@ -215,6 +226,8 @@ async function tryToUpdate(
     saveMode: body.saveMode ?? stored.saveMode,
     prTargetBranch: body.prTargetBranch ?? stored.prTargetBranch,
     repoCredential: body.repoCredential ?? stored.repoCredential ?? "",
+    repoProvider: body.repoProvider ?? stored.repoProvider ?? "",
+    repoApiCredential: body.repoApiCredential ?? stored.repoApiCredential ?? "",
     metadata: body.metadata === undefined ? stored.metadata : Object.entries(body.metadata),
     // Always another time: the store tells by it whether the pipeline has been changed.
     updatedAt: Math.max(context.clock.now(), stored.updatedAt + 1),
@@ -342,6 +355,8 @@ function pipelineView(pipeline: Pipeline, runs: readonly AggregateHead[] = []): 
   return {
     ...shown,
     repoCredential: shown.repoCredential ?? "",
+    repoProvider: shown.repoProvider ?? "",
+    repoApiCredential: shown.repoApiCredential ?? "",
     metadata: Object.fromEntries(metadata),
     createdAt: rfc3339(createdAt),
     updatedAt: rfc3339(updatedAt),

@@ -1,7 +1,7 @@
 /** The bodies and answers of the calls on a definition. */
 import { z } from "zod";
 import type { PipelineId, RevisionId } from "../../domain/ids.ts";
-import { id, listOf, shape, time, wholeNumber } from "../shapes.ts";
+import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { DiagnosticShape } from "./diagnostic-shape.ts";
 
 const spec = z.record(z.string(), z.unknown(), { error: "must be the structured definition, an object" });
@@ -63,6 +63,13 @@ export const SavedSpecShape = shape("SavedSpec", {
   headCommitSha: z.string(),
   revisionId: id<RevisionId>(),
   format: savedFormat,
+  /** The pull or merge request with the commit; null for a definition that was saved directly. */
+  pullRequest: fields({
+    number: wholeNumber,
+    url: z.string(),
+    branch: z.string(),
+    targetBranch: z.string(),
+  }).nullable(),
 });
 
 export type SpecView = z.infer<typeof SpecShape>;

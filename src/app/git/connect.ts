@@ -7,6 +7,8 @@ import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { GitContext } from "./context.ts";
 import { defaultRefOf, lackOf } from "./definition-at.ts";
 import { malformed, problemOf, withGit } from "./git-problems.ts";
+import { targetOf } from "./propose-definition.ts";
+import { openProviderOf } from "./provider-access.ts";
 import { isInGit, openRepository, type OpenRepository } from "./repository.ts";
 
 const DEFAULT_PATH = ".millrace/pipeline.yaml";
@@ -19,24 +21,29 @@ export interface Connected {
   readonly answer: ReadAnswer | null;
 }
 
-/** Throws `malformed_request` for fields of Git in a pipeline that has no repository, and for `pr`. */
+/** Throws `malformed_request` for fields of Git in a pipeline that has no repository. */
 export function refuseMisplaced(pipeline: Pipeline): void {
-  if (pipeline.saveMode === "pr") {
-    throw malformed("/saveMode", "must be `direct`: pull requests of definitions come later");
-  }
-  if (!isInGit(pipeline) && (pipeline.repoCredential ?? "") !== "") {
-    throw malformed("/repoCredential", "needs a `repoUrl`: it names the secret for the repository");
+  if (isInGit(pipeline)) return;
+  if (pipeline.saveMode === "pr") throw malformed("/saveMode", "`pr` needs a `repoUrl`: use `direct`");
+  for (const field of ["repoCredential", "repoApiCredential", "repoProvider"] as const) {
+    if ((pipeline[field] ?? "") !== "") throw malformed(`/${field}`, "needs a `repoUrl`: it is about the repository");
   }
 }
 
+const CONNECTION = [
+  "repoUrl",
+  "defaultBranch",
+  "pipelineFilePath",
+  "repoCredential",
+  "repoProvider",
+  "repoApiCredential",
+  "saveMode",
+  "prTargetBranch",
+] as const;
+
 /** Whether an update changes where the definition is, or how it is reached. */
 export function isConnectionChanged(before: Pipeline, after: Pipeline): boolean {
-  return (
-    isInGit(after) &&
-    (["repoUrl", "defaultBranch", "pipelineFilePath", "repoCredential"] as const).some(
-      (field) => (before[field] ?? "") !== (after[field] ?? ""),
-    )
-  );
+  return isInGit(after) && CONNECTION.some((field) => (before[field] ?? "") !== (after[field] ?? ""));
 }
 
 /**
@@ -58,10 +65,31 @@ export async function connect(context: GitContext, given: Pipeline): Promise<Con
       : given.defaultBranch;
   const pipeline = { ...given, defaultBranch, pipelineFilePath: path };
   const answer = await readHead(opened, pipeline);
+  if (pipeline.saveMode === "pr") await tryProposals(context, opened, pipeline);
   const isMissing = answer === null || answer.file.kind === "missing";
   const lack = isMissing ? "" : lackOf(answer.file, pipeline);
   if (lack === "") return { pipeline, answer };
   throw refused({ code: "git_file", pointer: "/pipelineFilePath", message: `commit ${answer!.commit.id} ${lack}` });
+}
+
+/** A name that no branch of millrace has. */
+const NO_BRANCH = "millrace/none";
+
+/** Throws unless the host answers with this token, and the target branch exists. */
+export async function tryProposals(
+  context: GitContext,
+  { engine, repository }: OpenRepository,
+  pipeline: Pipeline,
+): Promise<void> {
+  const provider = await openProviderOf(context, pipeline);
+  const target = targetOf(pipeline);
+  if (!isRefName(target)) throw malformed("/prTargetBranch", "must be the name of a branch");
+  await withGit(() => provider.find(NO_BRANCH, target));
+  if (target === pipeline.defaultBranch) return;
+  const isThere = (await withGit(() => engine.branchesFrom(repository, target))).includes(target);
+  if (isThere) return;
+  const message = `the repository has no branch ${JSON.stringify(target)}`;
+  throw refused({ code: "git_no_ref", pointer: "/prTargetBranch", message });
 }
 
 /** What the default branch has; null for a repository without any commit. */

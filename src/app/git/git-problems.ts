@@ -31,12 +31,17 @@ function errorOf(fault: GitFault): MillraceError {
   const { kind, message } = fault;
   const problems = [problemOf(fault)];
   if (!fault.mayPass) return new MillraceError("git_refused", message, { problems, cause: fault });
-  const retryAfterSeconds = RETRY_SECONDS[kind] ?? 1;
+  const retryAfterSeconds = fault.retryAfterSeconds ?? RETRY_SECONDS[kind] ?? 1;
   return new MillraceError("unavailable", message, { problems, retryAfterSeconds, cause: fault });
 }
 
-export function problemOf({ kind, message }: GitFault): Problem {
-  return { code: codeOf(kind), pointer: POINTERS[kind] ?? "", message };
+export function problemOf({ kind, message, isOfApi }: GitFault): Problem {
+  const pointer = POINTERS[kind] ?? "";
+  return {
+    code: codeOf(kind),
+    pointer: isOfApi && pointer === "/repoCredential" ? "/repoApiCredential" : pointer,
+    message,
+  };
 }
 
 /** `unknownHostKey` is `git_unknown_host_key`. */

@@ -26,19 +26,23 @@ export async function openRepository(
     throw malformed("/repoUrl", "must be empty: this installation keeps definitions inline only");
   }
   const remote = remoteOf(pipeline);
-  const credential = await readCredential(context, pipeline);
+  const credential = await readSecret(context, pipeline, "repoCredential");
   return { engine: git.repositories, repository: { owner: pipeline.projectId, remote, credential } };
 }
 
-function remoteOf({ repoUrl }: Pipeline): Remote {
+export function remoteOf({ repoUrl }: Pipeline): Remote {
   const remote = parseRemote(repoUrl);
   if (typeof remote === "string") throw malformed("/repoUrl", remote);
   return remote;
 }
 
-/** A secret of the pipeline comes before one of its project. */
-async function readCredential({ secrets }: Pick<GitContext, "secrets">, pipeline: Pipeline): Promise<string | null> {
-  const { repoCredential: name = "" } = pipeline;
+/** The secret that a field names; null for none. A secret of the pipeline comes before one of its project. */
+export async function readSecret(
+  { secrets }: Pick<GitContext, "secrets">,
+  pipeline: Pipeline,
+  field: "repoCredential" | "repoApiCredential",
+): Promise<string | null> {
+  const { [field]: name = "" } = pipeline;
   if (name === "") return null;
   let values: ReadonlyMap<string, string>;
   try {
@@ -50,7 +54,7 @@ async function readCredential({ secrets }: Pick<GitContext, "secrets">, pipeline
   const value = values.get(name);
   if (value !== undefined) return value;
   throw malformed(
-    "/repoCredential",
+    `/${field}`,
     `must name a secret of the pipeline or its project: there is none with the name ${JSON.stringify(name)}`,
   );
 }

@@ -61,12 +61,16 @@ export function readCookie({ cookie }: IncomingHttpHeaders, name: string): strin
   return undefined;
 }
 
+/** What a browser says of a request that does not come from a page of the same origin. */
+const FOREIGN_SITES: readonly string[] = ["cross-site", "same-site", "none"];
+
 /** Throws `forbidden` unless the browser tells that a page of this server sends the request. */
 export function requireOwnPage(headers: IncomingHttpHeaders, publicUrl: PublicUrl): void {
   const site = headers["sec-fetch-site"];
   const isOwn = isOwnOrigin(headers, publicUrl) && (site === undefined || site === "same-origin");
   if (isOwn) return;
-  const from = headers.origin ?? "a page that names no origin";
+  const page = headers.origin ?? "a page that names no origin";
+  const from = FOREIGN_SITES.includes(site as string) ? `${page} (Sec-Fetch-Site: ${String(site)})` : page;
   throw new MillraceError(
     "forbidden",
     `a request with the session of a browser must come from a page of ${publicUrl()}, not from ${from}: check MILLRACE_PUBLIC_URL, or send a token`,

@@ -107,7 +107,7 @@ function attemptOf(
       headers: {},
       secrets: hidden,
       address: shownTarget(record),
-      ...(isPlaceSecret && { secretPlace: [to, ...to.split("@").slice(1)] }),
+      ...(isPlaceSecret && { secretPlace: [to, ...to.split("@").slice(1), mail.host] }),
       send: () => mail.send({ to, subject, text, id: deliveryId }, signal),
       isGone: (status) => status >= 500,
     };

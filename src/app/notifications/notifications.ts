@@ -8,14 +8,22 @@ import { type Delivery, DELIVERY_STATES, NOTIFICATION_LANES } from "../../stores
 import type { Caller } from "../identity/access.ts";
 import { authoriseOnRun, reachProject, reachRun } from "../reaching.ts";
 import { fields, id, listOf, shape } from "../shapes.ts";
-import { deliveryPage, oweOnceMore, outcomeFields, outcomeOf, pageFields } from "../webhooks/delivery-views.ts";
+import {
+  deliveryPage,
+  oweOnceMore,
+  outcomeFields,
+  outcomeOf,
+  pageFields,
+  triesField,
+  triesOf,
+} from "../webhooks/delivery-views.ts";
 import type { NotificationContext } from "./context.ts";
 import { recordOf } from "./notification-record.ts";
 import { shownTarget } from "./notification-receiver.ts";
 
 export const notificationsQuery = z.strictObject(pageFields);
 
-export const NotificationShape = shape("Notification", {
+const notificationFields = {
   notificationId: id<DeliveryId>(),
   runId: id<RunId>(),
   pipelineId: id<PipelineId>(),
@@ -31,10 +39,14 @@ export const NotificationShape = shape("Notification", {
   ...outcomeFields,
   /** What is wrong with its texts; empty when nothing is. */
   problem: z.string(),
-});
+};
+export const NotificationShape = shape("Notification", notificationFields);
+export const NotificationDetailShape = shape("NotificationDetail", { ...notificationFields, tries: triesField });
 export const NotificationPageShape = fields({ list: listOf(NotificationShape), next: z.string().nullable() });
 
 type NotificationView = z.infer<typeof NotificationShape>;
+type NotificationDetail = z.infer<typeof NotificationDetailShape>;
+type OfNotifications = { readonly runId: RunId } | { readonly projectId: ProjectId };
 type PageRequest = z.output<typeof notificationsQuery>;
 
 /** Those of a run, the newest first. Throws `not_found`. */
@@ -57,6 +69,26 @@ export async function listNotificationsOfProject(
   return pageOf(context, { projectId }, request);
 }
 
+/** One of a run, with its latest tries. Throws `not_found`. */
+export async function readNotificationOfRun(
+  context: NotificationContext,
+  caller: Caller,
+  { runId, notificationId }: { readonly runId: RunId; readonly notificationId: DeliveryId },
+): Promise<NotificationDetail> {
+  await authoriseOnRun(context, caller, "readRuns", runId);
+  return detailOf(await findNotification(context, { runId }, notificationId));
+}
+
+/** One of a project, with its latest tries. Throws `not_found`. */
+export async function readNotificationOfProject(
+  context: NotificationContext,
+  caller: Caller,
+  { projectId, notificationId }: { readonly projectId: ProjectId; readonly notificationId: DeliveryId },
+): Promise<NotificationDetail> {
+  await reachProject(context, caller, "readRuns", projectId);
+  return detailOf(await findNotification(context, { projectId }, notificationId));
+}
+
 /** Owes one that has ended once more, with the same id. Throws `not_found`, and `conflict` for one that is owed already. */
 export async function resendNotification(
   context: NotificationContext,
@@ -64,25 +96,37 @@ export async function resendNotification(
   { runId, notificationId }: { readonly runId: RunId; readonly notificationId: DeliveryId },
 ): Promise<NotificationView> {
   const { user } = await reachRun(context, caller, "controlRun", runId);
-  const { projectId, type } = await findNotification(context, runId, notificationId);
+  const { projectId, type } = await findNotification(context, { runId }, notificationId);
   const change = { kind: "delivery", id: notificationId, area: { projectId }, after: { type, runId } } as const;
   await recorded(user, change, () => oweOnceMore(context, { deliveryId: notificationId }, "notification"));
-  return viewOf(await findNotification(context, runId, notificationId));
+  return viewOf(await findNotification(context, { runId }, notificationId));
 }
 
 async function pageOf(
   { stores }: NotificationContext,
-  of: { readonly runId: RunId } | { readonly projectId: ProjectId },
+  of: OfNotifications,
   { state, limit, after }: PageRequest,
 ): Promise<z.infer<typeof NotificationPageShape>> {
   const found = await stores.deliveries.listNotifications(of, { state }, limit + 1, after);
   return deliveryPage(found, limit, viewOf);
 }
 
-async function findNotification({ stores }: NotificationContext, runId: RunId, id: DeliveryId): Promise<Delivery> {
+async function findNotification(
+  { stores }: NotificationContext,
+  of: OfNotifications,
+  id: DeliveryId,
+): Promise<Delivery> {
   const found = await stores.deliveries.find(id);
-  if (found?.runId === runId && found.lane.startsWith(NOTIFICATION_LANES)) return found;
-  throw new MillraceError("not_found", `the run has no notification ${JSON.stringify(id)}`);
+  const isOfIt = "runId" in of ? found?.runId === of.runId : found?.projectId === of.projectId;
+  if (found !== undefined && isOfIt && found.lane.startsWith(NOTIFICATION_LANES)) return found;
+  throw new MillraceError(
+    "not_found",
+    `the ${"runId" in of ? "run" : "project"} has no notification ${JSON.stringify(id)}`,
+  );
+}
+
+function detailOf(delivery: Delivery): NotificationDetail {
+  return { ...viewOf(delivery), tries: triesOf(delivery) };
 }
 
 function viewOf(delivery: Delivery): NotificationView {

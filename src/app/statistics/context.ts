@@ -3,4 +3,4 @@ import type { AppContext, WithStores } from "../context.ts";
 
 /** What statistics are counted with and read from. */
 export type StatisticsContext = Pick<AppContext, "clock" | "spans" | "publicUrl"> &
-  WithStores<"aggregates" | "plans" | "statistics" | "pipelines" | "rights" | "documents">;
+  WithStores<"aggregates" | "plans" | "notes" | "statistics" | "testHistories" | "pipelines" | "rights" | "documents">;

@@ -1,6 +1,6 @@
 /**
  * Counts runs that have ended, some at a time, after their end: so a run costs no statement more. The store marks them in
- * the same transaction, so each is counted once. The spans of the runs are sent on the way. Runs that older releases have stored are counted in the same way.
+ * the same transaction, so each is counted once. Their tests are recorded and the spans of the runs are sent on the way. Runs that older releases have stored are counted in the same way.
  */
 import type { RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
@@ -8,8 +8,9 @@ import type { Aggregate, AggregateHead } from "../../stores/ports/aggregates.ts"
 import type { CountedOf, DayCounters, FailingRevisions } from "../../stores/ports/statistics.ts";
 import { loopShare } from "../loop-share.ts";
 import type { StatisticsContext } from "./context.ts";
-import { dayOf, type Sample, withSample } from "./counters.ts";
+import { DAY_MS, dayOf, type Sample, withSample } from "./counters.ts";
 import { spansOf } from "../runs/run-spans.ts";
+import { recordTests } from "./record-tests.ts";
 import { samplesOf } from "./samples.ts";
 
 /** Runs that are counted together; their actors are read in one piece. */
@@ -35,11 +36,13 @@ export async function* countRuns(context: StatisticsContext, times: number): Asy
   }
 }
 
-/** Deletes counters that are too old. Yields after each piece of work. */
+/** Deletes counters and histories of tests that are too old. Yields after each piece of work. */
 export async function* forgetCounters({ stores, clock }: StatisticsContext): AsyncGenerator<void, void, void> {
   const before = dayOf(clock.now()) - KEPT_DAYS;
   do yield;
   while ((await stores.statistics.forget(before, FORGOTTEN_AT_ONCE)) >= FORGOTTEN_AT_ONCE);
+  do yield;
+  while ((await stores.testHistories.forget(before * DAY_MS, FORGOTTEN_AT_ONCE)) >= FORGOTTEN_AT_ONCE);
 }
 
 async function countSome(context: StatisticsContext, runIds: readonly RunId[]): Promise<void> {
@@ -58,6 +61,7 @@ async function countSome(context: StatisticsContext, runIds: readonly RunId[]): 
     if (plan === undefined) continue;
     found.push([aggregate.head, samplesOf(aggregate, plan)]);
     // Before the runs are marked as counted: when this process is killed, the next look finds them again.
+    await recordTests(context, aggregate, plan);
     await sendSpans(context, aggregate, plan);
   }
   const sums = new Sums(await statistics.failing(countedIn(found)));

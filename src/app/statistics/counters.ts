@@ -6,7 +6,7 @@ import type { Counters } from "../../stores/ports/statistics.ts";
 
 /** Classes between a duration and its double: a class is 9 % wide. */
 const CLASSES = 8;
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 export const RESULTS = ["success", "failed", "partial", "cancelled"] as const;
 export type Result = (typeof RESULTS)[number];

@@ -8,10 +8,9 @@ import { fields, id, listOf, shape, wholeNumber } from "../shapes.ts";
 import { count } from "../lists.ts";
 import type { StatisticsContext } from "./context.ts";
 import { KEPT_DAYS } from "./count-runs.ts";
-import { dayOf, distributionOf, RESULTS, together, WAITS } from "./counters.ts";
+import { DAY_MS, dayOf, distributionOf, RESULTS, together, WAITS } from "./counters.ts";
 
 const DEFAULT_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 export const statisticsQuery = z.strictObject({ days: count(KEPT_DAYS).default(DEFAULT_DAYS) });
 

@@ -5,10 +5,17 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type DeliveryId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { type Delivery, DELIVERY_STATES } from "../../stores/ports/deliveries.ts";
 import type { Caller } from "../identity/access.ts";
-import { fields, id, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
-import { rfc3339 } from "../times.ts";
+import { fields, id, listOf, shape, wholeNumber } from "../shapes.ts";
 import type { WebhookContext } from "./context.ts";
-import { deliveryPage, oweOnceMore, outcomeFields, outcomeOf, pageFields } from "./delivery-views.ts";
+import {
+  deliveryPage,
+  oweOnceMore,
+  outcomeFields,
+  outcomeOf,
+  pageFields,
+  triesField,
+  triesOf,
+} from "./delivery-views.ts";
 import { type OfWebhook, reachWebhook } from "./webhooks.ts";
 
 const { state: stateField, ...placeFields } = pageFields;
@@ -36,19 +43,7 @@ export const DeliveryShape = shape("Delivery", {
   ...briefFields,
   /** What is sent in each try. */
   body: z.string(),
-  /** The latest tries, the earliest first. */
-  tries: listOf(
-    fields({
-      at: time,
-      /** Milliseconds. */
-      duration: wholeNumber,
-      status: z.number().int().nullable(),
-      error: z.string(),
-      request: fields({ url: z.string(), headers: mapOf(z.string()) }),
-      /** The beginning of the body. */
-      answer: z.string(),
-    }),
-  ),
+  tries: triesField,
 });
 
 type OfDelivery = OfWebhook & { readonly deliveryId: DeliveryId };
@@ -109,10 +104,5 @@ function briefView(delivery: Delivery): z.infer<typeof DeliveryBriefShape> {
 }
 
 function deliveryView(delivery: Delivery): z.infer<typeof DeliveryShape> {
-  const { body, tries } = delivery;
-  return {
-    ...briefView(delivery),
-    body,
-    tries: tries.map(({ at, durationMs, ...shown }) => ({ at: rfc3339(at), duration: durationMs, ...shown })),
-  };
+  return { ...briefView(delivery), body: delivery.body, tries: triesOf(delivery) };
 }

@@ -4,7 +4,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { type Delivery, DELIVERY_STATES } from "../../stores/ports/deliveries.ts";
 import type { AppContext, WithStores } from "../context.ts";
 import { afterField, cursorOf } from "../lists.ts";
-import { time, wholeNumber } from "../shapes.ts";
+import { fields, listOf, mapOf, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 
 /** The parameters of a list. */
@@ -22,6 +22,8 @@ export const outcomeFields = {
   /** Why the last try failed; empty otherwise. */
   error: z.string(),
   createdAt: time,
+  /** When it was tried last; null before the first try. */
+  lastTry: time.nullable(),
   /** When it is tried next; null when it is not owed. */
   nextTry: time.nullable(),
 };
@@ -33,8 +35,28 @@ export function outcomeOf({ state, attempts, tries, createdAt, dueAt }: Delivery
     status: last?.status ?? null,
     error: last?.error ?? "",
     createdAt: rfc3339(createdAt),
+    lastTry: last === undefined ? null : rfc3339(last.at),
     nextTry: state === "owed" ? rfc3339(dueAt) : null,
   };
+}
+
+/** The latest tries, the earliest first. */
+export const triesField = listOf(
+  fields({
+    at: time,
+    /** Milliseconds. */
+    duration: wholeNumber,
+    status: z.number().int().nullable(),
+    error: z.string(),
+    /** Without secrets. */
+    request: fields({ url: z.string(), headers: mapOf(z.string()) }),
+    /** The beginning of the body. */
+    answer: z.string(),
+  }),
+);
+
+export function triesOf({ tries }: Delivery): z.infer<typeof triesField> {
+  return tries.map(({ at, durationMs, ...shown }) => ({ at: rfc3339(at), duration: durationMs, ...shown }));
 }
 
 /** A page of at most `limit` deliveries. `found` holds one more when another page follows. */

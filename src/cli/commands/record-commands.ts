@@ -76,6 +76,16 @@ export function addRecordCommands(program: Command, setStatus: SetStatus): void 
     run: async (signal, options, pipeline) => (await import("./remote/stats.ts")).showStats(pipeline!, options, signal),
   });
 
+  remote(program.command("tests"), "list the flaky, failing or slowest tests of a pipeline", setStatus, {
+    args: [["<pipeline>", "name or id"]],
+    options: [
+      project(),
+      new Option("--filter <which>", "default: flaky").choices(["flaky", "failing", "slowest"]),
+      limit(),
+    ],
+    run: async (signal, options, pipeline) => (await import("./remote/tests.ts")).listTests(pipeline!, options, signal),
+  });
+
   const filters = () => [
     new Option("--actor <id>", "of this user, agent or token"),
     new Option("--operation <name>", "for example createUser"),

@@ -216,7 +216,7 @@ function addRunCommands(program: Command, setStatus: SetStatus): void {
       new Option("--search <text>", "only lines with this text; exit status 1 when there is none").conflicts("follow"),
       new Option("--pattern", "the text is a pattern in the syntax of RE2"),
       new Option("--ignore-case", "upper and lower case are the same"),
-      new Option("-C, --around <lines>", "show so many lines on both sides, at most 10"),
+      new Option("-C, --around <lines>", "show so many lines on both sides, at most 10").argParser(parseAround),
     ],
     run: async (signal, options, run) => (await import("./remote/logs.ts")).logs(run!, options, signal),
   });
@@ -320,7 +320,7 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
     options: [
       new Option("--description <text>", "what it is for"),
       new Option("--slug <slug>", "its short name in addresses; default: from its name"),
-      new Option("--tenant <id>", "default: default"),
+      new Option("--tenant <tenant>", "name or id of its tenant; default: default"),
     ],
     run: async (signal, options, name) => (await import("./remote/projects.ts")).createProject(name!, options, signal),
   });
@@ -376,6 +376,11 @@ function parsePriority(text: string): number {
   if (!/^(?:0|-?[1-9]\d{0,2})$/.test(text))
     throw new InvalidArgumentError("It must be a whole number from -100 to 100.");
   return Number(text);
+}
+
+function parseAround(text: string): string {
+  if (!/^(?:\d|10)$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 0 to 10.");
+  return text;
 }
 
 /** Reads a value of a repeated option, which must be one of the choices. */

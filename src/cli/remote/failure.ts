@@ -7,6 +7,7 @@ import {
   type ErrorReason,
   ForeignAnswerError,
   isTemporary,
+  ParameterError,
 } from "../../../clients/typescript/src/index.ts";
 import { CommandFailure } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -33,6 +34,9 @@ const NEXT_STEPS: Partial<Readonly<Record<ErrorReason, string>>> = {
 export function failureOf(error: unknown): unknown {
   if (error instanceof DeviceLoginError) {
     return new CommandFailure(visible(error.message), EXIT.unauthenticated, { next: "millrace login" });
+  }
+  if (error instanceof ParameterError) {
+    return new CommandFailure(`nothing on a server can have the name "${visible(error.value)}"`, EXIT.usage);
   }
   if (!(error instanceof ClientError)) return error;
   const status = isTemporary(error) ? EXIT.unavailable : EXIT.failure;

@@ -2,7 +2,7 @@
  * Takes events that agents push, and answers a verdict for each. Events of steps enter the logs of their runs; events of
  * agents about themselves are stored.
  */
-import { LIFECYCLES } from "../../domain/events.ts";
+import { LIFECYCLES, PUSHED_EVENT_BOUNDS } from "../../domain/events.ts";
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
 import { SYSTEM_LIFECYCLES } from "../../domain/system-events.ts";
 import type { IngestContext } from "./context.ts";
@@ -10,12 +10,8 @@ import { tellOwnEvents } from "./own-events.ts";
 import { accepted, duplicate, type EventVerdict, invalid, type PushedEvent, recordOf } from "./pushed-events.ts";
 import { type StepEvents, takeStepEvents } from "./step-event-ingest.ts";
 
-const MAX_EVENTS_A_BATCH = 1_000;
 /** Events that an agent may report about itself. */
 const MAX_OWN_EVENTS = 10_000;
-const MAX_DATA_BYTES = 64 * 1024;
-/** JSON of more levels cannot be written again: that takes a frame of the stack for each. */
-const MAX_DATA_DEPTH = 100;
 /** The end of the year 9999, the last one of RFC 3339, Unix milliseconds. */
 const MAX_TIME_MS = 253_402_300_799_999;
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
@@ -35,8 +31,8 @@ export async function takeAgentEvents(
   agentId: AgentId,
   events: readonly PushedEvent[],
 ): Promise<readonly EventVerdict[]> {
-  if (events.length > MAX_EVENTS_A_BATCH) {
-    return events.map(({ id }) => invalid(id, `a batch has at most ${MAX_EVENTS_A_BATCH} events`));
+  if (events.length > PUSHED_EVENT_BOUNDS.batchEvents) {
+    return events.map(({ id }) => invalid(id, `a batch has at most ${PUSHED_EVENT_BOUNDS.batchEvents} events`));
   }
   const ids = events.map(({ id }) => id);
   const places = await context.stores.agentEvents.placesOf(agentId, ids);
@@ -110,10 +106,13 @@ function problemOf(
   }
   if (subject.length > 256) return "a subject has at most 256 characters";
   if (!(timeMs >= 0 && timeMs <= MAX_TIME_MS)) return "the time must be in Unix milliseconds";
-  if (Buffer.byteLength(dataJson) > MAX_DATA_BYTES) return `data has at most ${MAX_DATA_BYTES} bytes`;
+  if (Buffer.byteLength(dataJson) > PUSHED_EVENT_BOUNDS.dataBytes)
+    return `data has at most ${PUSHED_EVENT_BOUNDS.dataBytes} bytes`;
   if (dataJson === "") return undefined;
   if (!isJsonObject(dataJson)) return "data must be a JSON object";
-  return depthOf(dataJson) > MAX_DATA_DEPTH ? `data has at most ${MAX_DATA_DEPTH} levels` : undefined;
+  return depthOf(dataJson) > PUSHED_EVENT_BOUNDS.dataLevels
+    ? `data has at most ${PUSHED_EVENT_BOUNDS.dataLevels} levels`
+    : undefined;
 }
 
 /** How deep objects and lists are nested in a JSON text. */

@@ -23,12 +23,25 @@ export async function readJsonBody(ctx: ApiContext): Promise<unknown> {
     discardRest(ctx.req);
     throw new MillraceError("unsupported_media_type", "the body must be sent with `Content-Type: application/json`");
   }
+  refuseEncoded(ctx);
   const { bytes: limit, values } = bodyBoundsOf(ctx);
   const reading = readBytes(ctx.req, ctx.get("content-length"), limit);
   const bytes = await (limit > SMALL_BODY.bytes ? reading : inTime(ctx, reading));
   refuseExcess(bytes, values);
   const text = decode(bytes);
   return text.trim() === "" ? undefined : parse(text);
+}
+
+/** A compressed body would be taken for broken JSON. Throws `unsupported_media_type`. */
+function refuseEncoded(ctx: ApiContext): void {
+  const encoding = ctx.get("content-encoding");
+  if (encoding === "" || encoding.toLowerCase() === "identity") return;
+  discardRest(ctx.req);
+  ctx.set("Accept-Encoding", "identity");
+  throw new MillraceError(
+    "unsupported_media_type",
+    `the body must be sent as it is, without \`Content-Encoding: ${encoding.slice(0, 50)}\``,
+  );
 }
 
 /** Throws `malformed_request` when a small body does not arrive in time. The connection is closed behind the answer. */

@@ -3,9 +3,12 @@ import type { AppContext } from "../../app/context.ts";
 import {
   listNotificationsOfProject,
   listNotificationsOfRun,
+  NotificationDetailShape,
   NotificationPageShape,
   NotificationShape,
   notificationsQuery,
+  readNotificationOfProject,
+  readNotificationOfRun,
   resendNotification,
 } from "../../app/notifications/notifications.ts";
 import { asId, type DeliveryId } from "../../domain/ids.ts";
@@ -23,6 +26,16 @@ export const NOTIFICATION_ROUTES = [
     answer: NotificationPageShape,
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => listNotificationsOfRun(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/notifications/:notificationId",
+    name: "readNotificationOfRun",
+    about: "Reads a notification of a run with its latest tries: when they were, and what was answered.",
+    answer: NotificationDetailShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params: { runId, notificationId } }) =>
+      readNotificationOfRun(context, caller, { runId, notificationId: asId<DeliveryId>(notificationId) }),
   }),
   route({
     method: "POST",
@@ -44,5 +57,15 @@ export const NOTIFICATION_ROUTES = [
     errors: ["not_found"],
     handle: (context, { caller, params, query }) =>
       listNotificationsOfProject(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:projectId/notifications/:notificationId",
+    name: "readNotificationOfProject",
+    about: "Reads a notification of a run of the project with its latest tries.",
+    answer: NotificationDetailShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params: { projectId, notificationId } }) =>
+      readNotificationOfProject(context, caller, { projectId, notificationId: asId<DeliveryId>(notificationId) }),
   }),
 ];

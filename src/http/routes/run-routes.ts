@@ -19,6 +19,11 @@ import { RunDetailShape } from "../../app/runs/run-shapes.ts";
 import { listRuns, listRunsQuery, RunPageShape } from "../../app/runs/runs.ts";
 import { readTimeline, timelineQuery, TimelineShape } from "../../app/runs/timeline.ts";
 import { cursorPageOf } from "../../app/shapes.ts";
+import {
+  readTestHistories,
+  TestHistoryPageShape,
+  testHistoriesQuery,
+} from "../../app/statistics/read-test-histories.ts";
 import { readStatistics, statisticsQuery, StatisticsShape } from "../../app/statistics/read-statistics.ts";
 import { rerunBody, rerunRun, RerunShape } from "../../app/triggering/rerun.ts";
 import { routesFor } from "../route.ts";
@@ -56,6 +61,16 @@ export const RUN_ROUTES = [
     answer: StatisticsShape,
     errors: ["not_found"],
     handle: (context, { caller, params, query }) => readStatistics(context, caller, { ...query, ...params }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/:pipelineId/tests",
+    name: "listTests",
+    about: "Lists the tests of a pipeline by their newest runs: flaky ones, failing ones, or the slowest.",
+    query: testHistoriesQuery,
+    answer: TestHistoryPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => readTestHistories(context, caller, { ...query, ...params }),
   }),
   route({
     method: "GET",

@@ -29,6 +29,7 @@ import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, s
 import { MIGRATIONS } from "./schema.ts";
 import { secretStore } from "./secrets.ts";
 import { statisticsStore } from "./runs/statistics.ts";
+import { testHistoryStore } from "./runs/test-histories.ts";
 import { systemEventStore } from "./system-events.ts";
 import { uploadStore } from "./uploads.ts";
 
@@ -66,6 +67,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     statistics: translated(statisticsStore(connection)),
+    testHistories: translated(testHistoryStore(connection)),
     systemEvents: translated(systemEventStore(connection)),
     audit: translated(auditStore(connection)),
     idempotency: translated(idempotencyStore(connection)),

@@ -253,6 +253,17 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   async (connection) => {
     await connection
+      .collection("test_histories")
+      .createIndexes([
+        { key: { pipelineId: 1, flaky: 1, testId: 1 } },
+        { key: { pipelineId: 1, failing: 1, testId: 1 } },
+        { key: { pipelineId: 1, meanMs: 1, testId: 1 } },
+        { key: { pipelineId: 1, seenAt: 1, testId: 1 } },
+        { key: { seenAt: 1 } },
+      ]);
+  },
+  async (connection) => {
+    await connection
       .collection("hooks")
       .createIndexes([{ key: { projectId: 1, name: 1 }, unique: true }, { key: { projectId: 1, _id: 1 } }]);
     await connection

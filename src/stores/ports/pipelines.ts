@@ -56,6 +56,10 @@ export interface Pipeline {
   readonly prTargetBranch: string;
   /** The secret whose value lets nodes reach the repository; absent or empty for none. */
   readonly repoCredential?: string;
+  /** The software of the repository's host; absent or empty: it follows from the name of the host. */
+  readonly repoProvider?: string;
+  /** The secret with the token for the API of the host; absent or empty for the one of `repoCredential`. */
+  readonly repoApiCredential?: string;
   readonly metadata: Pairs<string>;
   readonly createdBy: string;
   /** The authenticated caller that created it; `createdBy` may name another user. */
@@ -97,6 +101,17 @@ export interface Revision {
   readonly createdAt: number;
   /** The first commit in which a node has seen this text; absent for an inline definition. */
   readonly commit?: DefinitionCommit;
+  /** Of a definition that was saved as a pull request. */
+  readonly proposal?: ProposedIn;
+}
+
+/** A pull request, or a merge request. */
+export interface ProposedIn {
+  readonly number: number;
+  readonly url: string;
+  readonly branch: string;
+  /** The branch that it is for. */
+  readonly target: string;
 }
 
 /** Revisions of a pipeline, newest first. */

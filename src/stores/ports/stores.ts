@@ -28,7 +28,7 @@ import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./removals.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
-import type { StatisticsStore } from "./statistics.ts";
+import type { StatisticsStore, TestHistoryStore } from "./statistics.ts";
 import type { UploadStore } from "./uploads.ts";
 
 export interface Stores {
@@ -59,6 +59,7 @@ export interface Stores {
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly statistics: StatisticsStore;
+  readonly testHistories: TestHistoryStore;
   readonly systemEvents: SystemEventStore;
   readonly audit: AuditStore;
   readonly idempotency: IdempotencyStore;

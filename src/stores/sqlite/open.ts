@@ -25,6 +25,7 @@ import { documentStore, rightsStore } from "./rights.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { statisticsStore } from "./runs/statistics.ts";
+import { testHistoryStore } from "./runs/test-histories.ts";
 import { secretStore } from "./secrets.ts";
 import { systemEventStore } from "./system-events.ts";
 import { uploadStore } from "./uploads.ts";
@@ -68,6 +69,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     logins: loginStore(db),
     secrets: secretStore(db),
     statistics: statisticsStore(db),
+    testHistories: testHistoryStore(db),
     systemEvents: systemEventStore(db),
     audit: auditStore(db),
     idempotency: idempotencyStore(db),

@@ -335,6 +335,18 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE log_joinings (step_run_id TEXT PRIMARY KEY, from_line INTEGER NOT NULL, due_at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX log_joinings_due ON log_joinings (due_at);
   `,
+  `
+  CREATE TABLE test_histories (
+    pipeline_id TEXT NOT NULL, test_id TEXT NOT NULL, flaky INTEGER NOT NULL, failing INTEGER NOT NULL,
+    mean_ms INTEGER NOT NULL, seen_at INTEGER NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (pipeline_id, test_id)
+  );
+  CREATE INDEX tests_flaky ON test_histories (pipeline_id, flaky, test_id) WHERE flaky > 0;
+  CREATE INDEX tests_failing ON test_histories (pipeline_id, failing, test_id) WHERE failing > 0;
+  CREATE INDEX tests_slowest ON test_histories (pipeline_id, mean_ms, test_id);
+  CREATE INDEX tests_by_age ON test_histories (pipeline_id, seen_at, test_id);
+  CREATE INDEX tests_unseen ON test_histories (seen_at);
+  `,
   // The body of a delivery is the last column: lists do not read it.
   `
   CREATE TABLE hooks (

@@ -1,4 +1,5 @@
 /** Output that is no plain text, written by real processes: what the agent sends of it. The table is in docs/logs.md. */
+import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { LINE_BYTES } from "../../../src/agent/logs/line-splitter.ts";
 import type { LogLine } from "../../../proto/generated/gateway/v1/gateway.ts";
@@ -111,6 +112,43 @@ describe("odd output of a step", function () {
     expect(large.end.notes!.summary!.markdown).to.match(/^x€+$/);
     expect(Buffer.byteLength(large.end.notes!.summary!.markdown)).to.be.within(65_530, 65_536);
     expect(large.texts).to.deep.equal(["millrace: the summary in MILLRACE_SUMMARY is cut after 65536 bytes"]);
+  });
+
+  it("may be events: they are sent with the token of the step, also when it fails, and bad lines are annotations", async () => {
+    const lines = [
+      '{ "type": "progress", "data": { "done": 1, "note": "s3cret-value-of-the-step" } }',
+      "oops",
+      '{ "type": "refused" }',
+    ];
+    const script = `cat >> "$MILLRACE_EVENTS" <<'END'\n${lines.join("\n")}\nEND\nexit 3`;
+    const secrets = ["s3cret-value-of-the-step"];
+    const { end, lines: log, texts } = await run(script, { secrets });
+    expect([end.phase, end.exitCode]).to.deep.equal(["STEP_PHASE_FAILED", 3]);
+    const [event] = bench.gateway.events;
+    expect(event).to.include({ type: "svc.step.progress", dataJson: '{"done":1,"note":"***"}', token: end.token });
+    expect(event!.id).to.equal(`${end.stepRunId}/${end.token}/1`);
+    expect(texts).to.deep.equal([
+      "::warning title=MILLRACE_EVENTS::line 2 of MILLRACE_EVENTS is not sent: it is not JSON",
+      "::warning title=MILLRACE_EVENTS::line 3 of MILLRACE_EVENTS is not sent: the word refused is reserved",
+    ]);
+    expect(log.map(({ level }) => level)).to.deep.equal(["warn", "warn"]);
+    const notes = end.notes!.annotations.map(({ title, logLine }) => [title, logLine]);
+    expect(notes).to.deep.equal([
+      ["MILLRACE_EVENTS", 1n],
+      ["MILLRACE_EVENTS", 2n],
+    ]);
+  });
+
+  it("has events that were sent once, when the call breaks in between", async () => {
+    bench.gateway.events.length = 0;
+    const take = bench.gateway.onPushEvents;
+    bench.gateway.onPushEvents = (stream) => {
+      bench.gateway.onPushEvents = take;
+      stream.on("data", () => stream.emit("error", { code: status.UNAVAILABLE }));
+    };
+    const { end, texts } = await run(`echo '{"type":"progress","subject":"a"}' >> "$MILLRACE_EVENTS"`);
+    expect([end.phase, texts]).to.deep.equal(["STEP_PHASE_SUCCEEDED", []]);
+    expect(bench.gateway.events.map(({ subject, dataJson }) => [subject, dataJson])).to.deep.equal([["a", "{}"]]);
   });
 
   it("may be a test report: its cases are sent, it is counted, and it never changes how the step ends", async () => {

@@ -482,6 +482,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/tests": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the tests of a pipeline by their newest runs: flaky ones, failing ones, or the slowest. */
+        readonly get: operations["listTests"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/runs/{runId}": {
         readonly parameters: {
             readonly query?: never;
@@ -857,6 +874,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/runs/{runId}/notifications/{notificationId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads a notification of a run with its latest tries: when they were, and what was answered. */
+        readonly get: operations["readNotificationOfRun"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/runs/{runId}/notifications/{notificationId}/resend": {
         readonly parameters: {
             readonly query?: never;
@@ -883,6 +917,23 @@ export interface paths {
         };
         /** Lists the notifications of all runs of a project, the newest first. */
         readonly get: operations["listNotificationsOfProject"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/notifications/{notificationId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads a notification of a run of the project with its latest tries. */
+        readonly get: operations["readNotificationOfProject"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3182,6 +3233,7 @@ export interface components {
             readonly error: string;
             /** Format: date-time */
             readonly createdAt: string;
+            readonly lastTry: string | null;
             readonly nextTry: string | null;
             readonly body: string;
             readonly tries: readonly {
@@ -3212,6 +3264,7 @@ export interface components {
             readonly error: string;
             /** Format: date-time */
             readonly createdAt: string;
+            readonly lastTry: string | null;
             readonly nextTry: string | null;
         };
         readonly DeviceCode: {
@@ -3495,8 +3548,45 @@ export interface components {
             readonly error: string;
             /** Format: date-time */
             readonly createdAt: string;
+            readonly lastTry: string | null;
             readonly nextTry: string | null;
             readonly problem: string;
+        };
+        readonly NotificationDetail: {
+            readonly notificationId: string;
+            readonly runId: string;
+            readonly pipelineId: string;
+            readonly projectId: string;
+            /** @enum {string} */
+            readonly on: "success" | "failure" | "partial" | "cancelled" | "fixed" | "approval" | "waiting";
+            readonly job: string | null;
+            /** @enum {string} */
+            readonly channel: "webhook" | "slack" | "email";
+            readonly target: string;
+            /** @enum {string} */
+            readonly state: "owed" | "delivered" | "failed";
+            readonly attempts: number;
+            readonly status: number | null;
+            readonly error: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly lastTry: string | null;
+            readonly nextTry: string | null;
+            readonly problem: string;
+            readonly tries: readonly {
+                /** Format: date-time */
+                readonly at: string;
+                readonly duration: number;
+                readonly status: number | null;
+                readonly error: string;
+                readonly request: {
+                    readonly url: string;
+                    readonly headers: {
+                        readonly [key: string]: string;
+                    };
+                };
+                readonly answer: string;
+            }[];
         };
         readonly OneTimeLink: {
             readonly user: components["schemas"]["User"];
@@ -3516,6 +3606,8 @@ export interface components {
             readonly saveMode: "direct" | "pr";
             readonly prTargetBranch: string;
             readonly repoCredential: string;
+            readonly repoProvider: string;
+            readonly repoApiCredential: string;
             readonly metadata: {
                 readonly [key: string]: string;
             };
@@ -3887,6 +3979,12 @@ export interface components {
             readonly revisionId: string;
             /** @enum {string} */
             readonly format: "json" | "yaml";
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
         };
         readonly Secret: {
             readonly name: string;
@@ -4098,6 +4196,30 @@ export interface components {
             readonly skipped: number;
             readonly flaky: number;
             readonly durationMs: number;
+        };
+        readonly TestHistory: {
+            readonly job: string;
+            readonly step: string;
+            readonly suite: string;
+            readonly name: string;
+            readonly file: string | null;
+            readonly line: number | null;
+            readonly runs: number;
+            readonly failed: number;
+            readonly flaky: number;
+            readonly failing: number;
+            readonly durationMs: number;
+            /** Format: date-time */
+            readonly lastSeenAt: string;
+            readonly results: readonly {
+                readonly runId: string;
+                /** Format: date-time */
+                readonly at: string;
+                /** @enum {string} */
+                readonly outcome: "failed" | "passed" | "skipped";
+                readonly isFlaky: boolean;
+                readonly durationMs: number;
+            }[];
         };
         readonly Ticket: {
             readonly ticket: string;
@@ -5937,6 +6059,49 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly listTests: {
+        readonly parameters: {
+            readonly query?: {
+                readonly filter?: "flaky" | "failing" | "slowest";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["TestHistory"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly getRun: {
         readonly parameters: {
             readonly query?: {
@@ -7038,6 +7203,43 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly readNotificationOfRun: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+                readonly notificationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["NotificationDetail"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly resendNotification: {
         readonly parameters: {
             readonly query?: never;
@@ -7105,6 +7307,43 @@ export interface operations {
                             readonly list: readonly components["schemas"]["Notification"][];
                             readonly next: string | null;
                         };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readNotificationOfProject: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+                readonly notificationId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["NotificationDetail"];
                         readonly timestamp: number;
                     };
                 };
@@ -8044,6 +8283,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -8155,6 +8398,10 @@ export interface operations {
                     readonly prTargetBranch?: string;
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };

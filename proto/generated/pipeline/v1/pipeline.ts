@@ -773,7 +773,15 @@ export interface PipelineFields {
   /** True: `metadata` replaces all pairs, also when it is empty. */
   replaceMetadata: boolean;
   /** The name of the secret of the pipeline or its project that opens the repository; empty for none. */
-  repoCredential?: string | undefined;
+  repoCredential?:
+    | string
+    | undefined;
+  /** github, gitlab, gitea, forgejo or bitbucket; empty: it follows from the name of the host. */
+  repoProvider?:
+    | string
+    | undefined;
+  /** The name of the secret with the token for the API of the host; empty for the one of `repo_credential`. */
+  repoApiCredential?: string | undefined;
 }
 
 export interface PipelineFields_MetadataEntry {
@@ -808,6 +816,8 @@ export interface PipelineRecord {
     | undefined;
   /** The name of the secret that opens the repository; empty without one. */
   repoCredential: string;
+  repoProvider: string;
+  repoApiCredential: string;
 }
 
 export interface PipelineRecord_MetadataEntry {
@@ -1489,6 +1499,16 @@ export interface SaveSpecResponse {
   /** The commit, for a definition in Git; else the revision. */
   headCommitSha: string;
   revisionId: string;
+  /** Of a definition in Git that is saved as a pull request. */
+  pullRequest: PullRequest | undefined;
+}
+
+/** A pull request, or a merge request. */
+export interface PullRequest {
+  number: bigint;
+  url: string;
+  branch: string;
+  targetBranch: string;
 }
 
 export interface ValidateSpecRequest {
@@ -1838,6 +1858,7 @@ export interface RestoreRevisionRequest {
 export interface RestoreRevisionResponse {
   headCommitSha: string;
   revisionId: string;
+  pullRequest: PullRequest | undefined;
 }
 
 export interface ProjectRecord {
@@ -1926,6 +1947,8 @@ function createBasePipelineFields(): PipelineFields {
     metadata: {},
     replaceMetadata: false,
     repoCredential: undefined,
+    repoProvider: undefined,
+    repoApiCredential: undefined,
   };
 }
 
@@ -1963,6 +1986,12 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     }
     if (message.repoCredential !== undefined) {
       writer.uint32(90).string(message.repoCredential);
+    }
+    if (message.repoProvider !== undefined) {
+      writer.uint32(98).string(message.repoProvider);
+    }
+    if (message.repoApiCredential !== undefined) {
+      writer.uint32(106).string(message.repoApiCredential);
     }
     return writer;
   },
@@ -2071,6 +2100,22 @@ export const PipelineFields: MessageFns<PipelineFields> = {
             message.repoCredential = reader.string();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.repoProvider = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.repoApiCredential = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2141,6 +2186,16 @@ export const PipelineFields: MessageFns<PipelineFields> = {
         : isSet(object.repo_credential)
         ? globalThis.String(object.repo_credential)
         : undefined,
+      repoProvider: isSet(object.repoProvider)
+        ? globalThis.String(object.repoProvider)
+        : isSet(object.repo_provider)
+        ? globalThis.String(object.repo_provider)
+        : undefined,
+      repoApiCredential: isSet(object.repoApiCredential)
+        ? globalThis.String(object.repoApiCredential)
+        : isSet(object.repo_api_credential)
+        ? globalThis.String(object.repo_api_credential)
+        : undefined,
     };
   },
 
@@ -2185,6 +2240,12 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     if (message.repoCredential !== undefined) {
       obj.repoCredential = message.repoCredential;
     }
+    if (message.repoProvider !== undefined) {
+      obj.repoProvider = message.repoProvider;
+    }
+    if (message.repoApiCredential !== undefined) {
+      obj.repoApiCredential = message.repoApiCredential;
+    }
     return obj;
   },
 
@@ -2212,6 +2273,8 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     );
     message.replaceMetadata = object.replaceMetadata ?? false;
     message.repoCredential = object.repoCredential ?? undefined;
+    message.repoProvider = object.repoProvider ?? undefined;
+    message.repoApiCredential = object.repoApiCredential ?? undefined;
     return message;
   },
 };
@@ -2320,6 +2383,8 @@ function createBasePipelineRecord(): PipelineRecord {
     headCommitSha: "",
     lastRun: undefined,
     repoCredential: "",
+    repoProvider: "",
+    repoApiCredential: "",
   };
 }
 
@@ -2381,6 +2446,12 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     }
     if (message.repoCredential !== "") {
       writer.uint32(138).string(message.repoCredential);
+    }
+    if (message.repoProvider !== "") {
+      writer.uint32(146).string(message.repoProvider);
+    }
+    if (message.repoApiCredential !== "") {
+      writer.uint32(154).string(message.repoApiCredential);
     }
     return writer;
   },
@@ -2537,6 +2608,22 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
             message.repoCredential = reader.string();
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.repoProvider = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.repoApiCredential = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2633,6 +2720,16 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
         : isSet(object.repo_credential)
         ? globalThis.String(object.repo_credential)
         : "",
+      repoProvider: isSet(object.repoProvider)
+        ? globalThis.String(object.repoProvider)
+        : isSet(object.repo_provider)
+        ? globalThis.String(object.repo_provider)
+        : "",
+      repoApiCredential: isSet(object.repoApiCredential)
+        ? globalThis.String(object.repoApiCredential)
+        : isSet(object.repo_api_credential)
+        ? globalThis.String(object.repo_api_credential)
+        : "",
     };
   },
 
@@ -2695,6 +2792,12 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     if (message.repoCredential !== "") {
       obj.repoCredential = message.repoCredential;
     }
+    if (message.repoProvider !== "") {
+      obj.repoProvider = message.repoProvider;
+    }
+    if (message.repoApiCredential !== "") {
+      obj.repoApiCredential = message.repoApiCredential;
+    }
     return obj;
   },
 
@@ -2734,6 +2837,8 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
       ? LastRun.fromPartial(object.lastRun)
       : undefined;
     message.repoCredential = object.repoCredential ?? "";
+    message.repoProvider = object.repoProvider ?? "";
+    message.repoApiCredential = object.repoApiCredential ?? "";
     return message;
   },
 };
@@ -11163,7 +11268,7 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
 };
 
 function createBaseSaveSpecResponse(): SaveSpecResponse {
-  return { headCommitSha: "", revisionId: "" };
+  return { headCommitSha: "", revisionId: "", pullRequest: undefined };
 }
 
 export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
@@ -11173,6 +11278,9 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
     }
     if (message.revisionId !== "") {
       writer.uint32(18).string(message.revisionId);
+    }
+    if (message.pullRequest !== undefined) {
+      PullRequest.encode(message.pullRequest, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -11206,6 +11314,14 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
             message.revisionId = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pullRequest = PullRequest.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -11230,6 +11346,11 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
         : isSet(object.revision_id)
         ? globalThis.String(object.revision_id)
         : "",
+      pullRequest: isSet(object.pullRequest)
+        ? PullRequest.fromJSON(object.pullRequest)
+        : isSet(object.pull_request)
+        ? PullRequest.fromJSON(object.pull_request)
+        : undefined,
     };
   },
 
@@ -11241,6 +11362,9 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
     if (message.revisionId !== "") {
       obj.revisionId = message.revisionId;
     }
+    if (message.pullRequest !== undefined) {
+      obj.pullRequest = PullRequest.toJSON(message.pullRequest);
+    }
     return obj;
   },
 
@@ -11251,6 +11375,133 @@ export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
     const message = createBaseSaveSpecResponse();
     message.headCommitSha = object.headCommitSha ?? "";
     message.revisionId = object.revisionId ?? "";
+    message.pullRequest = (object.pullRequest !== undefined && object.pullRequest !== null)
+      ? PullRequest.fromPartial(object.pullRequest)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePullRequest(): PullRequest {
+  return { number: 0n, url: "", branch: "", targetBranch: "" };
+}
+
+export const PullRequest: MessageFns<PullRequest> = {
+  encode(message: PullRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.number !== 0n) {
+      if (BigInt.asIntN(64, message.number) !== message.number) {
+        throw new globalThis.Error("value provided for field message.number of type int64 too large");
+      }
+      writer.uint32(8).int64(message.number);
+    }
+    if (message.url !== "") {
+      writer.uint32(18).string(message.url);
+    }
+    if (message.branch !== "") {
+      writer.uint32(26).string(message.branch);
+    }
+    if (message.targetBranch !== "") {
+      writer.uint32(34).string(message.targetBranch);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.number = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.branch = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.targetBranch = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullRequest {
+    return {
+      number: isSet(object.number) ? BigInt(object.number) : 0n,
+      url: isSet(object.url) ? globalThis.String(object.url) : "",
+      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
+      targetBranch: isSet(object.targetBranch)
+        ? globalThis.String(object.targetBranch)
+        : isSet(object.target_branch)
+        ? globalThis.String(object.target_branch)
+        : "",
+    };
+  },
+
+  toJSON(message: PullRequest): unknown {
+    const obj: any = {};
+    if (message.number !== 0n) {
+      obj.number = message.number.toString();
+    }
+    if (message.url !== "") {
+      obj.url = message.url;
+    }
+    if (message.branch !== "") {
+      obj.branch = message.branch;
+    }
+    if (message.targetBranch !== "") {
+      obj.targetBranch = message.targetBranch;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullRequest>, I>>(base?: I): PullRequest {
+    return PullRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullRequest>, I>>(object: I): PullRequest {
+    const message = createBasePullRequest();
+    message.number = (object.number !== undefined && object.number !== null) ? BigInt(object.number) : 0n;
+    message.url = object.url ?? "";
+    message.branch = object.branch ?? "";
+    message.targetBranch = object.targetBranch ?? "";
     return message;
   },
 };
@@ -15698,7 +15949,7 @@ export const RestoreRevisionRequest: MessageFns<RestoreRevisionRequest> = {
 };
 
 function createBaseRestoreRevisionResponse(): RestoreRevisionResponse {
-  return { headCommitSha: "", revisionId: "" };
+  return { headCommitSha: "", revisionId: "", pullRequest: undefined };
 }
 
 export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
@@ -15708,6 +15959,9 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
     }
     if (message.revisionId !== "") {
       writer.uint32(18).string(message.revisionId);
+    }
+    if (message.pullRequest !== undefined) {
+      PullRequest.encode(message.pullRequest, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -15741,6 +15995,14 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
             message.revisionId = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pullRequest = PullRequest.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -15765,6 +16027,11 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
         : isSet(object.revision_id)
         ? globalThis.String(object.revision_id)
         : "",
+      pullRequest: isSet(object.pullRequest)
+        ? PullRequest.fromJSON(object.pullRequest)
+        : isSet(object.pull_request)
+        ? PullRequest.fromJSON(object.pull_request)
+        : undefined,
     };
   },
 
@@ -15776,6 +16043,9 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
     if (message.revisionId !== "") {
       obj.revisionId = message.revisionId;
     }
+    if (message.pullRequest !== undefined) {
+      obj.pullRequest = PullRequest.toJSON(message.pullRequest);
+    }
     return obj;
   },
 
@@ -15786,6 +16056,9 @@ export const RestoreRevisionResponse: MessageFns<RestoreRevisionResponse> = {
     const message = createBaseRestoreRevisionResponse();
     message.headCommitSha = object.headCommitSha ?? "";
     message.revisionId = object.revisionId ?? "";
+    message.pullRequest = (object.pullRequest !== undefined && object.pullRequest !== null)
+      ? PullRequest.fromPartial(object.pullRequest)
+      : undefined;
     return message;
   },
 };

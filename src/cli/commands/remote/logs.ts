@@ -1,10 +1,11 @@
 /** `millrace logs`: the logs of a run, step after step, live with `--follow`, or the lines that match `--search`. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { CommandFailure } from "../../command-line.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { followRun } from "../../follow-run.ts";
 import { findRunId } from "../../remote/find.ts";
 import { type RemoteOptions, say, type Session, withServer } from "../../remote/session.ts";
-import { visibleJson } from "../../remote/visible.ts";
+import { visible, visibleJson } from "../../remote/visible.ts";
 import type { Job, RunDetail, Step } from "../../run-tree.ts";
 import { type LogEntry, logLine } from "../../run-view.ts";
 import { paintFor, printable } from "../../screen.ts";
@@ -13,6 +14,8 @@ import { searchLogs, type SearchOptions } from "./search-logs.ts";
 /** Reading ends when no line has come for this long. */
 const SILENCE_MS = 10_000;
 const UNREACHABLE_MS = 600_000;
+/** Of a list of names in a message. */
+const MAX_NEXT_CHARS = 500;
 
 export interface LogsOptions extends RemoteOptions, SearchOptions {
   readonly project?: string;
@@ -40,7 +43,11 @@ export function logs(run: string, options: LogsOptions, signal: AbortSignal): Pr
         connection: (isConnected: boolean, reason?: Error) =>
           say(isConnected ? "connected again" : printable(`${reason!.message}; trying again`)),
       };
-      await followRun(runs, runId, follower, signal, { readEveryMs: 1_000, unreachableMs: UNREACHABLE_MS });
+      const ended = await followRun(runs, runId, follower, signal, {
+        readEveryMs: 1_000,
+        unreachableMs: UNREACHABLE_MS,
+      });
+      requireChosen(ended, options);
       return EXIT.ok;
     }
     const isSearch = options.search !== undefined;
@@ -49,6 +56,7 @@ export function logs(run: string, options: LogsOptions, signal: AbortSignal): Pr
       ...(isSearch && { query: { attempts: "all" } }),
       signal,
     });
+    requireChosen(found, options);
     if (isSearch) {
       const printChosen: Print = (job, step, entry) => {
         if (isChosen(job, step)) print(job, step, entry);
@@ -58,6 +66,23 @@ export function logs(run: string, options: LogsOptions, signal: AbortSignal): Pr
     }
     return printLogs(session, found, isChosen, print);
   });
+}
+
+/** A wrong name is no log without lines. Throws a CommandFailure. */
+function requireChosen({ runId, jobs }: RunDetail, { job, step }: LogsOptions): void {
+  const named = jobs.filter(({ name }) => job === undefined || name === job);
+  if (job !== undefined && named.length === 0) {
+    throw missing(`run ${runId} has no job "${job}"`, `its jobs are ${jobs.map(({ name }) => name).join(", ")}`);
+  }
+  const steps = named.flatMap((one) => one.steps.map(({ name }) => name));
+  if (step === undefined || steps.includes(step)) return;
+  const where = job === undefined ? `run ${runId}` : `job ${job} of run ${runId}`;
+  throw missing(`${where} has no step "${step}"`, `its steps are ${[...new Set(steps)].join(", ")}`);
+}
+
+function missing(text: string, next: string): CommandFailure {
+  const shown = next.length > MAX_NEXT_CHARS ? `${next.slice(0, MAX_NEXT_CHARS)}...` : next;
+  return new CommandFailure(visible(text), EXIT.notFound, { next: visible(shown), machine: { reason: "not_found" } });
 }
 
 async function printLogs(

@@ -1,6 +1,6 @@
 /** `millrace projects`: lists, creates, archives and deletes projects, and gives users roles in them. */
 import type { Schemas } from "../../../../clients/typescript/src/index.ts";
-import { findProject } from "../../remote/find.ts";
+import { findProject, findTenantId } from "../../remote/find.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
 import type { Role } from "./remote-users.ts";
 
@@ -36,7 +36,7 @@ export function createProject(name: string, options: CreateOptions, signal: Abor
       name,
       ...(description === undefined ? {} : { description }),
       ...(slug === undefined ? {} : { slug }),
-      ...(tenant === undefined ? {} : { tenantId: tenant }),
+      ...(tenant === undefined ? {} : { tenantId: await findTenantId(client, tenant) }),
     };
     const made = await client.post("/projects", { body, signal });
     report.object(made, `created ${made.name} (${made.projectId})`);

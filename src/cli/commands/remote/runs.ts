@@ -91,9 +91,11 @@ export function showRun(run: string, options: RunOptions, signal: AbortSignal): 
     screen.print(screen.paint("gray", `${found.runId}, triggered by ${found.triggeredBy} at ${found.createdAt}`));
     screen.printTree(renderTree(found, { name, steps: "all" }));
     const unheard = await unheardNotifications(client, found.runId, signal);
-    for (const { channel, target, error, state, nextTry } of unheard) {
+    for (const { channel, target, error, state, lastTry, nextTry } of unheard) {
+      // A server of an older release does not say when it was tried.
+      const last = lastTry ? `tried at ${lastTry}, ` : "";
       const next = state === "owed" ? `tried again at ${nextTry}` : "not tried again";
-      screen.print(screen.paint("yellow", visible(`${channel} ${target} was not told: ${error} (${next})`)));
+      screen.print(screen.paint("yellow", visible(`${channel} ${target} was not told: ${error} (${last}${next})`)));
     }
   });
 }

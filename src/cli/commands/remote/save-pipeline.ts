@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { parseDefinition } from "../../../definition/parse.ts";
 import { textToSpec } from "../../../definition/edit/render.ts";
+import { CommandFailure } from "../../command-line.ts";
 import { renderDiagnostics } from "../../diagnostics.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { readDefinitionText } from "../../read-definition.ts";
@@ -21,6 +22,7 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
   return withServer(options, signal, async ({ client, report }) => {
     const { text, format, file: shown } = await readDefinitionText(file, options.format);
     const { definition, diagnostics } = parseDefinition(text, format);
+    if (definition === undefined && report.isJson) throw refused(shown, diagnostics);
     const lines = renderDiagnostics(shown, text, diagnostics, paintFor(process.stderr));
     process.stderr.write(lines.map((line) => `${line}\n`).join(""));
     if (definition === undefined) return EXIT.failure;
@@ -36,5 +38,15 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
     });
     report.object(saved, `saved ${name} as ${saved.headCommitSha}`);
     return EXIT.ok;
+  });
+}
+
+/** For programs, with the members that the server's own answer has. */
+function refused(file: string, diagnostics: ReturnType<typeof parseDefinition>["diagnostics"]): CommandFailure {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const problems = errors.map(({ code, pointer, message, line, column }) => ({ code, pointer, message, line, column }));
+  return new CommandFailure(`${file}: ${errors.map(({ message }) => message).join("; ")}`, EXIT.failure, {
+    next: "`millrace validate FILE` shows each problem with its place",
+    machine: { reason: "invalid_definition", problems },
   });
 }

@@ -1,0 +1,268 @@
+/** Proposes a definition in Git: one commit on a branch of its own, with a pull request for the target branch. */
+import { hash } from "node:crypto";
+import { recorded } from "../../audit/trail.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, newId, type RevisionId } from "../../domain/ids.ts";
+import { blobId, type CommitFacts } from "../../git/objects.ts";
+import { formatOfPath } from "../../git/names.ts";
+import type { Proposal, Provider } from "../../providers/provider.ts";
+import type { Pipeline, ProposedIn, Revision } from "../../stores/ports/pipelines.ts";
+import type { SaveView } from "../catalogue/spec-shapes.ts";
+import { claimRequest, type IdentifiedRequest, peekRequest } from "../request-ids.ts";
+import { Turns } from "../turns.ts";
+import {
+  type Base,
+  draft,
+  findOwn,
+  headMoved,
+  pushDefinition,
+  readBase,
+  requireFormat,
+  requireMatch,
+  type SaveInput,
+  type Saving,
+  subjectOf,
+} from "./commit-definition.ts";
+import type { GitContext } from "./context.ts";
+import { commitOf, definitionAt } from "./definition-at.ts";
+import { withGit } from "./git-problems.ts";
+import { openProviderOf } from "./provider-access.ts";
+import { openRepository, type OpenRepository } from "./repository.ts";
+
+/** For how long a save starts again because another push moved the branch: a call is answered within 30 s. */
+const SAVE_WITHIN_MS = 12_000;
+const MAX_WAITING = 50;
+const MAX_TITLE_CHARS = 200;
+/** Characters of a revision's id in the name of its branch: its time, so that later branches come later, and some more. */
+const ID_CHARS = 16;
+
+/** Proposals of one pipeline take turns on an edge, so that two calls of an editor do not open two pull requests. */
+const proposals = new Turns<string>(MAX_WAITING);
+
+/** A revision to come, or the answer to a save that left everything as it was, as JSON. */
+type Claim = RevisionId | `{${string}`;
+
+/** Where an editor's proposal is, or will be. */
+interface Place {
+  readonly branch: string;
+  /** Null for a branch that does not exist yet. */
+  readonly open: Proposal | null;
+}
+
+/**
+ * Answers the commit with its pull request. An editor's open pull request for the file gets a further commit. A save that
+ * changes nothing opens none. Throws as `saveInGit` does, and `conflict` for a repository without a commit. A repeat of a
+ * `requestId` answers as the first call did, and finishes what that call has begun.
+ */
+export function proposeInGit(context: GitContext, saving: Saving, input: SaveInput): Promise<SaveView> {
+  return proposals.take(saving.pipeline.pipelineId, () => propose(context, saving, input));
+}
+
+interface Proposing extends Saving {
+  readonly opened: OpenRepository;
+  readonly provider: Provider;
+  readonly target: string;
+  /** How the names of the editor's branches begin. */
+  readonly prefix: string;
+}
+
+async function propose(context: GitContext, saving: Saving, { match, ...input }: SaveInput): Promise<SaveView> {
+  const { user, pipeline, editor } = saving;
+  requireFormat(pipeline, input.format);
+  const opened = await openRepository(context, pipeline);
+  const provider = await openProviderOf(context, pipeline);
+  const target = targetOf(pipeline);
+  const proposing = { ...saving, opened, provider, target, prefix: prefixOf(pipeline, editor, target) };
+  const request: Omit<IdentifiedRequest<Claim>, "freshId"> = {
+    caller: user,
+    scope: `save/${pipeline.pipelineId}`,
+    requestId: input.requestId,
+    body: input,
+  };
+  const earlier = await peekRequest<Claim>(context, request);
+  const done = earlier === undefined ? undefined : await answerOfEarlier(context, proposing, earlier, input);
+  if (done !== undefined) return done;
+
+  const expected = input.expectedHeadCommitSha ?? "";
+  const endsAt = context.clock.monotonic() + SAVE_WITHIN_MS;
+  do {
+    const base = await readBase(context, pipeline, opened, target);
+    if (base.head === null) throw emptyRepository();
+    const place = await placeFor(proposing);
+    const onto = place.open === null ? base : await readBase(context, pipeline, opened, place.branch);
+    if (expected !== "" && expected !== base.head && expected !== onto.head) {
+      throw await headMoved(opened, pipeline, { ...base, branch: target }, expected);
+    }
+    await requireMatch(context, saving, base, match);
+    const content = await draft(context, saving, onto, input);
+    const unchanged = unchangedAnswer(pipeline, target, { onto, place, content });
+    const freshId = (): Claim => (unchanged === null ? newId("prp") : (JSON.stringify(unchanged) as Claim));
+    const { id: claim } = await claimRequest<Claim>(context, { ...request, freshId });
+    if (claim.startsWith("{")) {
+      user.trail?.changedNothing();
+      return JSON.parse(claim) as SaveView;
+    }
+    const revisionId = asId<RevisionId>(claim);
+    const branch = place.open === null ? newBranch(proposing.prefix, revisionId) : place.branch;
+    const commit = await pushDefinition(context, saving, opened, {
+      branch,
+      ...(place.open === null ? { parent: null, start: base.head } : { parent: onto.head }),
+      content,
+      message: input.commitMessage ?? "",
+      revisionId,
+    });
+    if (commit === undefined) {
+      // The same call at another edge may have made the branch.
+      const other = await answerOfEarlier(context, proposing, claim, input);
+      if (other !== undefined) return other;
+      continue;
+    }
+    const made = place.open ?? (await openProposal(proposing, branch, input.commitMessage));
+    return store(context, proposing, { revisionId, commit, content, proposal: { ...made, branch } });
+  } while (context.clock.monotonic() < endsAt);
+  throw new MillraceError("unavailable", "other users push to this branch all the time: try again");
+}
+
+/** The branch that proposals of a pipeline are for. */
+export function targetOf({ prTargetBranch, defaultBranch }: Pipeline): string {
+  return prTargetBranch === "" ? defaultBranch : prTargetBranch;
+}
+
+function emptyRepository(): MillraceError {
+  return new MillraceError(
+    "conflict",
+    "the repository has no commit yet, and a pull request needs a branch to go to: save once with the `saveMode` `direct`",
+  );
+}
+
+/** One prefix for each editor, file and target. */
+function prefixOf({ pipelineId, pipelineFilePath }: Pipeline, editor: string, target: string): string {
+  const slug = editor
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)
+    .replaceAll(/^-|-$/g, "");
+  const digest = hash("sha256", JSON.stringify([pipelineId, pipelineFilePath, editor, target])).slice(0, 8);
+  return `millrace/${slug === "" ? "editor" : slug}-${digest}-`;
+}
+
+/** The same for each try of one save, so that a repeat finds the branch. */
+function newBranch(prefix: string, revisionId: RevisionId): string {
+  return `${prefix}${revisionId
+    .slice(revisionId.indexOf("_") + 1)
+    .slice(0, ID_CHARS)
+    .toLowerCase()}`;
+}
+
+/** The editor's open proposal. Each branch has one at most, so the newest branch has it. */
+async function placeFor({ opened, provider, prefix, target }: Proposing): Promise<Place> {
+  const { engine, repository } = opened;
+  const branch = (await withGit(() => engine.branchesFrom(repository, prefix))).at(-1);
+  if (branch === undefined) return { branch: "", open: null };
+  const found = await withGit(() => provider.find(branch, target));
+  return { branch, open: found?.isOpen === true ? found : null };
+}
+
+function openProposal(
+  { provider, pipeline, target, editor }: Proposing,
+  branch: string,
+  message = "",
+): Promise<Proposal> {
+  const [title = "", ...rest] = subjectOf(pipeline, message).split("\n");
+  const text = rest.join("\n").trim();
+  const origin = `Proposed by ${editor.replaceAll(/[^\p{L}\p{N} ._-]/gu, "")} with millrace.`;
+  const body = text === "" ? origin : `${text}\n\n${origin}`;
+  return withGit(() => provider.propose({ branch, target, title: title.slice(0, MAX_TITLE_CHARS), body }));
+}
+
+/** The answer to a repeat. Undefined while the first call has not pushed its commit. */
+async function answerOfEarlier(
+  context: GitContext,
+  proposing: Proposing,
+  claim: Claim,
+  input: Omit<SaveInput, "match">,
+): Promise<SaveView | undefined> {
+  const { user, pipeline, opened, provider, prefix, target } = proposing;
+  if (claim.startsWith("{")) {
+    user.trail?.changedNothing();
+    return JSON.parse(claim) as SaveView;
+  }
+  const revisionId = asId<RevisionId>(claim);
+  const stored = await context.stores.pipelines.findRevision(revisionId);
+  if (stored?.commit !== undefined && stored.proposal !== undefined) {
+    user.trail?.changedNothing();
+    return viewOf(pipeline, { revisionId, commit: stored.commit.id, proposal: stored.proposal });
+  }
+  const { engine, repository } = opened;
+  const names = await withGit(() => engine.branchesFrom(repository, prefix));
+  // Its own branch, or that of an older proposal which was open then.
+  const own = newBranch(prefix, revisionId);
+  const branch = names.includes(own) ? own : names.at(-1);
+  const commit = branch === undefined ? undefined : await findOwn(opened, branch, revisionId);
+  if (branch === undefined || commit === undefined) return undefined;
+  const made =
+    (await withGit(() => provider.find(branch, target))) ??
+    (await openProposal(proposing, branch, input.commitMessage));
+  const found = await definitionAt(context, pipeline, { kind: "commit", id: commit.id });
+  const content = found.revision?.text ?? "";
+  return store(context, proposing, { revisionId, commit, content, proposal: { ...made, branch } });
+}
+
+function unchangedAnswer(
+  pipeline: Pipeline,
+  target: string,
+  { onto, place, content }: { readonly onto: Base; readonly place: Place; readonly content: string },
+): SaveView | null {
+  const revision = onto.found?.revision;
+  if (revision?.text !== content || onto.head === null) return null;
+  const proposal = place.open && { ...place.open, branch: place.branch, target };
+  return viewOf(pipeline, { revisionId: revision.revisionId, commit: onto.head, proposal });
+}
+
+interface Stored {
+  readonly revisionId: RevisionId;
+  readonly commit: CommitFacts;
+  readonly content: string;
+  readonly proposal: Proposal & { readonly branch: string };
+}
+
+async function store(
+  context: GitContext,
+  { user, pipeline, editor, target }: Proposing,
+  { revisionId, commit, content, proposal: { number, url, branch } }: Stored,
+): Promise<SaveView> {
+  const { pipelineId, name, pipelineFilePath } = pipeline;
+  const place = { ref: `refs/heads/${branch}`, path: pipelineFilePath, blob: blobId(content) };
+  const proposal: ProposedIn = { number, url, branch, target };
+  const revision: Revision = {
+    revisionId,
+    pipelineId,
+    format: formatOfPath(pipelineFilePath),
+    text: content,
+    message: commit.message,
+    editor,
+    actor: user.name,
+    createdAt: context.clock.now(),
+    commit: commitOf(commit, place),
+    proposal,
+  };
+  const after = { revisionId, commit: commit.id, pullRequest: url };
+  await recorded(user, { kind: "definition", id: pipelineId, name, before: {}, after }, () =>
+    context.stores.pipelines.keepRevision(revision),
+  );
+  return viewOf(pipeline, { revisionId, commit: commit.id, proposal });
+}
+
+function viewOf(
+  { pipelineId, pipelineFilePath }: Pipeline,
+  saved: { readonly revisionId: RevisionId; readonly commit: string; readonly proposal: ProposedIn | null },
+): SaveView {
+  const { revisionId, commit, proposal } = saved;
+  const pullRequest = proposal && {
+    number: proposal.number,
+    url: proposal.url,
+    branch: proposal.branch,
+    targetBranch: proposal.target,
+  };
+  return { pipelineId, headCommitSha: commit, revisionId, format: formatOfPath(pipelineFilePath), pullRequest };
+}

@@ -1,0 +1,56 @@
+/** Bitbucket Cloud. Source: developer.atlassian.com, Bitbucket Cloud REST API, "Pullrequests". */
+import { z } from "zod";
+import { type Dialect, path, tokenOf } from "./dialect.ts";
+import { webAddress } from "./shapes.ts";
+
+const pull = z
+  .object({
+    id: z.int(),
+    state: z.enum(["OPEN", "MERGED", "DECLINED", "SUPERSEDED"]),
+    links: z.object({ html: z.object({ href: webAddress }) }),
+  })
+  .transform(({ id, state, links }) => ({ number: id, url: links.html.href, isOpen: state === "OPEN" }));
+
+/** A text in a query. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+export const BITBUCKET: Dialect = {
+  noun: "pull request",
+  parts: [2, 2],
+  // An app password belongs to a user; an access token belongs to a repository, and goes with a fixed user in Git.
+  headers: (credential) => ({
+    accept: "application/json",
+    authorization:
+      credential.includes(":") && !credential.startsWith("x-token-auth:")
+        ? `Basic ${Buffer.from(credential).toString("base64")}`
+        : `Bearer ${tokenOf(credential)}`,
+  }),
+  find: (repository, branch, target) => {
+    const q = `source.branch.name = ${quoted(branch)} AND destination.branch.name = ${quoted(target)}`;
+    const pairs: [string, string][] = [
+      ["q", q],
+      ["sort", "-created_on"],
+      ["pagelen", "1"],
+    ];
+    // Without a state, the open ones alone are listed.
+    const states = ["OPEN", "MERGED", "DECLINED", "SUPERSEDED"].map((state): [string, string] => ["state", state]);
+    const all = new URLSearchParams([...pairs, ...states]).toString();
+    return { method: "GET", path: `/repositories/${path(repository)}/pullrequests?${all}` };
+  },
+  found: z.object({ values: z.array(pull) }).transform(({ values: [first] }) => first),
+  create: (repository, { branch, target, title, body }) => ({
+    method: "POST",
+    path: `/repositories/${path(repository)}/pullrequests`,
+    body: {
+      title,
+      description: body,
+      source: { branch: { name: branch } },
+      destination: { branch: { name: target } },
+      close_source_branch: true,
+    },
+  }),
+  created: pull,
+  exists: [409],
+};

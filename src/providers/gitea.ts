@@ -1,0 +1,28 @@
+/** Gitea and Forgejo, which answer these calls alike. Source: their `/api/swagger`, "repository". */
+import { z } from "zod";
+import { type Dialect, path, tokenOf } from "./dialect.ts";
+import { webAddress } from "./shapes.ts";
+
+const pull = z
+  .object({ number: z.int(), html_url: webAddress, state: z.enum(["open", "closed"]) })
+  .transform(({ number, html_url: url, state }) => ({ number, url, isOpen: state === "open" }));
+
+export const GITEA: Dialect = {
+  noun: "pull request",
+  parts: [2, 2],
+  headers: (credential) => ({ accept: "application/json", authorization: `token ${tokenOf(credential)}` }),
+  // The list cannot be narrowed to a branch.
+  find: (repository, branch, target) => ({
+    method: "GET",
+    path: `/repos/${path(repository)}/pulls/${encodeURIComponent(target)}/${path(branch.split("/"))}`,
+  }),
+  found: pull,
+  missing: 404,
+  create: (repository, { branch, target, title, body }) => ({
+    method: "POST",
+    path: `/repos/${path(repository)}/pulls`,
+    body: { title, body, head: branch, base: target },
+  }),
+  created: pull,
+  exists: [409],
+};

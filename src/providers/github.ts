@@ -1,0 +1,38 @@
+/** GitHub, and GitHub Enterprise Server. Source: docs.github.com, REST API, "Pull requests", version 2022-11-28. */
+import { z } from "zod";
+import { type Dialect, path, query, tokenOf } from "./dialect.ts";
+import { webAddress } from "./shapes.ts";
+
+const pull = z
+  .object({ number: z.int(), html_url: webAddress, state: z.enum(["open", "closed"]) })
+  .transform(({ number, html_url: url, state }) => ({ number, url, isOpen: state === "open" }));
+
+export const GITHUB: Dialect = {
+  noun: "pull request",
+  parts: [2, 2],
+  headers: (credential) => ({
+    accept: "application/vnd.github+json",
+    authorization: `Bearer ${tokenOf(credential)}`,
+    "x-github-api-version": "2022-11-28",
+  }),
+  find: (repository, branch, target) => ({
+    method: "GET",
+    path: `/repos/${path(repository)}/pulls?${query({
+      // Without the owner, GitHub ignores the filter.
+      head: `${repository[0]}:${branch}`,
+      base: target,
+      state: "all",
+      sort: "created",
+      direction: "desc",
+      per_page: "1",
+    })}`,
+  }),
+  found: z.array(pull).transform(([first]) => first),
+  create: (repository, { branch, target, title, body }) => ({
+    method: "POST",
+    path: `/repos/${path(repository)}/pulls`,
+    body: { title, body, head: branch, base: target },
+  }),
+  created: pull,
+  exists: [422],
+};

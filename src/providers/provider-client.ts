@@ -1,0 +1,156 @@
+/** Calls the API of a repository's host. What goes wrong is a `GitFault`, with the words of the host and without the token. */
+import type { z } from "zod";
+import { GitFault, type GitFaultKind } from "../git/git-fault.ts";
+import { NoAnswerError, type ReceivedAnswer, type SendRequest } from "../outgoing/requests.ts";
+import type { ApiRequest } from "./dialect.ts";
+import { DIALECTS, type ProviderPlace } from "./place.ts";
+import type { NewProposal, Proposal, Provider } from "./provider.ts";
+
+const MAX_WORDS = 300;
+/** The longest wait that a host may ask for. */
+const MAX_RETRY_SECONDS = 3_600;
+
+/** Opens a repository at its host. `credential`: a token, or `user:token`. */
+export function openProvider(place: ProviderPlace, credential: string, send: SendRequest): Provider {
+  return new ProviderClient(place, credential, send);
+}
+
+class ProviderClient implements Provider {
+  readonly #place: ProviderPlace;
+  readonly #credential: string;
+  readonly #send: SendRequest;
+
+  constructor(place: ProviderPlace, credential: string, send: SendRequest) {
+    this.#place = place;
+    this.#credential = credential;
+    this.#send = send;
+  }
+
+  async find(branch: string, target: string): Promise<Proposal | undefined> {
+    const { dialect, repository } = this.#dialect();
+    const what = `looking for a ${dialect.noun}`;
+    const answer = await this.#call(dialect.find(repository, branch, target), what);
+    if (answer.status !== 200 && answer.status === dialect.missing) return undefined;
+    if (answer.status !== 200) throw this.#faultOf(answer, what);
+    return this.#read(dialect.found, answer, what);
+  }
+
+  async propose(proposal: NewProposal): Promise<Proposal> {
+    const { dialect, repository } = this.#dialect();
+    const what = `opening a ${dialect.noun}`;
+    const open = async () => {
+      const found = await this.find(proposal.branch, proposal.target);
+      return found?.isOpen === true ? found : undefined;
+    };
+    let answer: ReceivedAnswer;
+    try {
+      answer = await this.#call(dialect.create(repository, proposal), what);
+    } catch (error) {
+      // The host may have opened it before it broke off.
+      const found = error instanceof GitFault ? await open().catch(() => undefined) : undefined;
+      if (found !== undefined) return found;
+      throw error;
+    }
+    if (answer.status === 201) return this.#read(dialect.created, answer, what);
+    const found = dialect.exists.includes(answer.status) ? await open() : undefined;
+    if (found !== undefined) return found;
+    throw this.#faultOf(answer, what);
+  }
+
+  #dialect() {
+    const { name, repository } = this.#place;
+    return { dialect: DIALECTS[name], repository };
+  }
+
+  async #call({ method, path, body }: ApiRequest, what: string): Promise<ReceivedAnswer> {
+    const { name, api } = this.#place;
+    const headers = {
+      ...DIALECTS[name].headers(this.#credential),
+      "user-agent": "millrace",
+      ...(body !== undefined && { "content-type": "application/json" }),
+    };
+    const text = body === undefined ? "" : JSON.stringify(body);
+    try {
+      return await this.#send({ method, url: `${api}${path}`, headers, body: text }, new AbortController().signal);
+    } catch (error) {
+      if (!(error instanceof NoAnswerError)) throw error;
+      throw this.#fault("unreachable", what, error.message);
+    }
+  }
+
+  #read<T>(shape: z.ZodType<T>, { text }: ReceivedAnswer, what: string): T {
+    const read = shape.safeParse(jsonOf(text));
+    if (read.success) return read.data;
+    const at = read.error.issues[0]?.path.join(".") ?? "";
+    const where = at === "" ? "is not what its API says" : `has no good ${at}`;
+    throw this.#fault("cutOff", what, `the answer ${where}: check \`repoProvider\`, or repeat the call`);
+  }
+
+  #faultOf(answer: ReceivedAnswer, what: string): GitFault {
+    const { status } = answer;
+    const said = wordsOf(answer.text, this.#secrets());
+    const words = `${status}${said === "" ? "" : ` ${said}`}`;
+    const retryAfterSeconds = retryAfterOf(answer);
+    if (status === 429 || (status === 403 && isRateLimit(answer))) {
+      return this.#fault("tooMany", what, words, retryAfterSeconds ?? 60);
+    }
+    if (status >= 500 || status === 408) return this.#fault("unreachable", what, words, retryAfterSeconds);
+    switch (status) {
+      case 401:
+        return this.#fault("authentication", what, `${words}: renew the token`);
+      case 403:
+        return this.#fault(
+          "readOnly",
+          what,
+          `${words}: let the token read and write ${DIALECTS[this.#place.name].noun}s`,
+        );
+      case 404:
+        return this.#fault("notFound", what, `${words}: there is no such repository, or it is hidden from the token`);
+    }
+    if (status >= 300 && status < 400) return this.#fault("redirected", what, `${words}: correct \`repoUrl\``);
+    return this.#fault("refused", what, words);
+  }
+
+  #secrets(): readonly string[] {
+    const token = this.#credential.slice(this.#credential.indexOf(":") + 1);
+    return [this.#credential, token, Buffer.from(this.#credential).toString("base64")];
+  }
+
+  #fault(kind: GitFaultKind, what: string, words: string, retryAfterSeconds: number | null = null): GitFault {
+    const { name, api } = this.#place;
+    const message = `${what} at ${name} (${new URL(api).host}): ${words}`;
+    return new GitFault(kind, message, { isOfApi: true, retryAfterSeconds });
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The words of an error: `message` of most hosts, `error.message` of Bitbucket, and the first of the `errors`. */
+function wordsOf(text: string, secrets: readonly string[]): string {
+  const body = jsonOf(text) as Readonly<Record<string, unknown>> | null | undefined;
+  const { message, error, errors } = body ?? {};
+  const inner = (error as { readonly message?: unknown } | undefined)?.message;
+  const first = Array.isArray(errors) ? (errors[0] as { readonly message?: unknown } | string | undefined) : undefined;
+  const detail = typeof first === "object" ? first.message : first;
+  const parts = [message, inner ?? error, detail].flat().filter((part) => typeof part === "string");
+  const line = parts.join(": ").replaceAll(/[\p{C}\s]+/gu, " ");
+  const masked = secrets.reduce((shown, secret) => (secret === "" ? shown : shown.replaceAll(secret, "***")), line);
+  return masked.slice(0, MAX_WORDS).trim();
+}
+
+/** GitHub answers 403 also when a token has made too many calls. */
+function isRateLimit({ headers = {} }: ReceivedAnswer): boolean {
+  return headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"] === "0";
+}
+
+function retryAfterOf({ headers = {} }: ReceivedAnswer): number | null {
+  const seconds = Number(headers["retry-after"]);
+  if (headers["retry-after"] === undefined || !Number.isInteger(seconds) || seconds < 0) return null;
+  return Math.min(Math.max(seconds, 1), MAX_RETRY_SECONDS);
+}

@@ -1,0 +1,29 @@
+/** The hosts of repositories, as millrace proposes changes there: one port, and what its adapters share. */
+
+export const PROVIDERS = ["github", "gitlab", "gitea", "forgejo", "bitbucket"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** A pull request, or a merge request. */
+export interface Proposal {
+  readonly number: number;
+  /** Its page for people. */
+  readonly url: string;
+  readonly isOpen: boolean;
+}
+
+export interface NewProposal {
+  /** The branch with the change; it exists. */
+  readonly branch: string;
+  /** The branch that the change is for. */
+  readonly target: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** One repository at its host. All methods reject with a `GitFault`. */
+export interface Provider {
+  /** The newest proposal of the branch for the target, open or not; undefined for none. */
+  find(branch: string, target: string): Promise<Proposal | undefined>;
+  /** Opens a proposal, or finds the open one of the branch. A repeat finds what a call that was cut off has opened. */
+  propose(proposal: NewProposal): Promise<Proposal>;
+}

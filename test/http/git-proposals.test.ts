@@ -1,0 +1,81 @@
+/** Definitions that are saved as pull requests over HTTP, with a real Git server and a small server of Gitea's API. */
+import { expect } from "chai";
+import { BareRepository } from "../support/bare-repository.ts";
+import { DEFINITION_PATH, GitEdge, specOf, textOf } from "../support/git-edge.ts";
+import { ProviderServer, TOKEN } from "../support/provider-servers.ts";
+
+describe("definitions that are saved as pull requests", () => {
+  let git: GitEdge;
+  let host: ProviderServer;
+  let origin: BareRepository;
+  let pipelineId: string;
+  let head: string;
+  before(async () => {
+    git = await GitEdge.open();
+    host = await new ProviderServer("gitea").start();
+    git.world.server.intercept = (request, response) => {
+      if (!host.isMine(request)) return false;
+      void host.answer(request, response);
+      return true;
+    };
+    await git.edge.call("POST", "/api/v1/projects/default/secrets", { body: { name: "API", value: TOKEN } });
+    origin = new BareRepository(git.world.folder, "team/app");
+    head = origin.commit({ [DEFINITION_PATH]: textOf("echo 1"), other: "x" });
+    const repoUrl = `${git.world.server.origin}/team/app.git`;
+    const fields = { repoUrl, repoCredential: "CODE", repoApiCredential: "API", saveMode: "pr" };
+    const unknown = await git.create(fields);
+    expect(unknown.body.errors[0].pointer, JSON.stringify(unknown.body)).to.equal("/repoProvider");
+    const wrong = await git.create({ ...fields, repoProvider: "gitea", repoApiCredential: "CODE" });
+    expect(wrong.body.errors[0]).to.include({ code: "git_authentication", pointer: "/repoApiCredential" });
+    const created = await git.create({ ...fields, repoProvider: "gitea" });
+    expect(created.status, JSON.stringify(created.body)).to.equal(200);
+    pipelineId = created.body.detail.pipelineId;
+  });
+  after(async () => {
+    await git.close();
+    await host.stop();
+  });
+  afterEach(() => {
+    host.intercept = () => false;
+  });
+
+  it("are a commit on a branch of the editor, and an open one gets the next commit", async () => {
+    const body = { spec: specOf("echo 2"), expectedHeadCommitSha: head, commitMessage: "Say two", requestId: "one" };
+    const saved = await git.save(pipelineId, body);
+    expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+    const { headCommitSha, pullRequest } = saved.body.detail;
+    expect(pullRequest).to.include({ number: 1, targetBranch: "main" });
+    expect(origin.tip(pullRequest.branch)).to.equal(headCommitSha);
+    expect(origin.tip()).to.equal(head);
+    expect(origin.git(["diff", "--name-only", head, headCommitSha])).to.equal(DEFINITION_PATH);
+    expect(host.pulls[0]).to.include({ title: "Say two", branch: pullRequest.branch, target: "main" });
+    expect((await git.save(pipelineId, body)).body.detail).to.deep.equal(saved.body.detail);
+    const next = await git.save(pipelineId, { spec: specOf("echo 3"), expectedHeadCommitSha: headCommitSha });
+    expect(next.body.detail.pullRequest, JSON.stringify(next.body)).to.deep.equal(pullRequest);
+    expect(origin.git(["rev-list", "--count", `main..${pullRequest.branch}`])).to.equal("2");
+    const same = await git.save(pipelineId, { spec: specOf("echo 3") });
+    expect(same.body.detail.headCommitSha).to.equal(next.body.detail.headCommitSha);
+    expect(host.pulls).to.have.length(1);
+    expect(await git.spec(pipelineId)).to.include({ text: textOf("echo 1"), headCommitSha: head });
+    const stale = await git.save(pipelineId, { spec: specOf("x"), expectedHeadCommitSha: "0".repeat(40) });
+    expect(stale.body).to.include({ code: 409, reason: "head_moved" });
+  });
+
+  it("open a new one after the last one was closed, and finish what was cut off by the host", async () => {
+    for (const pull of host.pulls) pull.isOpen = false;
+    const count = host.pulls.length;
+    host.intercept = ({ method }, response) =>
+      method === "POST" && response.writeHead(503, { "retry-after": "9" }).end("{}") !== undefined;
+    const body = { spec: specOf("echo 5"), requestId: "cut off" };
+    const failed = await git.save(pipelineId, body);
+    expect(failed.body, JSON.stringify(failed.body)).to.include({ code: 503, reason: "unavailable" });
+    expect(failed.headers.get("retry-after")).to.equal("9");
+    host.intercept = () => false;
+    const repeated = await git.save(pipelineId, body);
+    expect(repeated.status, JSON.stringify(repeated.body)).to.equal(200);
+    const { branch } = repeated.body.detail.pullRequest;
+    expect(host.pulls).to.have.length(count + 1);
+    expect(origin.git(["rev-list", "--count", `main..${branch}`])).to.equal("1");
+    expect((await git.save(pipelineId, body)).body.detail).to.deep.equal(repeated.body.detail);
+  });
+});

@@ -1,0 +1,113 @@
+/** The contract of the port of hosts, for each adapter, with a small server of its API. */
+import { expect } from "chai";
+import { apiSender } from "../../src/node/git.ts";
+import { openProvider } from "../../src/providers/provider-client.ts";
+import { placeOf, providerOfHost } from "../../src/providers/place.ts";
+import { type Provider, PROVIDERS } from "../../src/providers/provider.ts";
+import { faultOf, remoteOf } from "../support/git-engine.ts";
+import { ProviderServer, TOKEN } from "../support/provider-servers.ts";
+
+const SEND = apiSender({ networks: [{ address: "127.0.0.0", bits: 8 }], caFile: null });
+const NEW = { branch: "millrace/ann-1", target: "release/1", title: "Say two", body: "In full." };
+
+for (const name of PROVIDERS) {
+  describe(`the provider ${name}`, () => {
+    let server: ProviderServer;
+    let provider: Provider;
+    beforeEach(async () => {
+      server = await new ProviderServer(name).start();
+      provider = at(["team", "app"]);
+    });
+    afterEach(() => server.stop());
+
+    const at = (repository: readonly string[], credential = TOKEN) =>
+      openProvider({ name, api: server.base, repository }, credential, SEND);
+
+    it("opens a proposal once, and finds it while it is open and afterwards", async () => {
+      expect(await provider.find(NEW.branch, NEW.target)).to.equal(undefined);
+      const made = await provider.propose(NEW);
+      expect(made).to.include({ number: 1, isOpen: true });
+      expect(made.url).to.include(`${server.origin}/team/app/`);
+      expect(server.pulls).to.deep.equal([{ ...NEW, number: 1, isOpen: true }]);
+      expect(await provider.propose({ ...NEW, title: "again" })).to.deep.equal(made);
+      expect(await provider.find(NEW.branch, NEW.target)).to.deep.equal(made);
+      expect(await provider.find(NEW.branch, "main")).to.equal(undefined);
+      server.pulls[0]!.isOpen = false;
+      expect(await provider.find(NEW.branch, NEW.target)).to.deep.equal({ ...made, isOpen: false });
+    });
+
+    it("finds what it has opened when the answer was cut off", async () => {
+      server.intercept = ({ method }, response, act) => {
+        if (method !== "POST") return false;
+        act();
+        response.writeHead(201, { "content-length": "1000" }).write('{"number');
+        setImmediate(() => response.destroy());
+        return true;
+      };
+      expect(await provider.propose(NEW)).to.include({ number: 1 });
+      expect(server.pulls).to.have.length(1);
+    });
+
+    it("tells refusals apart, without the token", async () => {
+      const said = JSON.stringify({ message: `no ${TOKEN} here` });
+      for (const [status, kind, headers] of [
+        [401, "authentication", {}],
+        [403, "readOnly", {}],
+        [403, "tooMany", { "retry-after": "7" }],
+        [404, "notFound", {}],
+        [409, "refused", {}],
+        [422, "refused", {}],
+        [429, "tooMany", { "retry-after": "7" }],
+        [503, "unreachable", { "retry-after": "7" }],
+        [302, "redirected", { location: "http://10.0.0.1/" }],
+      ] as const) {
+        server.intercept = ({ method }, response) => {
+          if (method !== "POST") return false;
+          return response.writeHead(status, headers).end(said) !== undefined;
+        };
+        const fault = await faultOf(provider.propose(NEW));
+        expect(fault, `${status} ${fault.message}`).to.include({ kind, isOfApi: true });
+        expect(fault.message).to.include(`${status} no *** here`);
+        expect(fault.retryAfterSeconds, String(status)).to.equal(
+          "retry-after" in headers ? 7 : kind === "tooMany" ? 60 : null,
+        );
+      }
+      expect((await faultOf(at(["team", "app"], "wrong").find("a", "b"))).kind).to.equal("authentication");
+    });
+
+    it("refuses an answer that is none, and one that is too long", async () => {
+      for (const text of ["<html>", "{}", `"${"x".repeat(2_000_000)}"`]) {
+        server.intercept = (_, response) => response.writeHead(200).end(text) !== undefined;
+        const fault = await faultOf(provider.find("a", "b"));
+        expect(fault.kind, fault.message).to.equal("cutOff");
+      }
+    });
+  });
+}
+
+describe("the place of a repository at its host", () => {
+  it("follows from its address", () => {
+    for (const [url, name, api, repository] of [
+      ["https://github.com/team/app.git", "github", "https://api.github.com", "team/app"],
+      ["git@github.com:team/app.git", "github", "https://api.github.com", "team/app"],
+      ["https://git.example.org:8443/team/app", "github", "https://git.example.org:8443/api/v3", "team/app"],
+      ["ssh://git@git.example.org:2222/a/b/c.git", "gitlab", "https://git.example.org/api/v4", "a/b/c"],
+      ["https://codeberg.org/team/app/", "forgejo", "https://codeberg.org:443/api/v1", "team/app"],
+      ["git@bitbucket.org:team/app.git", "bitbucket", "https://api.bitbucket.org/2.0", "team/app"],
+    ] as const) {
+      expect(placeOf(remoteOf(url), name), url).to.deep.equal({ name, api, repository: repository.split("/") });
+    }
+    expect(providerOfHost({ host: "GitLab.com" })).to.equal("gitlab");
+    expect(providerOfHost({ host: "git.example.org" })).to.equal(undefined);
+    expect(placeOf(remoteOf("https://github.com/a/b/c"), "github")).to.match(/^must end in OWNER\/REPOSITORY/);
+    expect(placeOf(remoteOf("https://code.example.org/a/b"), "bitbucket")).to.match(/^must be at bitbucket\.org/);
+  });
+
+  it("is reached under the rules of repositories", async () => {
+    const send = apiSender({ networks: [], caFile: null });
+    for (const api of ["http://127.0.0.1:1/api/v1", "https://127.0.0.1:1/api/v1"]) {
+      const closed = openProvider({ name: "gitea", api, repository: ["team", "app"] }, TOKEN, send);
+      expect((await faultOf(closed.find("a", "b"))).message).to.include("MILLRACE_GIT_NETWORKS");
+    }
+  });
+});

@@ -1,0 +1,261 @@
+/**
+ * Small servers of the APIs of the hosts of repositories. Each takes exactly the calls that its host documents, as this project
+ * makes them, and answers 400 with the reason to every other. They are written after the hosts' documentation, and no host has
+ * been compared with them.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ProviderName } from "../../src/providers/provider.ts";
+
+export const TOKEN = "a-token-of-the-host";
+
+interface Pull {
+  readonly number: number;
+  readonly branch: string;
+  readonly target: string;
+  readonly title: string;
+  readonly body: string;
+  isOpen: boolean;
+}
+
+/** What a call asks for, or what is wrong with it. */
+type Asked =
+  | { readonly list: Pick<Pull, "branch" | "target"> }
+  | { readonly create: Omit<Pull, "number" | "isOpen"> }
+  | string;
+
+interface Api {
+  readonly base: string;
+  readonly authorization: string;
+  /** The path of the repository `team/app`. */
+  readonly pulls: string;
+  readonly asked: (method: string, rest: string, query: URLSearchParams, body: unknown) => Asked;
+  readonly shown: (pull: Pull, origin: string) => object;
+  /** An answer to a list: the newest one is the first. */
+  readonly listed: (shown: readonly object[]) => readonly [status: number, body: object];
+  readonly exists: readonly [status: number, body: object];
+}
+
+function exactly(query: URLSearchParams, expected: Readonly<Record<string, string>>): string | undefined {
+  const sorted = (pairs: Iterable<readonly [string, string]>) =>
+    Array.from(pairs, ([name, value]) => `${name}=${value}`)
+      .toSorted()
+      .join("&");
+  const given = sorted(query);
+  const wanted = sorted(Object.entries(expected));
+  return given === wanted ? undefined : `the query is ${given}, not ${wanted}`;
+}
+
+/** The members of a body, which has no others. */
+function membersOf(body: unknown, names: readonly string[]): Readonly<Record<string, never>> | string {
+  const given = Object.keys(body ?? {})
+    .toSorted()
+    .join();
+  return given === names.toSorted().join() ? (body as Readonly<Record<string, never>>) : `the body has ${given}`;
+}
+
+function createdFrom(body: unknown): Asked {
+  const members = membersOf(body, ["title", "body", "head", "base"]);
+  if (typeof members === "string") return members;
+  return {
+    create: { branch: members["head"]!, target: members["base"]!, title: members["title"]!, body: members["body"]! },
+  };
+}
+
+const GITHUB: Api = {
+  base: "/api/v3",
+  authorization: `Bearer ${TOKEN}`,
+  pulls: "/repos/team/app/pulls",
+  asked: (method, rest, query, body) => {
+    if (method === "POST" && rest === "") return createdFrom(body);
+    const [owner, branch = ""] = (query.get("head") ?? "").split(":");
+    const target = query.get("base") ?? "";
+    const wrong = exactly(query, {
+      head: `team:${branch}`,
+      base: target,
+      state: "all",
+      sort: "created",
+      direction: "desc",
+      per_page: "1",
+    });
+    return wrong ?? (owner === "team" && rest === "" ? { list: { branch, target } } : rest);
+  },
+  shown: ({ number, isOpen }, origin) => ({
+    id: number + 1_000,
+    number,
+    state: isOpen ? "open" : "closed",
+    html_url: `${origin}/team/app/pull/${number}`,
+  }),
+  listed: (shown) => [200, shown.slice(0, 1)],
+  exists: [
+    422,
+    {
+      message: "Validation Failed",
+      errors: [{ resource: "PullRequest", code: "custom", message: "A pull request already exists for team:x." }],
+    },
+  ],
+};
+
+const GITLAB: Api = {
+  base: "/api/v4",
+  authorization: `Bearer ${TOKEN}`,
+  pulls: "/projects/team%2Fapp/merge_requests",
+  asked: (method, rest, query, body) => {
+    if (method === "POST" && rest === "") {
+      const names = ["source_branch", "target_branch", "title", "description", "remove_source_branch"];
+      const members = membersOf(body, names);
+      if (typeof members === "string") return members;
+      const { source_branch: branch, target_branch: target, title, description } = members;
+      return { create: { branch: branch!, target: target!, title: title!, body: description! } };
+    }
+    const branch = query.get("source_branch") ?? "";
+    const target = query.get("target_branch") ?? "";
+    const narrowed = { source_branch: branch, target_branch: target, state: "all" };
+    const wrong = exactly(query, { ...narrowed, order_by: "created_at", sort: "desc", per_page: "1" });
+    return wrong ?? (rest === "" ? { list: { branch, target } } : rest);
+  },
+  shown: ({ number, isOpen }, origin) => ({
+    id: number + 1_000,
+    iid: number,
+    state: isOpen ? "opened" : "merged",
+    web_url: `${origin}/team/app/-/merge_requests/${number}`,
+  }),
+  listed: (shown) => [200, shown.slice(0, 1)],
+  exists: [409, { message: ["Another open merge request already exists for this source branch: !1"] }],
+};
+
+const GITEA: Api = {
+  base: "/api/v1",
+  authorization: `token ${TOKEN}`,
+  pulls: "/repos/team/app/pulls",
+  asked: (method, rest, query, body) => {
+    if (method === "POST" && rest === "") return createdFrom(body);
+    const [, target = "", ...branch] = rest.split("/");
+    if (query.size > 0 || branch.length === 0) return `nothing is at ${rest}`;
+    return { list: { branch: branch.map(decodeURIComponent).join("/"), target: decodeURIComponent(target) } };
+  },
+  shown: ({ number, isOpen }, origin) => ({
+    id: number + 1_000,
+    number,
+    state: isOpen ? "open" : "closed",
+    merged: !isOpen,
+    html_url: `${origin}/team/app/pulls/${number}`,
+  }),
+  listed: ([first]) => (first === undefined ? [404, { message: "The target couldn't be found." }] : [200, first]),
+  exists: [409, { message: "pull request already exists for these targets [id: 1]" }],
+};
+
+const BITBUCKET: Api = {
+  base: "/2.0",
+  authorization: `Bearer ${TOKEN}`,
+  pulls: "/repositories/team/app/pullrequests",
+  asked: (method, rest, query, body) => {
+    if (method === "POST" && rest === "") {
+      const names = ["title", "description", "source", "destination", "close_source_branch"];
+      const members = membersOf(body, names) as unknown;
+      if (typeof members === "string") return members;
+      const { title, description, source, destination } = members as {
+        readonly [name: string]: string & { readonly branch: { readonly name: string } };
+      };
+      return {
+        create: { branch: source!.branch.name, target: destination!.branch.name, title: title!, body: description! },
+      };
+    }
+    const q = query.get("q") ?? "";
+    const [, branch, target] =
+      /^source\.branch\.name = ("[^"]*") AND destination\.branch\.name = ("[^"]*")$/.exec(q) ?? [];
+    if (branch === undefined || target === undefined) return `the query is ${q}`;
+    const states = query.getAll("state").join();
+    if (states !== "OPEN,MERGED,DECLINED,SUPERSEDED") return `the states are ${states}`;
+    return { list: { branch: JSON.parse(branch) as string, target: JSON.parse(target) as string } };
+  },
+  shown: ({ number, isOpen }, origin) => ({
+    type: "pullrequest",
+    id: number,
+    state: isOpen ? "OPEN" : "MERGED",
+    links: { html: { href: `${origin}/team/app/pull-requests/${number}` } },
+  }),
+  listed: (shown) => [200, { size: shown.length, pagelen: 1, values: shown.slice(0, 1) }],
+  exists: [409, { type: "error", error: { message: "There is an open pull request already." } }],
+};
+
+const APIS: Readonly<Record<ProviderName, Api>> = {
+  github: GITHUB,
+  gitlab: GITLAB,
+  gitea: GITEA,
+  forgejo: GITEA,
+  bitbucket: BITBUCKET,
+};
+
+export class ProviderServer {
+  readonly pulls: Pull[] = [];
+  /** Answers a call in place of the server when it answers true. It may begin with the true effect of the call. */
+  intercept: (request: IncomingMessage, response: ServerResponse, act: () => void) => boolean = () => false;
+  calls = 0;
+  readonly #api: Api;
+  readonly #server: Server;
+
+  constructor(name: ProviderName) {
+    this.#api = APIS[name];
+    this.#server = createServer((request, response) => void this.answer(request, response));
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    return this;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get base(): string {
+    return `${this.origin}${this.#api.base}`;
+  }
+
+  /** Whether a request is for the API. */
+  isMine({ url = "" }: IncomingMessage): boolean {
+    return url.startsWith(`${this.#api.base}/`);
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.calls++;
+    const pieces: Buffer[] = [];
+    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
+    const text = Buffer.concat(pieces).toString();
+    const send = (status: number, body: object) => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+    const outcome = () => this.#outcome(request, text);
+    if (this.intercept(request, response, outcome)) return;
+    send(...outcome());
+  }
+
+  #outcome({ method = "", url = "", headers }: IncomingMessage, text: string): readonly [number, object] {
+    const api = this.#api;
+    if (headers.authorization !== api.authorization) return [401, { message: "Bad credentials" }];
+    if (headers["user-agent"] === undefined) return [403, { message: "no user agent" }];
+    const whole = new URL(url, this.origin);
+    const root = `${api.base}${api.pulls}`;
+    if (!whole.pathname.startsWith(root)) return [404, { message: "Not Found" }];
+    const body: unknown = text === "" ? null : JSON.parse(text);
+    const asked = api.asked(method, whole.pathname.slice(root.length), whole.searchParams, body);
+    if (typeof asked === "string") return [400, { message: `not as documented: ${asked}` }];
+    const isSame = (other: Pick<Pull, "branch" | "target">) => (pull: Pull) =>
+      pull.branch === other.branch && pull.target === other.target;
+    const shown = (pull: Pull) => api.shown(pull, this.origin);
+    if ("list" in asked) return api.listed(this.pulls.filter(isSame(asked.list)).toReversed().map(shown));
+    if (this.pulls.filter(isSame(asked.create)).some(({ isOpen }) => isOpen)) return api.exists;
+    const pull = { ...asked.create, number: this.pulls.length + 1, isOpen: true };
+    this.pulls.push(pull);
+    return [201, shown(pull)];
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+}
