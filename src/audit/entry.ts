@@ -68,6 +68,7 @@ export const RECORDED_FIELDS = {
   plugin: ["version", "sha256"],
   agent: ["name", "labels", "reach", "drained", "reason"],
   webhook: ["address", "types", "ordered", "enabled", "description", "reason"],
+  hook: ["name", "sender", "proof", "secretName", "enabled", "perMinute"],
   delivery: ["type", "runId"],
   deadLetter: ["runId"],
   installation: ["shards", "masterKey"],

@@ -60,6 +60,7 @@ const TOLD_KINDS: Readonly<Record<ObjectKind, Told | null>> = {
   secret: told({ object: "secret", ...LIFE }),
   plugin: told({ object: "plugin", made: "created", changed: "created", removed: "deleted" }),
   webhook: told({ object: "webhook", ...LIFE }),
+  hook: told({ object: "hook", ...LIFE }),
   user: told({ object: "user", ...LIFE }),
   serviceAccount: told({ object: "serviceAccount", made: "created", changed: "created", removed: "deleted" }),
   team: told({ object: "team", ...LIFE, operations: { addToTeam: "updated", removeFromTeam: "updated" } }),

@@ -4,8 +4,10 @@
  */
 import type { Definition } from "../definition/definition.ts";
 import type { Format } from "../definition/text/read-text.ts";
+import type { HookKind } from "../hook-events/words.ts";
 import type { DryRunResult } from "../planner/dry-run.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
+import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import { PlanBudget } from "../planner/plan-budget.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import type { PlanInput, PlanResult } from "../planner/plan-run.ts";
@@ -34,6 +36,8 @@ const INLINE_WORK = 1_048_576;
 export interface KnownDefinition extends DefinitionText {
   readonly plugins: readonly string[];
   readonly schedules: readonly ScheduleSpec[];
+  /** The providers of its event triggers, each once. */
+  readonly providers: readonly HookKind[];
   readonly definition: Definition | null;
 }
 
@@ -69,12 +73,13 @@ export class DefinitionWork {
     const { text, format } = input;
     if (text.length <= INLINE_CHARS) {
       const { checked, definition } = checkText(input);
-      const { plugins, schedules } = checked;
-      return { ...checked, known: definition === undefined ? null : { text, format, plugins, schedules, definition } };
+      const { plugins, schedules, providers } = checked;
+      const known = { text, format, plugins, schedules, providers };
+      return { ...checked, known: definition === undefined ? null : { ...known, definition } };
     }
     const checked = await this.#perform(caller, text, "check", input);
-    const { plugins, schedules } = checked;
-    const known = { text, format, plugins, schedules, definition: null };
+    const { plugins, schedules, providers } = checked;
+    const known = { text, format, plugins, schedules, providers, definition: null };
     return { ...checked, known: checked.size === null ? null : known };
   }
 
@@ -94,6 +99,13 @@ export class DefinitionWork {
       if (!this.#isTooMuch(budget)) return result;
     }
     return this.#perform(caller, known.text, "dryRun", { text: known.text, format: known.format, ...request });
+  }
+
+  /** Which event triggers an event starts. */
+  async judgeEvents(caller: string, known: KnownDefinition, subject: EventSubject): Promise<readonly EventJudgement[]> {
+    if (known.definition !== null) return judgeEvents(known.definition, subject);
+    const { text, format } = known;
+    return this.#perform(caller, text, "events", { text, format, subject });
   }
 
   #inlineBudget(): PlanBudget {

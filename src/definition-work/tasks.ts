@@ -10,11 +10,13 @@ import { type ParsedDefinition, parseDefinition } from "../definition/parse.ts";
 import { schedulesOf } from "../definition/schedules.ts";
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
+import type { HookKind } from "../hook-events/words.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
 import { findTooLargeForAll } from "../planner/definition-size.ts";
 import { type DryRunResult, dryRun } from "../planner/dry-run.ts";
 import type { PlanBudget } from "../planner/plan-budget.ts";
+import { type EventJudgement, type EventSubject, judgeEvents } from "../planner/judge-events.ts";
 import type { Subject } from "../planner/plan-contexts.ts";
 import { type PlanInput, type PlanResult, planRun } from "../planner/plan-run.ts";
 import { checkArgs } from "../plugins/args-check.ts";
@@ -53,6 +55,8 @@ export interface Checked {
   readonly plugins: readonly string[];
   /** The cron triggers; none for a definition with errors. */
   readonly schedules: readonly ScheduleSpec[];
+  /** The providers of event triggers, each once; none for a definition with errors. */
+  readonly providers: readonly HookKind[];
 }
 
 export interface PlanTask<Input> extends DefinitionText {
@@ -69,6 +73,12 @@ export interface Tasks {
   check: { readonly input: CheckInput; readonly result: Checked };
   plan: { readonly input: PlanTask<PlanInput>; readonly result: PlanResult };
   dryRun: { readonly input: PlanTask<Subject>; readonly result: DryRunResult };
+  /** Which event triggers an event starts. */
+  events: { readonly input: EventTask; readonly result: readonly EventJudgement[] };
+}
+
+export interface EventTask extends DefinitionText {
+  readonly subject: EventSubject;
 }
 
 /** Reads a definition; a thread remembers the last ones. */
@@ -85,6 +95,7 @@ export function performTask<Name extends keyof Tasks>(
     check: (asked) => checkText(asked).checked,
     plan: (asked) => planDefinition(read(asked), asked),
     dryRun: (asked) => dryRunDefinition(read(asked), asked),
+    events: (asked) => judgeEvents(read(asked), asked.subject),
   };
   return performers[name](input);
 }
@@ -107,7 +118,8 @@ export function checkText({ text, format, plugins, snapshotBytes = null }: Check
   const size =
     definition === undefined ? null : { jobsCount: countJobs(definition), stepsCount: countSteps(definition) };
   const schedules = definition === undefined ? [] : schedulesOf(definition);
-  return { checked: { diagnostics, size, plugins: parsed.plugins, schedules }, definition };
+  const providers = [...new Set(definition?.triggers.event.map(({ provider }) => provider))];
+  return { checked: { diagnostics, size, plugins: parsed.plugins, schedules, providers }, definition };
 }
 
 function refuseTooLarge(parsed: ParsedDefinition, limit: number | null): ParsedDefinition {

@@ -23,8 +23,6 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
       : `${what} has no effect yet; the definition runs without it`;
     found.set(what, { path, message, refused });
   };
-  const triggers = (kind: string): Paths => spellings([], "triggers").map((path) => [...path, kind]);
-  note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
   for (const stage of definition.stages) {
     for (const job of stage.jobs) noteJob(note, job);
   }

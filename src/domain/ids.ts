@@ -33,6 +33,7 @@ export type UploadId = Branded<"upload">;
 export type AuditId = Branded<"audit">;
 export type WebhookId = Branded<"webhook">;
 export type DeliveryId = Branded<"delivery">;
+export type HookId = Branded<"hook">;
 /** The id of an aggregate: the id of its root actor. */
 export type RootId = RunId | GroupId | ScheduleId | TimetableId;
 
@@ -59,6 +60,8 @@ interface IdByPrefix {
   upl: UploadId;
   aud: AuditId;
   whk: WebhookId;
+  hook: HookId;
+  hdl: DeliveryId;
 }
 
 const nextUlid = monotonicFactory();

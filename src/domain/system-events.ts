@@ -23,6 +23,7 @@ export const SYSTEM_OBJECTS = [
   "secret",
   "plugin",
   "webhook",
+  "hook",
   "user",
   "serviceAccount",
   "team",

@@ -54,6 +54,8 @@ export interface ApprovalHint {
 export const RUNS_CHANNEL = "runs";
 /** Each message is one {@link ApprovalHint}. Only published while it is followed. */
 export const APPROVALS_CHANNEL = "approvals";
+/** Each message names a hook (`hookId`) that owes a delivery. */
+export const HOOKS_CHANNEL = "hooks";
 /** A message says that the log has a further event. Only published while it is followed. */
 export const systemChannel = (log: SystemLog): string => `system:${log}`;
 /** Each message is one `RunEvent`. Only published while it is followed. */

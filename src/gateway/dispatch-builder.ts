@@ -14,7 +14,7 @@ import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
 import { withActors } from "../stores/ports/reading-actors.ts";
 import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
-import type { RunOrigin } from "../stores/ports/aggregates.ts";
+import { isUntrusted, type RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import type { AppContext } from "../app/context.ts";
 import { jobEnvironment } from "../app/identity/job-tokens.ts";
@@ -169,7 +169,7 @@ export class DispatchBuilder {
       throw missingPlan(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
     const [{ step, matrix, secrets }, logLimit, identity] = await Promise.all([
-      this.#resolve(granted, plan, spec, stepSpec),
+      this.#resolve(granted, plan, spec, stepSpec, origin),
       this.#options.logLimits.of(plan.projectId),
       this.#identityOf(granted, plan, spec, origin),
     ]);
@@ -213,11 +213,18 @@ export class DispatchBuilder {
    * Evaluates the deferred texts of the step: they read ended jobs and steps, secrets, and the values of a deferred
    * matrix cell.
    */
-  async #resolve(granted: GrantedStep, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedDispatch> {
+  async #resolve(
+    granted: GrantedStep,
+    plan: RunPlan,
+    spec: JobSpec,
+    step: StepSpec,
+    origin: RunOrigin,
+  ): Promise<ResolvedDispatch> {
     const planned = plan.jobs[granted.jobIndex]!;
     if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
       return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: {} };
     }
+    if (step.secrets.length > 0 && isUntrusted(origin)) throw new DeferredTextError(UNTRUSTED);
     const refusal = await this.#options.handout.refusal(granted.agentId, plan.projectId, planned, step);
     if (refusal !== undefined) throw new DeferredTextError(refusal);
     const secrets = await this.#secretsOf(plan, step);
@@ -236,7 +243,7 @@ export class DispatchBuilder {
 
   /** The tokens of a job with permissions. They are secrets: an agent that gets no secrets gets none of them. */
   async #identityOf(granted: GrantedStep, plan: RunPlan, { permissions }: JobSpec, origin: RunOrigin) {
-    if (permissions === undefined) return NO_IDENTITY;
+    if (permissions === undefined || isUntrusted(origin)) return NO_IDENTITY;
     const { identity, handout } = this.#options;
     if (identity?.publicUrl === undefined) {
       throw new DeferredTextError(
@@ -272,6 +279,9 @@ export class DispatchBuilder {
     return plan.jobs[jobIndex]!.cancelGraceMs;
   }
 }
+
+const UNTRUSTED =
+  "the run was started from a fork, so it gets no secrets: leave the step out with `when: trigger.fork != true`, or trigger the run yourself";
 
 /** Adds the trace context of the step, unless the definition sets one: of two variables with one name the later counts. */
 function withTraceparent(env: Dispatch["env"], { runId, stepRunId }: GrantedStep): Dispatch["env"] {

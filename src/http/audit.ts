@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<string, ObjectKind>> = {
   cacheId: "cache",
   uploadId: "upload",
   webhookId: "webhook",
+  hookId: "hook",
   deliveryId: "delivery",
   agentId: "agent",
   /** Of `/cluster/dead-letters/:id`. */

@@ -23,6 +23,7 @@ import type {
   UploadId,
   WebhookId,
   DeliveryId,
+  HookId,
 } from "../domain/ids.ts";
 import { hasCondition, requireMatch, sendTag, tagOf, tagOfJson } from "./manners/entity-tags.ts";
 import { parseBody, parseQuery } from "./request/parse.ts";
@@ -52,6 +53,7 @@ interface ParamTypes {
   readonly teamId: TeamId;
   readonly webhookId: WebhookId;
   readonly deliveryId: DeliveryId;
+  readonly hookId: HookId;
 }
 
 type ParamNames<P extends string> = P extends `${infer Head}/${infer Rest}`

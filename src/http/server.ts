@@ -39,6 +39,7 @@ import { originForm } from "./request/request-target.ts";
 import { OPENAPI_ROUTES } from "./openapi/openapi-routes.ts";
 import { addRoutes } from "./route.ts";
 import { API_ROUTES } from "./routes/all.ts";
+import { HookEdge, OPEN_HOOK_ROUTES } from "./routes/open-hook-routes.ts";
 import { WELL_KNOWN_ROUTES } from "./routes/id-token-routes.ts";
 import type { RequestState } from "./request/state.ts";
 
@@ -124,6 +125,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
     providers: (options.oidc ?? []).map((settings) => new OidcProvider(settings, context)),
   };
   addRoutes(open, logins, OPEN_LOGIN_ROUTES);
+  addRoutes(open, new HookEdge(context), OPEN_HOOK_ROUTES);
   const forms = new Router<RequestState>(EXACT);
   forms.use(boundQuery());
   addForms(forms, context, logins);
@@ -155,7 +157,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(health.routes());
   const { rateLimits = NO_RATE_LIMITS } = options;
   const limits = typeof rateLimits === "function" ? rateLimits : () => rateLimits;
-  app.use(limitRates(context.clock, limits, addressOf, proofOf));
+  app.use(limitRates(context.clock, limits, addressOf, proofOf, (path) => path.startsWith(`${API}/hooks/`)));
   app.use(wellKnown.routes());
   app.use(open.routes());
   app.use(forms.routes());

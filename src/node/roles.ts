@@ -11,6 +11,7 @@ import { uploadPruner } from "../app/content/upload-pruner.ts";
 import { AreaDeleter } from "../app/deletion/area-deleter.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
+import { HookRunner } from "../app/hooks/hook-runner.ts";
 import { AgeGuard } from "../app/upkeep/age-guard.ts";
 import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { PipelineDeleter } from "../app/upkeep/pipeline-deleter.ts";
@@ -101,6 +102,7 @@ export async function startWorker(
     ["the upload pruner", uploadPruner(context, ages)],
     ["the retention pruner", retention],
     ["the presence of agents", new PresenceEvents(context, () => owner.owned())],
+    ["the runner of hooks", new HookRunner(context, () => owner.owned())],
     ["the dispatcher", new Dispatcher(context, () => owner.owned(), outgoingOf(config))],
   ] as const) {
     teardown.add(name, () => part.stop());

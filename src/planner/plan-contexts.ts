@@ -17,6 +17,8 @@ export interface TriggerContext {
   readonly ref: string;
   /** The data of the trigger. Expressions read its fields as fields of `trigger`, besides `kind`, `ref`, `payload` and `uploads`. */
   readonly payload: Readonly<Record<string, Json>>;
+  /** Fields of `trigger` that go before those of the payload; absent without any. */
+  readonly fields?: Readonly<Record<string, Json>>;
   /** The uploads that the trigger gives, by name; absent without any. */
   readonly uploads?: Pairs<GivenUpload>;
 }
@@ -58,15 +60,7 @@ export function planContexts(subject: Subject): PlanContexts {
   const { values, problems } = applyInputs(definition.inputs, given);
   return {
     contexts: {
-      trigger: {
-        ...trigger.payload,
-        payload: trigger.payload,
-        kind: trigger.kind,
-        ref: trigger.ref,
-        ...(trigger.uploads && {
-          uploads: Object.fromEntries(trigger.uploads.map(([name, one]) => [name, { ...one }])),
-        }),
-      },
+      trigger: triggerValues(trigger),
       variables: Object.fromEntries([...inherited, ...definition.variables, ...variables, ...values]),
       pipeline: { id: subject.pipelineId, name: subject.pipelineName },
       project: { id: subject.projectId },
@@ -74,6 +68,18 @@ export function planContexts(subject: Subject): PlanContexts {
     problems: problems
       .filter(({ isMissing }) => !isMissing || trigger.kind === "manual")
       .map(({ name, message }) => ({ code: "invalid-input", pointer: toPointer(["variables", name]), message })),
+  };
+}
+
+/** What expressions read as `trigger`. */
+export function triggerValues({ kind, ref, payload, fields, uploads }: TriggerContext): Readonly<Record<string, Json>> {
+  return {
+    ...payload,
+    ...fields,
+    payload,
+    kind,
+    ref,
+    ...(uploads && { uploads: Object.fromEntries(uploads.map(([name, one]) => [name, { ...one }])) }),
   };
 }
 

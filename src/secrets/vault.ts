@@ -75,6 +75,13 @@ export class SecretVault {
     return around(() => store.replace(key, { ...sealed, updatedAt: clock.now(), updatedBy: by }, expected));
   }
 
+  /** The value of exactly this secret; undefined when it is not set. Rejects with an `UnreadableSecretError`. */
+  async readOne(key: SecretKey): Promise<string | undefined> {
+    const { store, keys } = this.#options;
+    const found = await store.get(key);
+    return found && unseal(keys, found);
+  }
+
   /**
    * The values of these secrets, without those that are not set. A secret of the pipeline takes precedence over one of its project.
    * Rejects with an `UnreadableSecretError` when a secret that is set cannot be read.

@@ -37,6 +37,7 @@ import { loginStoreContract } from "./login-store.ts";
 import { noteStoreContract } from "./note-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { deliveryStoreContract } from "./delivery-store.ts";
+import { hookStoreContract } from "./hook-store.ts";
 import { documentStoreContract } from "./document-store.ts";
 import { areaDeletionStoreContract, pipelineDeletionStoreContract } from "./deletion-stores.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
@@ -71,6 +72,7 @@ describe("the store on SQLite", () => {
   conditionalChangesContract(() => opened.stores);
   documentStoreContract(() => opened.stores);
   deliveryStoreContract(() => opened.stores);
+  hookStoreContract(() => opened.stores);
   loginStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
@@ -173,6 +175,7 @@ describe("the store on MongoDB", function () {
   conditionalChangesContract(() => stores);
   documentStoreContract(() => stores);
   deliveryStoreContract(() => stores);
+  hookStoreContract(() => stores);
   loginStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);

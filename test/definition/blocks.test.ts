@@ -400,11 +400,6 @@ describe("a part of the language that is not run yet", () => {
       onPipeline("target: { environment: e, protected: true }"),
       ["/target 1:1"],
     ],
-    [
-      "triggers as SPEC spells them",
-      onPipeline("Triggers: { event: [{ provider: generic, event: x }] }"),
-      ["/Triggers/event 1:13"],
-    ],
   ];
   for (const [what, text, expected] of places) {
     it(`is reported at its place: ${what}`, () => {

@@ -68,7 +68,13 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
     "DELETE /projects/:projectId/webhooks/:webhookId",
     "POST /projects/:projectId/webhooks/:webhookId/rotate-secret",
   ],
+  hook: [
+    "POST /projects/:projectId/hooks",
+    "PATCH /projects/:projectId/hooks/:hookId",
+    "DELETE /projects/:projectId/hooks/:hookId",
+  ],
   delivery: [
+    "POST /projects/:projectId/hooks/:hookId/deliveries/:deliveryId/redeliver",
     "POST /tenants/:tenantId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
     "POST /projects/:projectId/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
     "POST /pipelines/runs/:runId/notifications/:notificationId/resend",
@@ -138,6 +144,9 @@ export const EVENTS_OF_ROUTES: Readonly<Record<string, string>> = {
   "DELETE /projects/:projectId/service-accounts/:userId": "serviceAccount.deleted",
   "DELETE /projects/:projectId/service-accounts/:userId/tokens/:tokenId": "token.deleted",
   "DELETE /projects/:projectId/variables/:name": "variable.deleted",
+  "DELETE /projects/:projectId/hooks/:hookId": "hook.deleted",
+  "PATCH /projects/:projectId/hooks/:hookId": "hook.updated",
+  "POST /projects/:projectId/hooks": "hook.created",
   "DELETE /projects/:projectId/webhooks/:webhookId": "webhook.deleted",
   "DELETE /tenants/:tenantId/members/:member": "member.deleted",
   "DELETE /projects/:projectId/plugins/*name/versions/:version": "plugin.deleted",

@@ -41,6 +41,24 @@ const webhooks = (path: string, at: At, operation: UserOperation, webhookId: str
   ];
 };
 
+const hooks = (path: string): readonly HttpRow[] => {
+  const operation = "manageHooks";
+  const one = (world: World) => ({ ...onProject(world), hookId: "hook_kept", deliveryId: "hdl_kept" });
+  const prepare = (world: World) => world.keepHook();
+  const made = () => ({ name: "n", kind: "generic", proof: "none" });
+  return [
+    { route: "POST /hooks/:hookId", operation: "open", at: () => ({ hookId: "hook_none" }), body: () => ({}) },
+    { route: `GET ${path}`, operation, at: onProject },
+    { route: `POST ${path}`, operation, at: onProject, prepare, body: made },
+    { route: `GET ${path}/:hookId`, operation, at: one, prepare },
+    { route: `PATCH ${path}/:hookId`, operation, at: one, prepare, body: () => ({ perMinute: 5 }) },
+    { route: `DELETE ${path}/:hookId`, operation, at: one, prepare },
+    { route: `GET ${path}/:hookId/deliveries`, operation, at: one, prepare },
+    { route: `GET ${path}/:hookId/deliveries/:deliveryId`, operation, at: one, prepare },
+    { route: `POST ${path}/:hookId/deliveries/:deliveryId/redeliver`, operation, at: one, prepare },
+  ];
+};
+
 const plugins = (path: string, at: At, read: UserOperation, manage: UserOperation): readonly HttpRow[] => {
   const one = (world: World) => ({ ...at(world), name: "team/owned", version: "1.0.0" });
   const prepare = (world: World) => world.keepPlugins();
@@ -58,6 +76,7 @@ export const OWNED_ROWS: readonly HttpRow[] = [
   ...variables("/projects/:projectId/variables", onProject, "readVariables", "writeVariables"),
   ...webhooks("/tenants/:tenantId/webhooks", onTenant, "manageTenantWebhooks", "whk_tenant"),
   ...webhooks("/projects/:projectId/webhooks", onProject, "manageWebhooks", "whk_project"),
+  ...hooks("/projects/:projectId/hooks"),
   ...plugins("/tenants/:tenantId/plugins", onTenant, "readTenantPlugins", "manageTenantPlugins"),
   ...plugins("/projects/:projectId/plugins", onProject, "readProjectPlugins", "manageProjectPlugins"),
   ...settings("/settings", () => ({}), "readInstallationSettings", "writeInstallationSettings"),

@@ -18,6 +18,7 @@ import {
   type TenantId,
   type UserId,
   type WebhookId,
+  type HookId,
   type DeliveryId,
 } from "../../src/domain/ids.ts";
 import { type Area, type Role, ROLES } from "../../src/domain/roles.ts";
@@ -27,6 +28,7 @@ import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
 import { deliveryOf } from "../contracts/delivery-store.ts";
+import { hookOf, receivedOf } from "../contracts/hook-store.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
 
 const CONTENT = Buffer.from("x");
@@ -296,6 +298,19 @@ export class World {
       await deliveries.drop({ lane: webhookId }, 100);
       await deliveries.tell([deliveryOf(webhookId, { tenantId, projectId, runId, ...ended })], []);
     }
+  }
+
+  /** The project has one hook, which has had a delivery. */
+  async keepHook(): Promise<void> {
+    const { hooks } = this.context.stores;
+    const { projectId } = this;
+    // The runner removes the deliveries of a hook that is gone.
+    for (const { hookId } of await hooks.list(projectId)) if (hookId !== "hook_kept") await hooks.delete(hookId);
+    const hook = hookOf({ hookId: asId<HookId>("hook_kept"), projectId, kind: "generic", proof: "none", secret: null });
+    await hooks.create(hook);
+    const deliveryId = asId<DeliveryId>("hdl_kept");
+    await hooks.removeDelivery(deliveryId);
+    await hooks.take(receivedOf(hook, { deliveryId, state: "done", dueAt: Number.MAX_SAFE_INTEGER }), "{}");
   }
 
   async keepNotification(): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { expect } from "chai";
 import { Collection, type Document, type FindCursor, MongoClient } from "mongodb";
-import { asId, DEFAULT_TENANT, newId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+import { asId, DEFAULT_TENANT, type HookId, newId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
@@ -143,6 +143,19 @@ const LISTS: readonly Row[] = [
       createdAt: 1,
       _id: 1,
     },
+  ],
+  ["hooks", ({ hooks }) => hooks.list(projectId), "hooks", { projectId: 1, _id: 1 }],
+  [
+    "deliveries of a hook",
+    ({ hooks }) => hooks.listDeliveries(asId<HookId>("hook_1"), {}, 9, { at: 5, id: "x" }),
+    "hook_deliveries",
+    { hookId: 1, receivedAt: 1, _id: 1 },
+  ],
+  [
+    "deliveries of a hook in a state",
+    ({ hooks }) => hooks.listDeliveries(asId<HookId>("hook_1"), { state: "done" }, 9, undefined),
+    "hook_deliveries",
+    { state: 1, hookId: 1, receivedAt: 1, _id: 1, dueAt: 1 },
   ],
   [
     "notifications of a run",

@@ -13,6 +13,7 @@ import type { Project } from "../../stores/ports/pipelines.ts";
 import { forgetAreasBeingDeleted } from "../areas-being-deleted.ts";
 import { deletePluginsOf } from "../catalogue/plugins.ts";
 import { deleteCacheNow } from "../content/cache-pruner.ts";
+import { dropDeliveries } from "../hooks/drop-deliveries.ts";
 import { deleteUploadNow } from "../content/upload-pruner.ts";
 import type { Caller } from "../identity/access.ts";
 import { forgetProjectFacts } from "../project-facts.ts";
@@ -95,7 +96,7 @@ export async function emptyProject(
   projectId: ProjectId,
   by: string,
 ): Promise<"more" | "waits" | "empty"> {
-  const { caches, deliveries, documents, identity, pipelines, secrets, uploads } = context.stores;
+  const { caches, deliveries, documents, hooks, identity, pipelines, secrets, uploads } = context.stores;
   await hideProject(context, projectId, by);
   await secrets.deleteOfProject(projectId);
   await deletePluginsOf(context, { projectId });
@@ -106,8 +107,16 @@ export async function emptyProject(
   const cached = await caches.list(projectId, "", { page: 1, pageSize: AT_ONCE });
   for (const entry of cached.list) await deleteCacheNow(context.stores, entry);
   const owed = await deliveries.drop({ projectId }, AT_ONCE);
+  await hooks.deleteOfProject(projectId);
+  const moreReceived = await dropDeliveries(context, { projectId });
   const runs = await removeRuns(context, projectId);
-  if (runs === "more" || owed === AT_ONCE || sent.list.length === AT_ONCE || cached.list.length === AT_ONCE)
+  if (
+    runs === "more" ||
+    owed === AT_ONCE ||
+    moreReceived ||
+    sent.list.length === AT_ONCE ||
+    cached.list.length === AT_ONCE
+  )
     return "more";
   const pipelinesLeft = await pipelines.list(
     { projectId },

@@ -89,6 +89,8 @@ export const USER_OPERATIONS = {
   /** Who may choose a receiver of events may let others read them. */
   manageWebhooks: rule("project", "maintainer"),
   manageTenantWebhooks: rule("tenant", "admin"),
+  /** Deliveries start runs, and their bodies may tell what not every viewer may read at the sender. */
+  manageHooks: rule("project", "maintainer"),
   managePlugins: rule("installation", "admin"),
   readTenantPlugins: rule("tenant", "viewer"),
   /** Such a plugin runs in all projects of the tenant. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type {
   AgentId,
   ApprovalId,
+  DeliveryId,
   JobRunId,
   PipelineId,
   ProjectId,
@@ -18,7 +19,20 @@ import { TestCountsShape } from "./test-counts.ts";
 
 export const TRIGGER_KINDS = ["manual", "cron", "event"] as const;
 
-export const triggerShape = fields({ kind: z.enum(TRIGGER_KINDS), ref: z.string() });
+export const triggerShape = fields({
+  kind: z.enum(TRIGGER_KINDS),
+  ref: z.string(),
+  /** Only of a run that a delivery of a hook has started. */
+  event: fields({
+    deliveryId: id<DeliveryId>(),
+    /** The trigger in the definition: its name, or its number. */
+    name: z.string(),
+    /** The commit; empty for none. */
+    sha: z.string(),
+    /** True for an event from a fork: the run gets no secrets. */
+    untrusted: z.boolean(),
+  }).exactOptional(),
+});
 
 const PLAIN_REASONS = [
   "worker",

@@ -9,7 +9,7 @@ import { shownAttempt } from "../../domain/attempts.ts";
 import { isAdHocRevision, type JobRunId, type RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
-import type { Aggregate, AggregateHead, JobInBrief } from "../../stores/ports/aggregates.ts";
+import type { Aggregate, AggregateHead, JobInBrief, RunOrigin } from "../../stores/ports/aggregates.ts";
 import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
 import type { WaitFacts } from "./approval-and-group-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
@@ -33,7 +33,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, agents: Agen
     projectId: summary.projectId,
     status: summary.status,
     statusCode: RUN_STATUS_CODES[summary.status],
-    trigger: origin.trigger,
+    trigger: triggerView(origin),
     triggeredBy: origin.triggeredBy,
     actor: origin.actor,
     commitSha: origin.commitSha,
@@ -351,4 +351,10 @@ export function statesByKind({ actors }: Aggregate) {
     else if (kind === "run") run = state as RunState;
   }
   return { run, jobs, steps };
+}
+
+function triggerView({ trigger: { kind, ref, event } }: RunOrigin): RunView["trigger"] {
+  if (event === undefined) return { kind, ref };
+  const { deliveryId, trigger: name, sha, untrusted } = event;
+  return { kind, ref, event: { deliveryId, name, sha, untrusted } };
 }

@@ -34,6 +34,7 @@ import { isInGit } from "../git/repository.ts";
 import { markNotified } from "../notifications/notified-projects.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { planRefused } from "./plan-refused.ts";
+import type { ToldEvent } from "./told-event.ts";
 
 /** Slots that are reserved for a new run at most; its other jobs are offered. */
 const GRANTS_AT_ONCE = 8;
@@ -44,6 +45,8 @@ export interface NewRun {
   readonly runId: RunId;
   readonly origin: RunOrigin;
   readonly pipeline: Pipeline;
+  /** What came with the event that starts the run; absent for another trigger. */
+  readonly told?: ToldEvent;
 }
 
 export interface PlannedRun extends NewRun {
@@ -76,7 +79,7 @@ export async function planKnownRun(
 }
 
 function inputOf(
-  { runId, origin, pipeline }: NewRun,
+  { runId, origin, pipeline, told }: NewRun,
   snapshotBytes: number | null,
   trustDemand: TrustDemand,
 ): Omit<PlanInput, "definition" | "plugins"> {
@@ -85,7 +88,13 @@ function inputOf(
     runId,
     attempt: origin.attempt,
     revisionId: origin.revisionId,
-    trigger: { kind, ref, payload: payloadOf(scheduled), ...(origin.uploads && { uploads: origin.uploads }) },
+    trigger: {
+      kind,
+      ref,
+      payload: payloadOf(scheduled),
+      ...told,
+      ...(origin.uploads && { uploads: origin.uploads }),
+    },
     variables: origin.variables,
     inherited: origin.inherited ?? [],
     pipelineId: pipeline.pipelineId,

@@ -22,6 +22,7 @@ import { reserveGroupPlace } from "./group-place.ts";
 import { noStepRun } from "../step-runs.ts";
 import { claimSuccessor, findSuccessor, isSealed, type Successor } from "../runs/succession.ts";
 import { id, shape, wholeNumber } from "../shapes.ts";
+import { toldEventOf } from "./told-event.ts";
 import { triggerBody, triggeredFields } from "./trigger.ts";
 
 export const rerunBody = z
@@ -136,6 +137,7 @@ async function prepare(
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
   }
   const ended = await readEndedRun(context, rootId);
+  const told = await toldEventOf(context, origin);
   const plugins = await pluginsForRerun(context, pipeline.projectId, definition, ended);
   const planned = await planKnownRun(
     context,
@@ -144,6 +146,7 @@ async function prepare(
     {
       runId,
       pipeline,
+      ...(told && { told }),
       origin: {
         ...origin,
         triggeredBy,

@@ -5,14 +5,14 @@ import type { Path, Source } from "../text/source.ts";
 import { refuseExpressions } from "./texts.ts";
 
 /** Reports patterns that cannot match. `value` may have any shape; parts of a wrong shape are skipped. */
-export function checkPatterns(source: Source, value: unknown, path: Path, key: "branches" | "tags" | "paths"): void {
+export function checkPatterns(source: Source, value: unknown, path: Path, key: keyof typeof PROBLEMS): void {
   refuseExpressions(source, value, path, `\`${key}\``);
   const filter = asMap(value);
   const include = filter === undefined ? textsOf(value, path) : textsOf(filter["include"], [...path, "include"]);
   const exclude = textsOf(filter?.["exclude"], [...path, "exclude"]);
   for (const { text, path: at } of [...include, ...exclude]) {
     if (text.includes(OPEN)) continue;
-    const problem = key === "paths" ? findPathProblem(text) : findRefProblem(text);
+    const problem = PROBLEMS[key](text);
     if (problem !== undefined) source.report("invalid-pattern", at, ...problem);
   }
   const excluded = new Set(exclude.map(({ text }) => text));
@@ -53,6 +53,14 @@ function findGlobProblem(pattern: string): Problem | undefined {
   if (open === 0 && !/[[\]]/.test(bare)) return undefined;
   return ["this pattern has an opening bracket without a closing one, or the reverse", { hint: BRACKET_HINT }];
 }
+
+const PROBLEMS = {
+  branches: findRefProblem,
+  tags: findRefProblem,
+  paths: findPathProblem,
+  labels: findGlobProblem,
+  actors: findGlobProblem,
+} as const;
 
 const BRACKET_HINT = "write a backslash before a bracket that belongs to a name";
 const CLASS = /\[[!^]?[^[\]]+\]/g;

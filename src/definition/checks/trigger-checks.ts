@@ -1,5 +1,6 @@
 /** Checks of triggers beyond their shape: schedules, events and their filters, and inputs. */
 import { Cron } from "croner";
+import { HOOK_EVENTS } from "../../hook-events/words.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { EXPRESSION_PLACES } from "../text/expression-places.ts";
 import { findInputProblem } from "../inputs.ts";
@@ -13,18 +14,18 @@ import { scalar } from "../schema/values.ts";
 import type { Path, Source } from "../text/source.ts";
 import { checkCondition, refuseExpressions } from "./texts.ts";
 
-const FILTERS = ["branches", "tags", "paths"] as const;
+const FILTERS = ["branches", "tags", "paths", "labels", "actions"] as const;
 type Filter = (typeof FILTERS)[number];
 
 /** The events that the providers other than `generic` send, and the filters of each. `generic` takes any event and any filter. */
-const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<string, readonly Filter[]>([
+const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<(typeof HOOK_EVENTS)[number], readonly Filter[]>([
   ["push", ["branches", "paths"]],
   ["tag", ["tags"]],
-  ["pull_request", ["branches", "paths"]],
-  ["release", ["tags"]],
-  ["comment", ["branches"]],
+  ["pull_request", ["branches", "paths", "labels", "actions"]],
+  ["release", ["tags", "actions"]],
+  ["comment", ["branches", "labels", "actions"]],
 ]);
-export const EVENTS: readonly string[] = [...EVENT_FILTERS.keys()];
+export const EVENTS: readonly string[] = HOOK_EVENTS;
 
 /** Reports what is wrong with the triggers of a definition. */
 export function checkTriggers(source: Source, root: Raw, reach: Reach): void {
@@ -128,8 +129,10 @@ function checkEvent(source: Source, { value, path }: Located, reach: Reach): voi
   }
   for (const key of FILTERS) {
     if (value[key] !== undefined && provider !== "generic") checkFilter(source, event, key, path);
-    checkPatterns(source, value[key], [...path, key], key);
+    if (key === "actions") refuseExpressions(source, value[key], [...path, key], "`actions`");
+    else checkPatterns(source, value[key], [...path, key], key);
   }
+  checkPatterns(source, value["actors"], [...path, "actors"], "actors");
   checkCondition(source, value["when"], [...path, "when"], EXPRESSION_PLACES.eventWhen, reach);
 }
 

@@ -1,5 +1,6 @@
 /** The schemas of triggers: manual with typed inputs, by a schedule (cron), and by an event. */
 import { z } from "zod";
+import { HOOK_KINDS } from "../../hook-events/words.ts";
 import { LIMITS } from "./limits.ts";
 import { condition, name, patterns, scalar, scalars, text, variableName } from "./values.ts";
 
@@ -44,7 +45,7 @@ export const cronSchema = z
   })
   .meta({ id: "cronTrigger", title: "cron trigger" });
 
-export const PROVIDERS = ["github", "gitlab", "gitea", "bitbucket", "generic"] as const;
+export const PROVIDERS = HOOK_KINDS;
 
 export const eventSchema = z
   .strictObject({
@@ -57,8 +58,18 @@ export const eventSchema = z
     branches: patterns("Branches as glob patterns; for a pull request, its target branch.").optional(),
     tags: patterns("Tags as glob patterns.").optional(),
     paths: patterns("Files as glob patterns: at least one changed file must match.").optional(),
+    actors: patterns("Login names at the sender as glob patterns.").optional(),
+    labels: patterns("Labels of the pull request as glob patterns: at least one label must match.").optional(),
+    actions: z
+      .array(z.string().regex(/^[\w.:-]{1,100}$/, { error: "must be a word such as opened" }))
+      .min(1)
+      .max(LIMITS.listItems)
+      .optional()
+      .describe("What happened to the object. Default: what leaves something new to build."),
     when: condition.optional().describe("An expression that reads `trigger`."),
-    secret: variableName.optional().describe("Name of the secret with which the sender signs."),
+    secret: variableName
+      .optional()
+      .describe("Name of the secret with which the sender signs. Default: that of any hook of the provider."),
   })
   .meta({ id: "eventTrigger", title: "event trigger" });
 

@@ -75,6 +75,11 @@ export const SYSTEM_EVENTS = {
     updated: { when: "A webhook was changed, got another secret, or was disabled.", data: change },
     deleted: { when: "A webhook was deleted.", data: change },
   },
+  hook: {
+    created: { when: "A hook was made, which takes deliveries of a sender.", data: change },
+    updated: { when: "A hook was changed, or was disabled.", data: change },
+    deleted: { when: "A hook was deleted.", data: change },
+  },
   user: {
     created: { when: "A user was made or invited.", data: change },
     updated: { when: "The role, the password or another fact of a user was changed.", data: change },

@@ -6,6 +6,7 @@ import { KEEP_CACHE_MS } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { WithStores } from "../../app/context.ts";
+import { isUntrusted } from "../../stores/ports/aggregates.ts";
 import type { IngestContext } from "./context.ts";
 import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
@@ -49,6 +50,10 @@ export async function releasedCacheStep(
   const job = (await aggregates.findJob(step.jobId))?.actor.state as JobState | undefined;
   if (step.state !== "success" || job?.state !== "success" || job.endedAt === null) {
     throw conflict(`the entry of step run ${stepRunId} can be kept only when its job has succeeded, and it has not`);
+  }
+  const head = await aggregates.loadHead(location.runId);
+  if (head !== undefined && isUntrusted(head.origin)) {
+    throw conflict("the run was started from a fork: it may read entries of the cache, and keeps none");
   }
   const until = job.endedAt + KEEP_CACHE_MS;
   if (context.clock.now() >= until) throw conflict(`it is too late: job ${step.jobId} ended ${KEEP_CACHE_MS} ms ago`);

@@ -90,6 +90,7 @@ export function limitRates(
   limits: () => RateLimits,
   addressOf: AddressOf,
   proofOf: ProofOf = ({ authorization = "" }) => authorization,
+  isOfSender: (path: string) => boolean = () => false,
 ): Middleware<RequestState> {
   const [tokens, addresses] = [new ChangingCounter(), new ChangingCounter()];
   const take = (ctx: RequestContext, policy: "token" | "address", counter: ChangingCounter, key: () => string) => {
@@ -98,6 +99,18 @@ export function limitRates(
     if (counted !== null) announce(ctx, policy, limit!, counted.take(key(), clock.monotonic()));
   };
   return async (ctx, next) => {
+    if (isOfSender(ctx.path)) {
+      // Many senders share few addresses, and each hook has a limit of its own: only calls that are refused count.
+      const limit = limits().address;
+      const counted = addresses.under(limit);
+      if (counted !== null) announce(ctx, "address", limit!, counted.look(addressOf(ctx.req), clock.monotonic()));
+      try {
+        return await next();
+      } catch (error) {
+        if (isGuess(error)) counted?.take(addressOf(ctx.req), clock.monotonic());
+        throw error;
+      }
+    }
     const proof = proofOf(ctx.headers);
     // The digest, so that no token is kept longer than its call.
     if (proof !== "") take(ctx, "token", tokens, () => hash("sha1", proof, "base64"));
@@ -110,6 +123,11 @@ export function limitRates(
       throw error;
     }
   };
+}
+
+/** A call that names no hook, or does not prove its sender. */
+function isGuess(error: unknown): boolean {
+  return error instanceof MillraceError && (error.reason === "unauthenticated" || error.reason === "not_found");
 }
 
 type RequestContext = Pick<Parameters<Middleware<RequestState>>[0], "set">;

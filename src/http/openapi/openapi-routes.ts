@@ -11,6 +11,7 @@ import { LIVE_ROUTES } from "../live/live-routes.ts";
 import { sendTag, tagOfJson } from "../manners/entity-tags.ts";
 import { type RouteFacts, routesFor } from "../route.ts";
 import { API_ROUTES } from "../routes/all.ts";
+import { OPEN_HOOK_ROUTES } from "../routes/open-hook-routes.ts";
 import { WELL_KNOWN_ROUTES } from "../routes/id-token-routes.ts";
 import { describeApi, type DescribedRoutes, type OpenApiDocument } from "./document.ts";
 import { PAGE_POLICY, renderPage } from "./page.ts";
@@ -71,7 +72,7 @@ const SCHEMA_SECONDS = 300;
 
 export const DESCRIBED_ROUTES: DescribedRoutes = {
   root: [...HEALTH_ROUTES, ...WELL_KNOWN_ROUTES] satisfies readonly RouteFacts[],
-  api: [...OPENAPI_ROUTES, ...OPEN_LOGIN_ROUTES, ...API_ROUTES, ...LIVE_ROUTES, ...SESSION_ROUTES],
+  api: [...OPENAPI_ROUTES, ...OPEN_LOGIN_ROUTES, ...OPEN_HOOK_ROUTES, ...API_ROUTES, ...LIVE_ROUTES, ...SESSION_ROUTES],
 };
 
 interface Description {

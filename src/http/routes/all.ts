@@ -3,6 +3,7 @@ import type { ClusterContext } from "../../app/upkeep/cluster.ts";
 import { AGENT_ROUTES } from "./agent-routes.ts";
 import { APPROVAL_ROUTES } from "./approval-routes.ts";
 import { ARTIFACT_ROUTES } from "./artifact-routes.ts";
+import { HOOK_ROUTES } from "./hook-routes.ts";
 import { AUDIT_ROUTES } from "./audit-routes.ts";
 import { CACHE_ROUTES } from "./cache-routes.ts";
 import { CLUSTER_ROUTES } from "./cluster-routes.ts";
@@ -48,6 +49,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...SECRET_ROUTES,
   ...VARIABLE_ROUTES,
   ...WEBHOOK_ROUTES,
+  ...HOOK_ROUTES,
   ...PLUGIN_ROUTES,
   ...CLUSTER_ROUTES,
   ...AUDIT_ROUTES,

@@ -233,6 +233,7 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
       if (origin.inherited !== undefined) throw olderNode("variables of projects and tenants");
       if (origin.trigger.scheduled !== undefined) throw olderNode("schedules");
       if (origin.uploads !== undefined) throw olderNode("uploads of triggers");
+      if (origin.trigger.event !== undefined) throw olderNode("event triggers");
       // An older node loses no more than the link from the trace of the run to its trigger.
       const { traceparent: _, ...older } = origin;
       return older;

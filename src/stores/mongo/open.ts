@@ -9,6 +9,7 @@ import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { deliveryStore } from "./deliveries.ts";
+import { hookStore } from "../hooks/mongo-hooks.ts";
 import { documentStore } from "./documents.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
@@ -62,6 +63,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     rights: translated(rightsStore(connection)),
     documents: translated(documentStore(connection)),
     deliveries: translated(deliveryStore(connection)),
+    hooks: translated(hookStore(connection)),
     logins: translated(loginStore(connection)),
     secrets: translated(secretStore(connection)),
     statistics: translated(statisticsStore(connection)),

@@ -262,6 +262,20 @@ export const MIGRATIONS: readonly Migration[] = [
         { key: { seenAt: 1 } },
       ]);
   },
+  async (connection) => {
+    await connection
+      .collection("hooks")
+      .createIndexes([{ key: { projectId: 1, name: 1 }, unique: true }, { key: { projectId: 1, _id: 1 } }]);
+    await connection
+      .collection("hook_deliveries")
+      .createIndexes([
+        { key: { hookId: 1, senderId: 1 }, unique: true },
+        { key: { state: 1, hookId: 1, receivedAt: 1, _id: 1, dueAt: 1 } },
+        { key: { hookId: 1, receivedAt: 1, _id: 1 } },
+        { key: { projectId: 1 } },
+        { key: { state: 1, dueAt: 1 } },
+      ]);
+  },
 ];
 
 /**

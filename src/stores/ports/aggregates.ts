@@ -10,7 +10,16 @@
 import type { ListKey, Page, PlacedPageRequest } from "./pages.ts";
 import type { GivenUpload } from "../../domain/artifacts.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
-import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
+import type {
+  AgentId,
+  DeliveryId,
+  JobRunId,
+  PipelineId,
+  ProjectId,
+  RootId,
+  RunId,
+  StepRunId,
+} from "../../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { OwedEffect } from "../../domain/effects.ts";
@@ -89,6 +98,8 @@ export interface RunOrigin {
     readonly ref: string;
     /** The time of the schedule that started the run; absent for a run that no schedule started. */
     readonly scheduled?: ScheduledTime;
+    /** The event that has started the run; absent for another kind. A rerun takes that of the run before. */
+    readonly event?: StartingEvent;
   };
   readonly variables: Pairs<string>;
   /**
@@ -113,6 +124,24 @@ export interface RunOrigin {
   /** The run of the attempt before this one, and the run of the first attempt; both null for a first attempt. */
   readonly retryOf: RunId | null;
   readonly firstRunId: RunId | null;
+}
+
+/** A delivery of a hook that has started a run. The delivery is kept as long as the run. */
+export interface StartingEvent {
+  readonly deliveryId: DeliveryId;
+  /** Which event of the delivery, from 0. */
+  readonly index: number;
+  /** Name of the trigger, or its number. */
+  readonly trigger: string;
+  /** The commit; empty for none. */
+  readonly sha: string;
+  /** True for an event from a fork: the run gets no secrets and no tokens, and writes no shared cache. */
+  readonly untrusted: boolean;
+}
+
+/** True for a run that gets no secrets, because anyone may have written what it builds. */
+export function isUntrusted({ trigger }: Pick<RunOrigin, "trigger">): boolean {
+  return trigger.event?.untrusted === true;
 }
 
 /**

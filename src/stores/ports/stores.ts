@@ -9,6 +9,7 @@ import type { DeadLetterStore } from "./dead-letters.ts";
 import type { DeliveryStore } from "./deliveries.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { EventStore, SystemEventStore } from "./events.ts";
+import type { HookStore } from "../hooks/hook-store.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { InboxStore } from "./inbox.ts";
@@ -54,6 +55,7 @@ export interface Stores {
   readonly rights: RightsStore;
   readonly documents: DocumentStore;
   readonly deliveries: DeliveryStore;
+  readonly hooks: HookStore;
   readonly logins: LoginStore;
   readonly secrets: SecretStore;
   readonly statistics: StatisticsStore;

@@ -9,6 +9,7 @@ import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { deliveryStore } from "./deliveries.ts";
+import { hookStore } from "../hooks/sqlite-hooks.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
@@ -64,6 +65,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     rights: rightsStore(db),
     documents: documentStore(db),
     deliveries: deliveryStore(db),
+    hooks: hookStore(db),
     logins: loginStore(db),
     secrets: secretStore(db),
     statistics: statisticsStore(db),

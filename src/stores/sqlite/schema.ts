@@ -347,6 +347,23 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX tests_by_age ON test_histories (pipeline_id, seen_at, test_id);
   CREATE INDEX tests_unseen ON test_histories (seen_at);
   `,
+  // The body of a delivery is the last column: lists do not read it.
+  `
+  CREATE TABLE hooks (
+    hook_id TEXT PRIMARY KEY, project_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX hooks_by_name ON hooks (project_id, name);
+  CREATE TABLE hook_deliveries (
+    delivery_id TEXT PRIMARY KEY, hook_id TEXT NOT NULL, project_id TEXT NOT NULL, sender_id TEXT NOT NULL,
+    state TEXT NOT NULL, received_at INTEGER NOT NULL, due_at INTEGER NOT NULL, version INTEGER NOT NULL,
+    record TEXT NOT NULL, body TEXT
+  );
+  CREATE UNIQUE INDEX hook_deliveries_by_sender ON hook_deliveries (hook_id, sender_id);
+  CREATE INDEX hook_deliveries_owed ON hook_deliveries (hook_id, received_at, delivery_id, due_at) WHERE state = 'owed';
+  CREATE INDEX hook_deliveries_by_time ON hook_deliveries (hook_id, received_at, delivery_id);
+  CREATE INDEX hook_deliveries_by_project ON hook_deliveries (project_id);
+  CREATE INDEX hook_deliveries_ended ON hook_deliveries (due_at) WHERE state <> 'owed';
+  `,
 ];
 
 /**

@@ -224,6 +224,7 @@ describe("access", () => {
       writeDefinitions: "maintainer",
       manageSecrets: "maintainer",
       manageWebhooks: "maintainer",
+      manageHooks: "maintainer",
       manageTenantWebhooks: "admin",
       managePlugins: "admin",
       manageTenantPlugins: "admin",
@@ -275,7 +276,7 @@ describe("access", () => {
         "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit", "readSystemEvents", "readAllSystemEvents", "readInstallationEvents",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "controlSchedules", "writeUploads"],
-      write: ["manageWebhooks", "manageProjectPlugins", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      write: ["manageWebhooks", "manageHooks", "manageProjectPlugins", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageTenantPlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",

@@ -25,6 +25,7 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines/{pipelineId}/secrets",
   "/tenants/{tenantId}/webhooks",
   "/projects/{projectId}/webhooks",
+  "/projects/{projectId}/hooks",
   "/projects",
   "/tenants",
   "/tenants/{tenantId}/teams",

@@ -1,0 +1,58 @@
+/** The pipelines of a project whose definitions have triggers for a kind of sender. */
+import { MillraceError } from "../../domain/errors.ts";
+import type { HookKind } from "../../hook-events/words.ts";
+import type { RevisionId } from "../../domain/ids.ts";
+import type { Hook } from "../../stores/hooks/hook-store.ts";
+import type { Pipeline, PipelineStore } from "../../stores/ports/pipelines.ts";
+import { definitionOfRevision } from "../catalogue/known-definitions.ts";
+import { askingFor } from "../catalogue/plugin-lookup.ts";
+import { RecentlyRead } from "../recently-read.ts";
+import type { HookRunContext } from "./context.ts";
+
+const PAGE_SIZE = 100;
+/** Revisions whose providers are remembered: a few words each, where a definition may have 1 MB. */
+const REMEMBERED = 20_000;
+
+const known = new WeakMap<PipelineStore, RecentlyRead<readonly HookKind[]>>();
+
+type Listening = Pipeline & { readonly headRevisionId: RevisionId };
+
+export async function listeningPipelines(
+  context: HookRunContext,
+  { projectId, kind }: Hook,
+): Promise<readonly Listening[]> {
+  const { pipelines } = context.stores;
+  const found: Listening[] = [];
+  for (let page = 1; ; page++) {
+    const request = { page, pageSize: PAGE_SIZE, sort: "createdAt", descending: false } as const;
+    const { list } = await pipelines.list({ projectId }, request);
+    for (const pipeline of list) {
+      const { headRevisionId } = pipeline;
+      if (headRevisionId === null) continue;
+      const providers = await providersOf(context, pipeline, headRevisionId);
+      if (providers.includes(kind)) found.push({ ...pipeline, headRevisionId });
+    }
+    if (list.length < PAGE_SIZE) return found;
+  }
+}
+
+/** None for a definition that a stricter version of this program refuses. */
+function providersOf(
+  context: HookRunContext,
+  { pipelineId, projectId }: Pipeline,
+  revisionId: RevisionId,
+): Promise<readonly HookKind[]> {
+  const { pipelines } = context.stores;
+  let memory = known.get(pipelines);
+  if (memory === undefined) known.set(pipelines, (memory = new RecentlyRead(REMEMBERED, () => Promise.resolve([]))));
+  return memory.read(revisionId, async () => {
+    try {
+      const definition = await definitionOfRevision(pipelines, askingFor(context, projectId), revisionId);
+      return definition?.providers ?? [];
+    } catch (error) {
+      if (!(error instanceof MillraceError) || error.reason !== "invalid_definition") throw error;
+      context.log.warn({ pipelineId, revisionId }, "a definition is not valid any more: events do not start it");
+      return [];
+    }
+  });
+}
