@@ -171,7 +171,7 @@ describe("the schedules of a pipeline", () => {
       const { next, outcomes } = await get();
       expect([next.length, next[0]]).to.deep.equal([10, "2026-01-01T03:00:00.000Z"]);
       expect(outcomes.map(({ at }) => at)).to.deep.equal(["2026-01-01T02:00:00.000Z", "2026-01-01T01:00:00.000Z"]);
-      expect(outcomes.map(({ runId }) => runId)).to.have.members((await runs()).map(({ rootId }) => rootId));
+      expect((await runs()).map(({ rootId }) => rootId)).to.include.members(outcomes.map(({ runId }) => runId));
     });
 
     it("start nothing while they are paused, and say who paused them and why", async () => {
