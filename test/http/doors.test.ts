@@ -27,6 +27,8 @@ const WITHOUT_TOKEN = [
   "/api/v1/auth/refresh",
   "/api/v1/auth/device/code",
   "/api/v1/auth/device/token",
+  // The sender of a delivery proves itself.
+  "/api/v1/hooks/x",
   "/.well-known/openid-configuration",
   "/.well-known/jwks.json",
   "/api/v1/openapi.json",

@@ -27,8 +27,11 @@ const LIMITS = {
   "other Redis calls": 2.8,
   /** Five for each canary, of which a worker with eight shards sends one in 2.5 s; and the waits that time out. */
   "mailbox calls": 2.4,
-  /** The probe, the question for shards with work (two), the upkeep of the application, and every 2 s a look for webhooks. */
-  "calls of the store": 8.5,
+  /**
+   * The probe, the question for shards with work (two), the upkeep of the application, every 2 s a look for webhooks, and every
+   * 10 s one for deliveries of hooks.
+   */
+  "calls of the store": 8.7,
 };
 
 type Kind = keyof typeof LIMITS;

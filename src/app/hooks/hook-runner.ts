@@ -14,12 +14,12 @@ import { dropDeliveries, removeDelivery } from "./drop-deliveries.ts";
 import { processDelivery } from "./process-delivery.ts";
 import { runsOf } from "./receive.ts";
 
-/** Between two looks at the store, when no delivery was announced. */
-const TICK_MS = 1_000;
+/** Between two looks at the store, when no delivery was announced: announcements get lost only while Redis is away. */
+const TICK_MS = 10_000;
 /** Hooks whose deliveries are processed at the same time. */
 const HOOKS_AT_ONCE = 4;
 const DELIVERIES_AT_ONCE = 50;
-/** The delay after a failure, and the longest one: it doubles from try to try. */
+/** The delay after a failure, and the longest one: it doubles from try to try. The next look may come later. */
 const RETRY_MS = 2_000;
 const MAX_RETRY_MS = 600_000;
 /** A delivery that could not be processed in so many tries fails: after about two days. */

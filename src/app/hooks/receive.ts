@@ -129,7 +129,7 @@ async function secretOf({ secrets }: HookContext, { projectId, proof, secret }: 
   throw new MillraceError("unavailable", `the secret ${secret} of the hook is not set: create it in the project`);
 }
 
-/** A hint: a worker that does not hear it looks at the store within a second. */
+/** A hint: a worker that does not hear it looks at the store within 10 s. */
 function announce({ feed, log }: HookContext, hookId: HookId): void {
   feed.publish(HOOKS_CHANNEL, { hookId }).catch((error: unknown) => {
     log.debug({ hookId, error: String(error) }, "a delivery was not announced");
