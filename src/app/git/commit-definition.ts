@@ -6,8 +6,8 @@ import { asId, type RevisionId, type UserId } from "../../domain/ids.ts";
 import type { PushOutcome } from "../../git/commit-file.ts";
 import { GitFault } from "../../git/git-fault.ts";
 import { formatOfPath } from "../../git/names.ts";
-import type { CommitFacts, Person } from "../../git/objects.ts";
-import type { Pipeline } from "../../stores/ports/pipelines.ts";
+import { blobId, type CommitFacts, type Person } from "../../git/objects.ts";
+import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import { requireEqual } from "../catalogue/draft.ts";
 import { type Asking, checkWithPlugins } from "../catalogue/plugin-lookup.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
@@ -16,7 +16,7 @@ import type { UserCaller } from "../identity/access.ts";
 import { findPipeline } from "../lookups.ts";
 import type { WithPrecondition } from "../preconditions.ts";
 import type { GitContext } from "./context.ts";
-import { type DefinitionAt, definitionAt } from "./definition-at.ts";
+import { commitOf, type DefinitionAt, definitionAt } from "./definition-at.ts";
 import { malformed, withGit } from "./git-problems.ts";
 import { changeOfOther } from "./other-change.ts";
 import type { OpenRepository } from "./repository.ts";
@@ -202,4 +202,31 @@ export async function headMoved(
   const others =
     found === null ? [] : await changeOfOther(opened, { ...pipeline, defaultBranch: branch }, found, expected);
   return new MillraceError("head_moved", message, { problems: [problem, ...others] });
+}
+
+interface Committed {
+  readonly branch: string;
+  readonly revisionId: RevisionId;
+  readonly commit: CommitFacts;
+  readonly content: string;
+}
+
+/** The revision of a pushed commit. */
+export function revisionOf(
+  { clock }: Pick<GitContext, "clock">,
+  { user, pipeline, editor }: Saving,
+  { branch, revisionId, commit, content }: Committed,
+): Revision {
+  const { pipelineId, pipelineFilePath: path } = pipeline;
+  return {
+    revisionId,
+    pipelineId,
+    format: formatOfPath(path),
+    text: content,
+    message: commit.message,
+    editor,
+    actor: user.name,
+    createdAt: clock.now(),
+    commit: commitOf(commit, { ref: `refs/heads/${branch}`, path, blob: blobId(content) }),
+  };
 }

@@ -3,10 +3,10 @@ import { hash } from "node:crypto";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type RevisionId } from "../../domain/ids.ts";
-import { blobId, type CommitFacts } from "../../git/objects.ts";
+import type { CommitFacts } from "../../git/objects.ts";
 import { formatOfPath } from "../../git/names.ts";
 import type { Proposal, Provider } from "../../providers/provider.ts";
-import type { Pipeline, ProposedIn, Revision } from "../../stores/ports/pipelines.ts";
+import type { Pipeline, ProposedIn } from "../../stores/ports/pipelines.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";
 import { claimRequest, type IdentifiedRequest, peekRequest } from "../request-ids.ts";
 import { Turns } from "../turns.ts";
@@ -19,12 +19,13 @@ import {
   readBase,
   requireFormat,
   requireMatch,
+  revisionOf,
   type SaveInput,
   type Saving,
   subjectOf,
 } from "./commit-definition.ts";
 import type { GitContext } from "./context.ts";
-import { commitOf, definitionAt } from "./definition-at.ts";
+import { definitionAt } from "./definition-at.ts";
 import { withGit } from "./git-problems.ts";
 import { openProviderOf } from "./provider-access.ts";
 import { openRepository, type OpenRepository } from "./repository.ts";
@@ -228,24 +229,13 @@ interface Stored {
 
 async function store(
   context: GitContext,
-  { user, pipeline, editor, target }: Proposing,
+  { target, ...saving }: Proposing,
   { revisionId, commit, content, proposal: { number, url, branch } }: Stored,
 ): Promise<SaveView> {
-  const { pipelineId, name, pipelineFilePath } = pipeline;
-  const place = { ref: `refs/heads/${branch}`, path: pipelineFilePath, blob: blobId(content) };
+  const { user, pipeline } = saving;
+  const { pipelineId, name } = pipeline;
   const proposal: ProposedIn = { number, url, branch, target };
-  const revision: Revision = {
-    revisionId,
-    pipelineId,
-    format: formatOfPath(pipelineFilePath),
-    text: content,
-    message: commit.message,
-    editor,
-    actor: user.name,
-    createdAt: context.clock.now(),
-    commit: commitOf(commit, place),
-    proposal,
-  };
+  const revision = { ...revisionOf(context, saving, { branch, revisionId, commit, content }), proposal };
   const after = { revisionId, commit: commit.id, pullRequest: url };
   await recorded(user, { kind: "definition", id: pipelineId, name, before: {}, after }, () =>
     context.stores.pipelines.keepRevision(revision),

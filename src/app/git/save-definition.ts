@@ -3,8 +3,8 @@ import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type RevisionId } from "../../domain/ids.ts";
 import { formatOfPath } from "../../git/names.ts";
-import { blobId, type CommitFacts } from "../../git/objects.ts";
-import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
+import type { CommitFacts } from "../../git/objects.ts";
+import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";
 import { saveHead } from "../catalogue/timetable.ts";
 import { findPipeline } from "../lookups.ts";
@@ -17,11 +17,12 @@ import {
   readBase,
   requireFormat,
   requireMatch,
+  revisionOf,
   type SaveInput,
   type Saving,
 } from "./commit-definition.ts";
 import type { GitContext } from "./context.ts";
-import { commitOf, definitionAt } from "./definition-at.ts";
+import { definitionAt } from "./definition-at.ts";
 import { openRepository, type OpenRepository } from "./repository.ts";
 
 /** For how long a save starts again because another push moved the branch: a call is answered within 30 s. */
@@ -123,7 +124,7 @@ async function answerOfEarlier(
 /** Stores the revision of a pushed commit, as the head unless the branch has moved on, and answers the save. */
 async function store(
   context: GitContext,
-  { user, pipeline, editor }: Saving,
+  saving: Saving,
   {
     revisionId,
     commit,
@@ -131,20 +132,10 @@ async function store(
   }: { readonly revisionId: RevisionId; readonly commit: CommitFacts; readonly content: string },
 ): Promise<SaveView> {
   const { pipelines } = context.stores;
-  const { pipelineId, name, defaultBranch, pipelineFilePath } = pipeline;
+  const { user, pipeline } = saving;
+  const { pipelineId, name, defaultBranch } = pipeline;
   const current = await findPipeline(context, pipelineId);
-  const place = { ref: `refs/heads/${defaultBranch}`, path: pipelineFilePath, blob: blobId(content) };
-  const revision: Revision = {
-    revisionId,
-    pipelineId,
-    format: formatOfPath(pipelineFilePath),
-    text: content,
-    message: commit.message,
-    editor,
-    actor: user.name,
-    createdAt: context.clock.now(),
-    commit: commitOf(commit, place),
-  };
+  const revision = revisionOf(context, saving, { branch: defaultBranch, revisionId, commit, content });
   const before = { revisionId: current.headRevisionId, commit: current.headCommit ?? null };
   const change = {
     kind: "definition",
