@@ -10,7 +10,7 @@ const GAP = { row: 10, layer: 44, stage: 40 } as const;
 /** Room above the blocks of a stage for its name. */
 const STAGE_TOP = 40;
 /** Jobs that are drawn with their names. Layers with more jobs are drawn as cells, the largest layer first. */
-const MOST_NAMED = 250;
+const MOST_NAMED = 120;
 /** Cells that are drawn at all: the table shows every job. */
 const MOST_CELLS = 1_600;
 
