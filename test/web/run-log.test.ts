@@ -79,7 +79,12 @@ describe("the folds of a log", () => {
   });
 
   it("ends a group at its mark, before the next group, and at the end of the log", () => {
-    const marks = [groupMark(2, "::group::a")!, groupMark(5, "::group::b")!, groupMark(8, "::endgroup::")!, groupMark(10, "::group::c")!];
+    const marks = [
+      groupMark(2, "::group::a")!,
+      groupMark(5, "::group::b")!,
+      groupMark(8, "::endgroup::")!,
+      groupMark(10, "::group::c")!,
+    ];
     expect(groupsOf(marks, 12).map(({ line, end, hasEndMark }) => [line, end, hasEndMark])).to.deep.equal([
       [2, 4, false],
       [5, 8, true],
@@ -88,7 +93,15 @@ describe("the folds of a log", () => {
   });
 
   it("hides the lines of a closed group, the mark of an end, and all of a gap but its first line", () => {
-    const groups = groupsOf([{ line: 2, name: "a" }, { line: 5, name: null }, { line: 7, name: "b" }, { line: 9, name: null }], 12);
+    const groups = groupsOf(
+      [
+        { line: 2, name: "a" },
+        { line: 5, name: null },
+        { line: 7, name: "b" },
+        { line: 9, name: null },
+      ],
+      12,
+    );
     const hidden = hiddenLines(groups, ({ name }) => name === "b", [{ from: 10, to: 11 }]);
     const map = new RowMap(12, hidden);
     expect(Array.from({ length: map.rows }, (_, row) => map.lineAt(row))).to.deep.equal([1, 2, 6, 7, 8, 10, 12]);
@@ -98,7 +111,9 @@ describe("the folds of a log", () => {
 
   it("goes from each line to its row and back", () => {
     const hidden = fc.array(
-      fc.tuple(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 20 })).map(([from, more]) => ({ from, to: from + more })),
+      fc
+        .tuple(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 20 }))
+        .map(([from, more]) => ({ from, to: from + more })),
       { maxLength: 12 },
     );
     fc.assert(
@@ -174,8 +189,14 @@ describe("the text of a line of a log", () => {
 
 describe("the pages of a log", () => {
   const entry = (line: number): LogEntry => ({
-    ...{ step_run_id: "step", timestamp: 0, line_number: line, level: "info", content: `line ${line}` },
-    ...{ stream: "stdout", plugin_name: "", agent_id: "" },
+    step_run_id: "step",
+    timestamp: 0,
+    line_number: line,
+    level: "info",
+    content: `line ${line}`,
+    stream: "stdout",
+    plugin_name: "",
+    agent_id: "",
   });
 
   /** A server with so many lines; it answers at most 200 at a time, and has lost some. */
@@ -245,7 +266,8 @@ describe("the pages of a log", () => {
 
   it("stays bounded while 30,000 live lines come", () => {
     const pages = new LogPages(server(0).read, () => {});
-    for (let line = 1; line <= 30_000; line += 100) pages.append(Array.from({ length: 100 }, (_, at) => entry(line + at)));
+    for (let line = 1; line <= 30_000; line += 100)
+      pages.append(Array.from({ length: 100 }, (_, at) => entry(line + at)));
     expect(pages.lines).to.equal(30_000);
     expect(pages.size).to.be.below(30);
     expect(pages.entry(30_000)?.line_number).to.equal(30_000);
@@ -255,7 +277,10 @@ describe("the pages of a log", () => {
     const good = server(10).read;
     let isDown = true;
     const problems: unknown[] = [];
-    const pages = new LogPages((from, to) => (isDown ? Promise.reject(new Error("down")) : good(from, to)), (problem) => problems.push(problem));
+    const pages = new LogPages(
+      (from, to) => (isDown ? Promise.reject(new Error("down")) : good(from, to)),
+      (problem) => problems.push(problem),
+    );
     pages.learn(10, true);
     pages.want(1, 10);
     await settled();

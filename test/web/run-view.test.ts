@@ -56,23 +56,58 @@ async function record(name: string): Promise<readonly Recording[]> {
 
 /** What events tell of a run. Moments of steps are those of the agent in a snapshot, and of the event in a view. */
 function told({ head, jobs, number }: RunView) {
-  const job = ({ jobId, name, status, statusCode, attempt, retryOf, retriedBy, reason, agentId, endTime, steps }: Job) => ({
-    ...{ jobId, name, status, statusCode, attempt, retryOf, retriedBy, reason, agentId, endTime },
+  const job = ({
+    jobId,
+    name,
+    status,
+    statusCode,
+    attempt,
+    retryOf,
+    retriedBy,
+    reason,
+    agentId,
+    endTime,
+    steps,
+  }: Job) => ({
+    jobId,
+    name,
+    status,
+    statusCode,
+    attempt,
+    retryOf,
+    retriedBy,
+    reason,
+    agentId,
+    endTime,
     steps: steps.map((step) => ({
-      ...{ stepRunId: step.stepRunId, name: step.name, status: step.status, statusCode: step.statusCode },
-      ...{ attempt: step.attempt, retryOf: step.retryOf, retriedBy: step.retriedBy, reason: step.reason },
+      stepRunId: step.stepRunId,
+      name: step.name,
+      status: step.status,
+      statusCode: step.statusCode,
+      attempt: step.attempt,
+      retryOf: step.retryOf,
+      retriedBy: step.retriedBy,
+      reason: step.reason,
     })),
   });
   const { status, statusCode, startTime, endTime } = head;
   return {
-    ...{ number, status, statusCode, startTime, endTime },
+    number,
+    status,
+    statusCode,
+    startTime,
+    endTime,
     jobs: jobs.map(({ newest, earlier }) => ({ newest: job(newest), earlier: earlier.map(job) })),
     approvals: head.approvals.map(({ approvalId, status: word }) => `${approvalId} ${word}`),
   };
 }
 
 /** Follows the run as the page does: when the view asks for it, a newer snapshot takes its place. */
-function follow({ events, snapshots }: Recording, from: RunView, order: readonly RunEvent[]): { view: RunView; reloads: number } {
+function follow(
+  { events, snapshots }: Recording,
+  from: RunView,
+  order: readonly RunEvent[],
+): { view: RunView; reloads: number } {
   let view = from;
   let reloads = 0;
   for (const event of order) {
@@ -181,11 +216,27 @@ describe("the view of a run", function () {
   it("reads the timeline as it reads live events", () => {
     const live = recordings[0]!.events.find(({ object }) => object === "step")!;
     const item = {
-      ...{ number: live.number, time: live.time, object: live.object, lifecycle: live.lifecycle, status: live.status },
-      ...{ jobId: live.jobId, stepRunId: live.stepRunId, name: "a/b", cause: live.cause, by: live.by },
-      ...{ attempt: live.attempt, retryOf: live.retryOf, reason: live.reason, exitCode: live.exitCode, agentId: live.agentId },
+      number: live.number,
+      time: live.time,
+      object: live.object,
+      lifecycle: live.lifecycle,
+      status: live.status,
+      jobId: live.jobId,
+      stepRunId: live.stepRunId,
+      name: "a/b",
+      cause: live.cause,
+      by: live.by,
+      attempt: live.attempt,
+      retryOf: live.retryOf,
+      reason: live.reason,
+      exitCode: live.exitCode,
+      agentId: live.agentId,
     };
-    expect(readTransition(item as Parameters<typeof readTransition>[0])).to.deep.equal({ ...live, name: "a/b", stepIndex: null });
+    expect(readTransition(item as Parameters<typeof readTransition>[0])).to.deep.equal({
+      ...live,
+      name: "a/b",
+      stepIndex: null,
+    });
   });
 
   it("reads nothing from a message that is no event", () => {

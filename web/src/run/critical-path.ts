@@ -78,7 +78,10 @@ function spansOf(job: Job, triggeredMs: number, nowMs: number): readonly Span[] 
 function chainOf(rows: readonly JobSpans[]): readonly JobSpans[] {
   const endOf = ({ spans }: JobSpans): number => spans.findLast(({ kind }) => kind === "run")?.to ?? -1;
   const last = (list: readonly JobSpans[]): JobSpans | undefined =>
-    list.reduce<JobSpans | undefined>((best, row) => (best === undefined || endOf(row) > endOf(best) ? row : best), undefined);
+    list.reduce<JobSpans | undefined>(
+      (best, row) => (best === undefined || endOf(row) > endOf(best) ? row : best),
+      undefined,
+    );
   const stages = [...new Set(rows.map(({ job }) => job.newest.stage))];
   const chain: JobSpans[] = [];
   let at = last(rows.filter((row) => endOf(row) >= 0));

@@ -40,9 +40,7 @@ function StepLog({ view, place }: { readonly view: RunView; readonly place: Step
     const next = nextStep(view, step.stepRunId, by);
     if (next !== undefined) go(next.step.stepRunId);
   };
-  useKeys([
-    { keys: "Escape", does: runWords.actions.back, run: () => route(`/runs/${runId}?step=${step.stepRunId}`) },
-  ]);
+  useKeys([{ keys: "Escape", does: runWords.actions.back, run: () => route(`/runs/${runId}?step=${step.stepRunId}`) }]);
   return (
     <div class={styles["page"]}>
       <header>
@@ -57,7 +55,12 @@ function StepLog({ view, place }: { readonly view: RunView; readonly place: Step
         <StepFacts place={place} />
       </header>
       <div class={styles["log"]}>
-        <LogWindow place={{ pipelineId, runId, jobId: job.jobId, stepRunId: step.stepRunId }} step={step} isPage onStep={move} />
+        <LogWindow
+          place={{ pipelineId, runId, jobId: job.jobId, stepRunId: step.stepRunId }}
+          step={step}
+          isPage
+          onStep={move}
+        />
       </div>
     </div>
   );

@@ -56,6 +56,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 /** Why the event happened, for people: `an agent has reported (agt_...)`. */
 export function causeText({ cause, by }: RunEvent): string {
-  const text = CAUSES[cause] ?? cause.replaceAll(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
+  const text =
+    CAUSES[cause] ?? cause.replaceAll(/([a-z])([A-Z])/g, (_, a: string, b: string) => `${a} ${b.toLowerCase()}`);
   return by === "" ? text : `${text} (${by})`;
 }

@@ -72,7 +72,9 @@ export function readTransition(item: Schemas["Transition"]): RunEvent {
   };
 }
 
-function readFields(fields: Fields): Omit<RunEvent, "number" | "time" | "object" | "lifecycle" | "status" | "jobId" | "stepRunId" | "isPushed"> {
+function readFields(
+  fields: Fields,
+): Omit<RunEvent, "number" | "time" | "object" | "lifecycle" | "status" | "jobId" | "stepRunId" | "isPushed"> {
   return {
     attempt: numberOrNull(fields["attempt"]) ?? 1,
     retryOf: textOrNull(fields["retryOf"]),

@@ -25,7 +25,9 @@ export function findStep(view: RunView, stepRunId: string): StepPlace | undefine
 
 /** The step before or behind another one in the plan that has a log to show. */
 export function nextStep(view: RunView, stepRunId: string, by: 1 | -1): StepPlace | undefined {
-  const all = stepsOf(view).filter(({ step }) => step.stepRunId === stepRunId || (step.startTime !== null && step.stepRunId !== ""));
+  const all = stepsOf(view).filter(
+    ({ step }) => step.stepRunId === stepRunId || (step.startTime !== null && step.stepRunId !== ""),
+  );
   const at = all.findIndex(({ step }) => step.stepRunId === stepRunId);
   return at === -1 ? undefined : all[at + by];
 }
@@ -48,13 +50,27 @@ export const isWaiting = ({ newest }: PlannedJob): boolean =>
   newest.waitingFor !== null && (newest.status === "pending" || newest.status === "queued");
 
 /** The next job of that kind behind the one with this id, and from the beginning after the last. */
-export function nextJob(view: RunView, after: string | null, isMeant: (job: PlannedJob) => boolean): PlannedJob | undefined {
+export function nextJob(
+  view: RunView,
+  after: string | null,
+  isMeant: (job: PlannedJob) => boolean,
+): PlannedJob | undefined {
   const from = view.jobs.findIndex(({ newest }) => newest.jobId === after) + 1;
   return [...view.jobs.slice(from), ...view.jobs.slice(0, from)].find(isMeant);
 }
 
 /** A wait for what this page or the definition decides says less than one that a person can end. */
-const WEIGHT = ["no_agent_matches", "no_agent_online", "approval", "paused", "concurrency", "quota", "all_busy", "agent", "retry"];
+const WEIGHT = [
+  "no_agent_matches",
+  "no_agent_online",
+  "approval",
+  "paused",
+  "concurrency",
+  "quota",
+  "all_busy",
+  "agent",
+  "retry",
+];
 
 export interface Waiting {
   readonly wait: Wait;

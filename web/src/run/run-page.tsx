@@ -27,7 +27,8 @@ import styles from "./run-page.module.css";
 export const VIEWS = ["graph", "table", "waterfall", "timeline", "tests", "artifacts"] as const;
 export type ViewName = (typeof VIEWS)[number];
 
-const isView = (word: string | undefined): word is ViewName => (VIEWS as readonly (string | undefined)[]).includes(word);
+const isView = (word: string | undefined): word is ViewName =>
+  (VIEWS as readonly (string | undefined)[]).includes(word);
 
 export default function RunPage({ runId }: { readonly runId: string }) {
   const store = useMemo(() => new RunStore(runId), [runId]);
@@ -37,7 +38,9 @@ export default function RunPage({ runId }: { readonly runId: string }) {
   }, [store]);
   const view = store.view.value;
   const problem = store.problem.value;
-  useTitle(`${runWords.run} ${shortId(runId)}${view === undefined ? "" : ` ${words.status[view.head.status].toLowerCase()}`}`);
+  useTitle(
+    `${runWords.run} ${shortId(runId)}${view === undefined ? "" : ` ${words.status[view.head.status].toLowerCase()}`}`,
+  );
   if (problem !== undefined && view === undefined) {
     const retry = (): void => {
       store.problem.value = undefined;
@@ -59,7 +62,10 @@ function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunV
   const stepRunId = filters["step"];
   const place = stepRunId === undefined ? undefined : findStep(view, stepRunId);
   const { pipelineId, projectId } = view.head;
-  const pipeline = useResource((signal) => api.get("/pipelines/{pipelineId}", { path: { pipelineId }, signal }), [pipelineId]);
+  const pipeline = useResource(
+    (signal) => api.get("/pipelines/{pipelineId}", { path: { pipelineId }, signal }),
+    [pipelineId],
+  );
   const [whyJob, setWhyJob] = useState<string | null | undefined>(undefined);
   const actions = useRunActions(view, place?.step.stepRunId);
   const open = (step: string): void => change({ step });
@@ -106,7 +112,9 @@ function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunV
             aria-current={name === shown ? "page" : undefined}
           >
             {runWords.views[name]}
-            {name === "tests" && view.head.tests !== null ? <Count of={view.head.tests.failed || view.head.tests.total} /> : null}
+            {name === "tests" && view.head.tests !== null ? (
+              <Count of={view.head.tests.failed || view.head.tests.total} />
+            ) : null}
           </a>
         ))}
       </nav>

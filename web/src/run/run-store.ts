@@ -61,9 +61,14 @@ export class RunStore {
     if (view === undefined) return;
     if (view.jobs.length > SMALL_RUN) return;
     const path = { runId: this.runId };
-    const run = await api.get("/pipelines/runs/{runId}", { path, query: { attempts: "all" }, signal: this.#abort.signal });
+    const run = await api.get("/pipelines/runs/{runId}", {
+      path,
+      query: { attempts: "all" },
+      signal: this.#abort.signal,
+    });
     const now = this.view.peek();
-    if (now !== undefined && run.eventNumber >= now.number) this.view.value = { ...viewOf(run), lastEvent: now.lastEvent };
+    if (now !== undefined && run.eventNumber >= now.number)
+      this.view.value = { ...viewOf(run), lastEvent: now.lastEvent };
   }
 
   /** Reads what no event tells of one job, however large its run is. */

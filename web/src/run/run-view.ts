@@ -185,7 +185,8 @@ function changeApproval(view: RunView, event: RunEvent): Pick<RunView, "head" | 
   if (known === undefined) return { head: view.head, reload: false };
   const approval: Approval = {
     ...known,
-    status: event.lifecycle === "approved" && event.status === "pending" ? "pending" : (event.status as Approval["status"]),
+    status:
+      event.lifecycle === "approved" && event.status === "pending" ? "pending" : (event.status as Approval["status"]),
     endedAt: event.status === "pending" ? null : event.time,
   };
   const approvals = view.head.approvals.map((one) => (one === known ? approval : one));

@@ -2,7 +2,14 @@
 import { count } from "../words.ts";
 
 export const runWords = {
-  views: { graph: "Graph", table: "Table", waterfall: "Waterfall", timeline: "Timeline", tests: "Tests", artifacts: "Artifacts" },
+  views: {
+    graph: "Graph",
+    table: "Table",
+    waterfall: "Waterfall",
+    timeline: "Timeline",
+    tests: "Tests",
+    artifacts: "Artifacts",
+  },
   viewsLabel: "Views of the run",
   run: "Run",
   attempt: (n: number) => `Attempt ${n}`,
@@ -144,7 +151,8 @@ export const runWords = {
     noStep: "the run has no such step",
   },
   wait: {
-    clause: (clause: string, agents: number) => `${clause}: ${count(agents, "agent")} ${agents === 1 ? "fails" : "fail"} it`,
+    clause: (clause: string, agents: number) =>
+      `${clause}: ${count(agents, "agent")} ${agents === 1 ? "fails" : "fail"} it`,
     online: (online: number, matching: number) => `${count(online, "agent")} online, ${matching} of them match`,
     nearest: "Nearest agent",
     nearestText: (clauses: string) => `would match with ${clauses}`,

@@ -44,7 +44,12 @@ export function StepDrawer({
       <div class={styles["top"]}>
         <h2 title={`${job.name} / ${step.name}`}>{job.name}</h2>
         {actions.canRerun ? (
-          <Button kind="quiet" icon={rotate} label={runWords.actions.rerunFrom} onClick={() => void actions.askRerun()} />
+          <Button
+            kind="quiet"
+            icon={rotate}
+            label={runWords.actions.rerunFrom}
+            onClick={() => void actions.askRerun()}
+          />
         ) : null}
         <ButtonLink kind="quiet" icon={maximize} href={`/runs/${runId}/steps/${step.stepRunId}`}>
           {runWords.actions.openLog}
@@ -54,7 +59,12 @@ export function StepDrawer({
       <StepPicker job={job} chosen={step.stepRunId} onPick={open} />
       <StepFacts place={place} />
       <div class={styles["log"]}>
-        <LogWindow place={{ pipelineId, runId, jobId: job.jobId, stepRunId: step.stepRunId }} step={step} isPage={false} onStep={move} />
+        <LogWindow
+          place={{ pipelineId, runId, jobId: job.jobId, stepRunId: step.stepRunId }}
+          step={step}
+          isPage={false}
+          onStep={move}
+        />
       </div>
     </aside>
   );

@@ -15,7 +15,7 @@ export function StepFacts({ place: { job, step } }: { readonly place: StepPlace 
       <span class={styles["elapsed"]}>
         <Elapsed from={startTime} to={endTime} ms={duration} />
       </span>
-      {exitCode === null || exitCode === 0 ? null : <span>exit {exitCode}</span>}
+      {exitCode === null || exitCode === 0 || reason.includes(`${exitCode}`) ? null : <span>exit {exitCode}</span>}
       {attempt > 1 ? <span>{runWords.attempt(attempt)}</span> : null}
       {usage === null || usage.maxRssBytes === 0 ? null : <span>{sizeText(usage.maxRssBytes)}</span>}
       {job.agentId === null ? null : <a href={`/agents/${job.agentId}`}>{runWords.agent}</a>}

@@ -56,7 +56,15 @@ export function GraphBlock({ runId, block, jobs, chosen }: BlockProps) {
 }
 
 /** One element alone: a run may have a thousand of them. */
-function Cell({ runId, job, chosen }: { readonly runId: string; readonly job: Job; readonly chosen: string | undefined }) {
+function Cell({
+  runId,
+  job,
+  chosen,
+}: {
+  readonly runId: string;
+  readonly job: Job;
+  readonly chosen: string | undefined;
+}) {
   const name = cellName(job) || job.name;
   const text = `${name}: ${words.status[job.status].toLowerCase()}`;
   return (
@@ -98,7 +106,9 @@ function JobNode({
       <span class={styles["name"]}>{newest.name}</span>
       <span class={styles["time"]}>
         {newest.attempt > 1 ? `×${newest.attempt} ` : ""}
-        {newest.startTime === null ? null : <Elapsed from={newest.startTime} to={newest.endTime} ms={newest.duration} />}
+        {newest.startTime === null ? null : (
+          <Elapsed from={newest.startTime} to={newest.endTime} ms={newest.duration} />
+        )}
       </span>
     </a>
   );

@@ -68,7 +68,9 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
         <strong>{runWords.approvalOf(name)}</strong>
         {message === "" ? null : <span>{message}</span>}
         <span class={styles["quiet"]}>
-          {approvals.map(({ name: voter, comment: said }) => `${voter} has approved${said === "" ? "" : `: ${said}`}. `).join("")}
+          {approvals
+            .map(({ name: voter, comment: said }) => `${voter} has approved${said === "" ? "" : `: ${said}`}. `)
+            .join("")}
           {runWords.missing(missing.count)}
           {missing.users.length === 0 ? "" : ` (${missing.users.join(", ")})`}
         </span>

@@ -77,12 +77,18 @@ export function RunHead({ store, view, pipelineName, actions, whyJob, onWhy }: R
             {wait.job === null || wait.wait.text.includes(wait.job.name) ? "" : `${wait.job.name}: `}
             {wait.wait.text}
           </span>
-          <Button kind="quiet" expanded={whyJob !== undefined} onClick={() => onWhy(whyJob === undefined ? (wait.job?.jobId ?? null) : undefined)}>
+          <Button
+            kind="quiet"
+            expanded={whyJob !== undefined}
+            onClick={() => onWhy(whyJob === undefined ? (wait.job?.jobId ?? null) : undefined)}
+          >
             {runWords.why}
           </Button>
         </div>
       )}
-      {whyJob === undefined ? null : <WhyPanel store={store} view={view} jobId={whyJob} onPick={onWhy} onClose={() => onWhy(undefined)} />}
+      {whyJob === undefined ? null : (
+        <WhyPanel store={store} view={view} jobId={whyJob} onPick={onWhy} onClose={() => onWhy(undefined)} />
+      )}
       <Announcer text={`${runWords.run} ${words.status[head.status].toLowerCase()}`} />
     </header>
   );

@@ -106,7 +106,11 @@ export class RowMap {
 }
 
 /** What closed groups, marks of ends and gaps hide. */
-export function hiddenLines(groups: readonly Group[], isOpen: (group: Group) => boolean, gaps: readonly Hidden[]): readonly Hidden[] {
+export function hiddenLines(
+  groups: readonly Group[],
+  isOpen: (group: Group) => boolean,
+  gaps: readonly Hidden[],
+): readonly Hidden[] {
   const ofGroups = groups.flatMap((group) => {
     if (!isOpen(group)) return [{ from: group.line + 1, to: group.end }];
     return group.hasEndMark ? [{ from: group.end, to: group.end }] : [];

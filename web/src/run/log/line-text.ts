@@ -2,6 +2,7 @@
  * The text of a line as a terminal would show it, in pieces with colours. Nothing in a line becomes markup: the pieces
  * are texts, and control characters that could move or hide text are shown as symbols. Pure.
  */
+/* oxlint-disable no-control-regex -- the patterns of this file are about control characters */
 import Anser from "anser";
 
 /** Characters of the line that are shown alike. */
@@ -23,13 +24,12 @@ export interface LineText {
 }
 
 /** SGR sequences colour text. Every other sequence of a terminal moves or clears something, and is left out. */
-// oxlint-disable-next-line no-control-regex -- these are control sequences
-const SEQUENCE = /\u001b\[[0-9;:]*m|\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|\u001b[ -/]*[0-~]?|\u009b[0-?]*[ -/]*[@-~]/g;
-// oxlint-disable-next-line no-control-regex -- as above
+const SEQUENCE =
+  /\u001b\[[0-9;:]*m|\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[PX^_][^\u001b]*(?:\u001b\\)?|\u001b[ -/]*[0-~]?|\u009b[0-?]*[ -/]*[@-~]/g;
 const SGR = /^\u001b\[[0-9;:]*m$/;
 /** C0 and C1 controls, and characters that change the direction of text. A tab stays. */
-// oxlint-disable-next-line no-control-regex -- as above
-const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff\u2028\u2029]/g;
+const CONTROL =
+  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff\u2028\u2029]/g;
 
 export function lineText(content: string): LineText {
   const { start, end } = shownPart(content);
@@ -76,7 +76,9 @@ function painted(painter: Anser, sgr: string, text: string, at: number): Piece[]
       const piece = {
         text: content.replaceAll(CONTROL, symbolOf),
         at: place,
-        classes: [colorClass(fg), colorClass(bg, "-bg"), ...decorations.map((word) => `ansi-${word}`)].filter((one) => one !== "").join(" "),
+        classes: [colorClass(fg), colorClass(bg, "-bg"), ...decorations.map((word) => `ansi-${word}`)]
+          .filter((one) => one !== "")
+          .join(" "),
         color: partsOf(fg, fg_truecolor),
         background: partsOf(bg, bg_truecolor),
       };
@@ -115,7 +117,10 @@ export interface Range {
 }
 
 /** The pieces cut at the ends of ranges of the content; `isMatch` says whether a piece lies in one. */
-export function markRanges(pieces: readonly Piece[], ranges: readonly Range[]): readonly (Piece & { readonly isMatch: boolean })[] {
+export function markRanges(
+  pieces: readonly Piece[],
+  ranges: readonly Range[],
+): readonly (Piece & { readonly isMatch: boolean })[] {
   if (ranges.length === 0) return pieces.map((piece) => ({ ...piece, isMatch: false }));
   return pieces.flatMap((piece) => {
     const end = piece.at + piece.text.length;

@@ -79,8 +79,20 @@ export function LogBar(props: LogBarProps) {
           pressed={settings.pattern}
           onClick={() => change({ pattern: !settings.pattern })}
         />
-        <Button kind="quiet" icon={arrowUp} label={texts.previous} disabled={search.matches.length === 0} onClick={() => onMove(-1)} />
-        <Button kind="quiet" icon={arrowDown} label={texts.next} disabled={search.matches.length === 0} onClick={() => onMove(1)} />
+        <Button
+          kind="quiet"
+          icon={arrowUp}
+          label={texts.previous}
+          disabled={search.matches.length === 0}
+          onClick={() => onMove(-1)}
+        />
+        <Button
+          kind="quiet"
+          icon={arrowDown}
+          label={texts.next}
+          disabled={search.matches.length === 0}
+          onClick={() => onMove(1)}
+        />
       </div>
       <div class={styles["view"]}>
         {props.onFailure === undefined ? null : (

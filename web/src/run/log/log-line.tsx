@@ -25,12 +25,23 @@ interface LogLineProps {
 }
 
 const texts = runWords.log;
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
 
 export function LogLine(props: LogLineProps) {
   const { line, entry, group, isGroupOpen, ranges, isCurrent, isChosen, hasTime, onPick, onTurn } = props;
   return (
-    <div class={styles["line"]} data-line={line} data-level={entry?.level} data-chosen={isChosen} data-current={isCurrent}>
+    <div
+      class={styles["line"]}
+      data-line={line}
+      data-level={entry?.level}
+      data-chosen={isChosen}
+      data-current={isCurrent}
+    >
       <a
         class={styles["number"]}
         href={`#L${line}`}
@@ -60,42 +71,46 @@ export function LogLine(props: LogLineProps) {
             <Icon svg={chevron} size={14} />
           </span>
           <span>{lineText(group.name).pieces.map(({ text }) => text)}</span>
-          <span class={styles["muted"]}>{texts.lines(Math.max(0, group.end - group.line - (group.hasEndMark ? 1 : 0)))}</span>
+          <span class={styles["muted"]}>
+            {texts.lines(Math.max(0, group.end - group.line - (group.hasEndMark ? 1 : 0)))}
+          </span>
         </button>
       )}
     </div>
   );
 }
 
-const Text = memo(({ entry, ranges }: { readonly entry: LogEntry | undefined; readonly ranges: readonly Range[] | undefined }) => {
-  if (entry === undefined) return <span class={styles["text"]} data-unread="" />;
-  const gap = gapOf(entry);
-  if (gap !== null) return <span class={styles["gap"]}>{texts.gap(gap.from, gap.to)}</span>;
-  const { pieces, overwritten } = lineText(entry.content);
-  return (
-    <span class={styles["text"]} data-stream={entry.stream}>
-      {overwritten === 0 ? null : (
-        <span class={styles["overwritten"]} title={texts.overwritten(overwritten)}>
-          ↻{overwritten}
-        </span>
-      )}
-      {markRanges(pieces, ranges ?? []).map(({ text, classes, color, background, isMatch }, at) => {
-        if (classes === "" && color === null && background === null && !isMatch) return text;
-        const colors = {
-          ...(color === null ? {} : { color: `rgb(${color})` }),
-          ...(background === null ? {} : { backgroundColor: `rgb(${background})` }),
-        };
-        const names = classes.split(" ").flatMap((name) => styles[name] ?? []);
-        return isMatch ? (
-          <mark key={at} class={names.join(" ")} style={colors}>
-            {text}
-          </mark>
-        ) : (
-          <span key={at} class={names.join(" ")} style={colors}>
-            {text}
+const Text = memo(
+  ({ entry, ranges }: { readonly entry: LogEntry | undefined; readonly ranges: readonly Range[] | undefined }) => {
+    if (entry === undefined) return <span class={styles["text"]} data-unread="" />;
+    const gap = gapOf(entry);
+    if (gap !== null) return <span class={styles["gap"]}>{texts.gap(gap.from, gap.to)}</span>;
+    const { pieces, overwritten } = lineText(entry.content);
+    return (
+      <span class={styles["text"]} data-stream={entry.stream}>
+        {overwritten === 0 ? null : (
+          <span class={styles["overwritten"]} title={texts.overwritten(overwritten)}>
+            ↻{overwritten}
           </span>
-        );
-      })}
-    </span>
-  );
-});
+        )}
+        {markRanges(pieces, ranges ?? []).map(({ text, classes, color, background, isMatch }, at) => {
+          if (classes === "" && color === null && background === null && !isMatch) return text;
+          const colors = {
+            ...(color === null ? {} : { color: `rgb(${color})` }),
+            ...(background === null ? {} : { backgroundColor: `rgb(${background})` }),
+          };
+          const names = classes.split(" ").flatMap((name) => styles[name] ?? []);
+          return isMatch ? (
+            <mark key={at} class={names.join(" ")} style={colors}>
+              {text}
+            </mark>
+          ) : (
+            <span key={at} class={names.join(" ")} style={colors}>
+              {text}
+            </span>
+          );
+        })}
+      </span>
+    );
+  },
+);

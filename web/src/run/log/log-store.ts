@@ -92,7 +92,11 @@ export class LogStore {
   }
 
   /** Matches of a search behind an earlier answer. */
-  search(query: { readonly q: string; readonly pattern: boolean; readonly ignoreCase: boolean }, after: string | null, signal: AbortSignal) {
+  search(
+    query: { readonly q: string; readonly pattern: boolean; readonly ignoreCase: boolean },
+    after: string | null,
+    signal: AbortSignal,
+  ) {
     const { pipelineId, runId, stepRunId } = this.place;
     return api.get(SEARCH, {
       path: { pipelineId, runId, stepRunId },

@@ -122,7 +122,10 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
     goTo(next);
   };
   const pick = (line: number, isRange: boolean): void => {
-    const lines = isRange && chosen !== null ? { from: Math.min(chosen.from, line), to: Math.max(chosen.from, line) } : { from: line, to: line };
+    const lines =
+      isRange && chosen !== null
+        ? { from: Math.min(chosen.from, line), to: Math.max(chosen.from, line) }
+        : { from: line, to: line };
     choose(lines);
     if (isPage) history.replaceState(history.state, "", linesHash(lines));
   };
@@ -156,11 +159,14 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   ]);
 
   const problem = store.problem.value;
-  if (problem !== undefined && !store.isOpen.value) return <Problem error={problem} onRetry={() => void store.open()} />;
+  if (problem !== undefined && !store.isOpen.value)
+    return <Problem error={problem} onRetry={() => void store.open()} />;
   const matches = new Map(search.matches.map((match) => [match.entry.line_number, match.ranges]));
   const current = search.matches[search.at]?.entry.line_number;
   const isAtEnd = at.top >= topMost(extent) - 1;
-  const lines = Array.from({ length: inSight.end - inSight.first }, (_, index) => rows.map.lineAt(inSight.first + index));
+  const lines = Array.from({ length: inSight.end - inSight.first }, (_, index) =>
+    rows.map.lineAt(inSight.first + index),
+  );
   return (
     <section class={styles["log"]} aria-label={texts.label} data-wraps={wraps} data-times={hasTimes}>
       <LogBar
@@ -226,7 +232,13 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
 }
 
 /** Wrapped lines have no known height: they begin at the first line in sight, and at the end of the log they end there. */
-function linesPlace(wraps: boolean, isAtEnd: boolean, at: Scroll, firstRow: number, viewport: number): { readonly [key: string]: string } {
+function linesPlace(
+  wraps: boolean,
+  isAtEnd: boolean,
+  at: Scroll,
+  firstRow: number,
+  viewport: number,
+): { readonly [key: string]: string } {
   if (wraps) return isAtEnd ? { bottom: "auto", top: `${at.bar}px`, height: `${viewport}px` } : { top: `${at.bar}px` };
   return { top: `${at.bar - (at.top - firstRow * ROW)}px` };
 }

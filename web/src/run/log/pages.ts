@@ -110,7 +110,7 @@ export class LogPages {
     page.isReading = true;
     let problem: unknown = null;
     try {
-      for (let isMore = true; isMore; ) {
+      for (let isMore = true; isMore;) {
         const from = page.knownTo + 1;
         const to = Math.min((number + 1) * PAGE_LINES, Math.max(this.#lines, from));
         const read = await this.#read(from, to);

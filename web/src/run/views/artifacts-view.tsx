@@ -79,7 +79,12 @@ function Files({ runId, artifactId }: { readonly runId: string; readonly artifac
         <ul class={styles["files"]}>
           {files.map(({ path, size, sha256 }) => (
             <li key={path}>
-              <a href={contentAddress(runId, artifactId, path)} download={path.split("/").at(-1)} target="_blank" rel="noopener">
+              <a
+                href={contentAddress(runId, artifactId, path)}
+                download={path.split("/").at(-1)}
+                target="_blank"
+                rel="noopener"
+              >
                 {path}
               </a>
               <span class={styles["muted"]} title={sha256}>

@@ -34,7 +34,10 @@ export function FixedRows({
       removeEventListener("resize", measure);
     };
   }, [count, rowHeight]);
-  const rows = Array.from({ length: Math.max(0, Math.min(shown.end, count) - shown.first) }, (_, at) => shown.first + at);
+  const rows = Array.from(
+    { length: Math.max(0, Math.min(shown.end, count) - shown.first) },
+    (_, at) => shown.first + at,
+  );
   return (
     <div ref={element} role={role} style={{ position: "relative", height: `${count * rowHeight}px` }}>
       {rows.map((index) => children(index, `${index * rowHeight}px`))}

@@ -56,7 +56,14 @@ export function TableView({ view, chosen }: ViewProps) {
           return step === null ? (
             <JobRow key={key} job={job} top={top} isOpen={open} isEarlier={isEarlier} onToggle={() => toggle(job)} />
           ) : (
-            <StepRow key={key} runId={view.head.runId} job={job} step={step} top={top} isChosen={step.stepRunId === chosen} />
+            <StepRow
+              key={key}
+              runId={view.head.runId}
+              job={job}
+              step={step}
+              top={top}
+              isChosen={step.stepRunId === chosen}
+            />
           );
         }}
       </FixedRows>

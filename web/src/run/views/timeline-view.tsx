@@ -28,7 +28,7 @@ const texts = runWords.timeline;
 
 async function readEvents(runId: string, upTo: number, signal: AbortSignal): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
-  for (let after: number | null = 0; after !== null && events.length < upTo; ) {
+  for (let after: number | null = 0; after !== null && events.length < upTo;) {
     const page: { readonly list: readonly Parameters<typeof readTransition>[0][]; readonly next: number | null } =
       await api.get("/pipelines/runs/{runId}/timeline", { path: { runId }, query: { after, limit: PAGE }, signal });
     for (const item of page.list) events.push(readTransition(item));
@@ -43,12 +43,26 @@ export function TimelineView({ view, chosen }: ViewProps) {
   const events = useResource((signal) => readEvents(runId, view.number, signal), [runId, hasEnded(view)]);
   return (
     <Loaded of={events} rows={10}>
-      {(list) => (list.length === 0 ? <Blank icon={history} title={texts.gone} /> : <Player end={view} events={list} chosen={chosen} />)}
+      {(list) =>
+        list.length === 0 ? (
+          <Blank icon={history} title={texts.gone} />
+        ) : (
+          <Player end={view} events={list} chosen={chosen} />
+        )
+      }
     </Loaded>
   );
 }
 
-function Player({ end, events, chosen }: { readonly end: RunView; readonly events: readonly RunEvent[]; readonly chosen: string | undefined }) {
+function Player({
+  end,
+  events,
+  chosen,
+}: {
+  readonly end: RunView;
+  readonly events: readonly RunEvent[];
+  readonly chosen: string | undefined;
+}) {
   const replay = useMemo(() => new Replay(end, events), [events]);
   const [count, setCount] = useState(events.length);
   const [isPlaying, play] = useState(false);
@@ -84,7 +98,11 @@ function Player({ end, events, chosen }: { readonly end: RunView; readonly event
           max={events.length}
           value={count}
           aria-label={texts.scrub}
-          aria-valuetext={last === undefined ? texts.of(0, events.length) : `${texts.of(count, events.length)}: ${whatOf(last, names)}`}
+          aria-valuetext={
+            last === undefined
+              ? texts.of(0, events.length)
+              : `${texts.of(count, events.length)}: ${whatOf(last, names)}`
+          }
           onInput={(event) => {
             play(false);
             setCount(Number(event.currentTarget.value));
@@ -133,7 +151,9 @@ function Player({ end, events, chosen }: { readonly end: RunView; readonly event
 }
 
 function namesOf(view: RunView): ReadonlyMap<string, string> {
-  return new Map(view.jobs.flatMap(({ newest, earlier }) => [newest, ...earlier].map(({ jobId, name }) => [jobId, name])));
+  return new Map(
+    view.jobs.flatMap(({ newest, earlier }) => [newest, ...earlier].map(({ jobId, name }) => [jobId, name])),
+  );
 }
 
 function whatOf(event: RunEvent, names: ReadonlyMap<string, string>): string {

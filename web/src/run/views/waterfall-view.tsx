@@ -111,7 +111,9 @@ function nameOf({ kind }: Span): string {
 
 /** Marks at round times. */
 function Scale({ lengthMs }: { readonly lengthMs: number }) {
-  const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5];
+  const steps = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5,
+  ];
   const step = steps.find((ms) => lengthMs / ms <= 6) ?? 864e5;
   const marks = Array.from({ length: Math.floor(lengthMs / step) + 1 }, (_, at) => at * step);
   return (
