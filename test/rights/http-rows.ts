@@ -334,6 +334,18 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     body: () => ({ to: "git", repoUrl: "https://127.0.0.1/x.git" }),
   },
   { route: "POST /pipelines/:pipelineId/repository/check", operation: "writePipelines", at: onPipeline },
+  {
+    route: "POST /projects/:projectId/repository/discover",
+    operation: "writePipelines",
+    at: onProject,
+    body: () => ({ repoUrl: "https://127.0.0.1/x.git" }),
+  },
+  {
+    route: "POST /projects/:projectId/repository/pipelines",
+    operation: "writePipelines",
+    at: onProject,
+    body: () => ({ repoUrl: "https://127.0.0.1/x.git", files: [{ path: ".millrace/pipeline.yaml" }] }),
+  },
   { route: "GET /pipelines/:pipelineId/revisions", operation: "readPipelines", at: onPipeline },
   ...["", "/diff"].map((rest): HttpRow => ({
     route: `GET /pipelines/:pipelineId/revisions/:revisionId${rest}`,

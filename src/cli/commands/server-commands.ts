@@ -138,6 +138,22 @@ function addPipelineCommands(program: Command, setStatus: SetStatus): void {
     run: async (signal, options, name) =>
       (await import("./remote/git-pipelines.ts")).checkPipeline(name!, options, signal),
   });
+  remote(
+    pipelines.command("discover"),
+    "list the definitions of a Git repository, and make pipelines of them",
+    setStatus,
+    {
+      args: [["<url>", "the URL of the repository"]],
+      options: [
+        project(),
+        new Option("--branch <branch>", "the branch of the definitions; default: the repository's"),
+        new Option("--credential <secret>", "the name of the project's secret that opens the repository"),
+        listed("--connect <path>", "make a pipeline of this file; may be repeated"),
+        new Option("--all", "make pipelines of all files that are valid definitions").conflicts(["connect"]),
+      ],
+      run: async (signal, options, url) => (await import("./remote/git-pipelines.ts")).discover(url!, options, signal),
+    },
+  );
   remote(pipelines.command("delete"), "delete a pipeline with its runs", setStatus, {
     args: [["<pipeline>", "name or id"]],
     options: [project(), new Option("--force", "stop its live runs")],
