@@ -229,6 +229,7 @@ describe("calls over HTTP", () => {
         "/pipelines/:pipelineId/plan": "changes nothing",
         "/pipelines/:pipelineId/spec/move": "moves once: the commit of a first try is found again",
         "/pipelines/:pipelineId/repository/check": "changes nothing",
+        "/projects/:projectId/repository/discover": "changes nothing",
         "/projects/:projectId/hooks/:hookId/deliveries/:deliveryId/redeliver": "keeps the runs that the delivery has",
         "/plugins": "a repeat of the same package changes nothing",
         "/invitations/:user/link": "a further link makes the earlier ones void",
