@@ -1,5 +1,6 @@
 /** What a run waited for, and the chain of jobs that made it as long as it was. Pure. */
 import type { Schemas } from "../../../clients/typescript/src/api-types.ts";
+import { msOf } from "./moments.ts";
 import { plannedName } from "./graph/blocks.ts";
 import type { Job, PlannedJob, RunView } from "./run-view.ts";
 
@@ -34,7 +35,7 @@ export function waterfallOf(view: RunView, nowMs: number): Waterfall {
   const triggeredMs = triggerOf(view);
   const rows = view.jobs.map((job) => ({ job, spans: spansOf(job.newest, triggeredMs, nowMs) }));
   const ends = rows.flatMap(({ spans }) => spans.map(({ to }) => to));
-  const own = view.head.endTime === null ? 0 : Date.parse(view.head.endTime) - triggeredMs;
+  const own = view.head.endTime === null ? 0 : msOf(view.head.endTime) - triggeredMs;
   const path = chainOf(rows);
   const spent = new Map<Span["kind"], number>();
   for (const { spans } of path) {
@@ -50,7 +51,7 @@ export function waterfallOf(view: RunView, nowMs: number): Waterfall {
 
 function triggerOf(view: RunView): number {
   const step = view.jobs[0]?.newest.steps[0];
-  return Date.parse(step?.timing.triggeredAt ?? view.head.createdAt);
+  return msOf(step?.timing.triggeredAt ?? view.head.createdAt);
 }
 
 function spansOf(job: Job, triggeredMs: number, nowMs: number): readonly Span[] {
@@ -67,8 +68,8 @@ function spansOf(job: Job, triggeredMs: number, nowMs: number): readonly Span[] 
   }
   const began = first.startTime ?? job.startTime;
   if (began === null) return spans;
-  const from = Date.parse(began) - triggeredMs;
-  const to = (job.endTime === null ? nowMs : Date.parse(job.endTime)) - triggeredMs;
+  const from = msOf(began) - triggeredMs;
+  const to = (job.endTime === null ? nowMs : msOf(job.endTime)) - triggeredMs;
   // The moments come from several clocks: a bar that would end before it begins has no length.
   spans.push({ kind: "run", from: Math.max(0, from), to: Math.max(0, from, to) });
   return spans;

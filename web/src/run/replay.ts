@@ -27,17 +27,6 @@ export class Replay {
     }
     return view;
   }
-
-  /** How many events had happened at that time. */
-  countAt(timeMs: number): number {
-    let [low, high] = [0, this.events.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (Date.parse(this.events[middle]!.time) <= timeMs) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
 }
 
 const CAUSES: Readonly<Record<string, string>> = {

@@ -7,6 +7,7 @@
  * until the next snapshot, or is cleared when it cannot hold any more.
  */
 import type { Schemas } from "../../../clients/typescript/src/api-types.ts";
+import { msOf } from "./moments.ts";
 import type { RunEvent } from "./run-event.ts";
 
 export type Run = Schemas["RunDetail"];
@@ -318,5 +319,5 @@ function withPlanned(view: RunView, place: number, job: PlannedJob): RunView {
 }
 
 function durationOf(from: string | null, to: string): number {
-  return from === null ? 0 : Math.max(0, Date.parse(to) - Date.parse(from));
+  return from === null ? 0 : Math.max(0, msOf(to) - msOf(from));
 }
