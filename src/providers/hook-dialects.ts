@@ -125,18 +125,16 @@ const giteaHook = z
     events: z.array(z.string()).nullable(),
     config: z.object({ url: address.optional(), content_type: z.string().optional() }),
   })
-  .transform(
-    ({ id, active, events, config }): HostHook => ({
-      id,
-      url: config.url ?? "",
-      isActive: active,
-      missing: [
-        ...GITEA_EVENTS.filter((event) => events?.includes(event) !== true),
-        ...(config.content_type === "json" ? [] : ["content_type: json"]),
-      ],
-      lastStatus: null,
-    }),
-  );
+  .transform(({ id, active, events, config }): HostHook => ({
+    id,
+    url: config.url ?? "",
+    isActive: active,
+    missing: [
+      ...GITEA_EVENTS.filter((event) => events?.includes(event) !== true),
+      ...(config.content_type === "json" ? [] : ["content_type: json"]),
+    ],
+    lastStatus: null,
+  }));
 
 /** `type`: in whose words deliveries are made. */
 function gitea(type: "gitea" | "forgejo"): HookDialect {
@@ -171,15 +169,13 @@ const BITBUCKET_EVENTS = [
 
 const bitbucketHook = z
   .object({ uuid: z.string().max(100), url: address, active: z.boolean(), events: z.array(z.string()) })
-  .transform(
-    ({ uuid, url, active, events }): HostHook => ({
-      id: uuid,
-      url,
-      isActive: active,
-      missing: BITBUCKET_EVENTS.filter((event) => !events.includes(event)),
-      lastStatus: null,
-    }),
-  );
+  .transform(({ uuid, url, active, events }): HostHook => ({
+    id: uuid,
+    url,
+    isActive: active,
+    missing: BITBUCKET_EVENTS.filter((event) => !events.includes(event)),
+    lastStatus: null,
+  }));
 
 function bitbucketHooksOf(repository: readonly string[]): string {
   return `/repositories/${path(repository)}/hooks`;

@@ -229,7 +229,9 @@ export class ProviderServer {
     for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
     const text = Buffer.concat(pieces).toString();
     const send = (status: number, body: object) => {
-      response.writeHead(status, { "content-type": "application/json" }).end(status === 204 ? "" : JSON.stringify(body));
+      response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(status === 204 ? "" : JSON.stringify(body));
     };
     const outcome = () => this.#outcome(request, text);
     if (this.intercept(request, response, outcome)) return;

@@ -37,5 +37,8 @@ export function providerNameOf(pipeline: Pick<Pipeline, "repoUrl" | "repoProvide
   const name = (pipeline.repoProvider ?? "") || providerOfHost(remote);
   if (name !== undefined) return name as ProviderName;
   const known = PROVIDERS.join(", ");
-  throw malformed("/repoProvider", `must be one of ${known}: which one ${remote.host} is does not follow from its name`);
+  throw malformed(
+    "/repoProvider",
+    `must be one of ${known}: which one ${remote.host} is does not follow from its name`,
+  );
 }
