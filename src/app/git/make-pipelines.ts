@@ -9,7 +9,7 @@ import type { Caller, UserCaller } from "../identity/access.ts";
 import { reachProject } from "../reaching.ts";
 import { claimRequest, peekRequest } from "../request-ids.ts";
 import { fields, id, listOf, shape } from "../shapes.ts";
-import { withTrailOfItsOwn } from "../trails.ts";
+import { withTrailOfItsOwn } from "../identity/trails.ts";
 import { connectedPipelines, nameFor, placeOfRepository } from "./discover.ts";
 import { DEFAULT_BRANCH } from "./connect.ts";
 import { withGit } from "./git-problems.ts";

@@ -15,7 +15,7 @@ import { createHook } from "../hooks/hooks.ts";
 import type { ActingUser, Caller } from "../identity/access.ts";
 import { reachPipeline } from "../reaching.ts";
 import { fields, id, listOf, shape, wholeNumber } from "../shapes.ts";
-import { withTrailOfItsOwn } from "../trails.ts";
+import { withTrailOfItsOwn } from "../identity/trails.ts";
 import { Turns } from "../turns.ts";
 import type { HostHookContext } from "./context.ts";
 import { HOST_HOOK_PROBLEMS, hooksFor, problemsOf } from "./judge-hook.ts";
