@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import type { AddressRule } from "../outgoing/addresses.ts";
 import { openAccess } from "./access.ts";
 import { type CommitRequest, firstParent, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";
+import { findSharedCommit, isAmongAncestors, readChangedFiles } from "./compare.ts";
 import { GitFault } from "./git-fault.ts";
 import { runGit } from "./git-process.ts";
 import type { HostKeys } from "./host-keys.ts";
@@ -199,6 +200,26 @@ export class GitRepositories {
       // Nothing else has been fetched into this repository.
       return head !== undefined && (await mirror.object(`${id}^{commit}`)) !== undefined;
     });
+  }
+
+  /** The commit that the server has under a full name now; undefined for none. */
+  tipOf(repository: Repository, refName: string): Promise<CommitFacts | undefined> {
+    return this.#work(repository, (mirror) => mirror.fetchRef(refName));
+  }
+
+  /** The files that differ between two commits. Rejects with `noRef` when the server hands out one of them no more. */
+  changedFiles(repository: Repository, from: string, to: string): Promise<readonly string[]> {
+    return this.#work(repository, (mirror) => readChangedFiles(mirror, from, to));
+  }
+
+  /** The newest commit that a branch and a commit share; undefined when their last commits share none. */
+  sharedCommit(repository: Repository, branch: string, id: string): Promise<string | undefined> {
+    return this.#scratch(repository, (mirror) => findSharedCommit(mirror, branch, id));
+  }
+
+  /** Whether one commit is among the last ones that lead to another. */
+  leadsTo(repository: Repository, older: string, newer: string): Promise<boolean> {
+    return this.#scratch(repository, (mirror) => isAmongAncestors(mirror, older, newer));
   }
 
   close(): Promise<void> {

@@ -92,6 +92,19 @@ export class Mirror {
     return fetched && readCommit(fetched.id, fetched.content);
   }
 
+  /**
+   * Fetches the last commits that lead to a commit or a ref by its full name, without their files and folders; answers the
+   * newest one. Undefined when the server has it not, or hands it not out.
+   */
+  async fetchHistory(name: string, depth: number): Promise<string | undefined> {
+    const kept = `refs/millrace/${createHash("sha256").update(`history ${name}`).digest("hex").slice(0, 20)}`;
+    const args = [...FETCH, "--filter=tree:0", `--depth=${depth}`, "origin", `+${name}:${kept}`];
+    const fault = await this.#fetch(args, `fetching the history of ${name}`);
+    if (fault?.kind === "noRef") return undefined;
+    if (fault !== undefined) throw fault;
+    return (await this.object(`${kept}^{commit}`))?.id;
+  }
+
   /** What the tree of a commit has at a path; undefined for nothing. */
   async entryAt(commit: string, path: string): Promise<TreeEntry | undefined> {
     return readTreeEntry(await this.local(["ls-tree", "-z", "--full-tree", commit, "--", path]));

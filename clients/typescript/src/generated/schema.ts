@@ -3532,7 +3532,7 @@ export interface components {
                 readonly trigger: string;
                 readonly eventIndex: number;
                 /** @enum {string} */
-                readonly outcome: "matched" | "filtered" | "duplicate" | "refused";
+                readonly outcome: "matched" | "filtered" | "duplicate" | "outdated" | "waiting" | "refused";
                 readonly text: string;
                 readonly runId: string | null;
             }[] | null;
