@@ -55,8 +55,8 @@ describe("the webhook at the host of a repository", () => {
     publicUrl(PUBLIC);
     expect(codesOf(await check())).to.deep.equal(["missing"]);
     const both = await Promise.all([connect(), connect()]);
-    const outcomes = both.map(({ body }) => body.detail.outcome).toSorted();
-    expect(outcomes, JSON.stringify(both.map(({ body }) => body))).to.deep.equal(["made", "unchanged"]);
+    const outcomes = both.map(({ body }) => body.detail.outcome);
+    expect(outcomes, JSON.stringify(both.map(({ body }) => body))).to.have.members(["made", "unchanged"]);
     const { hookId, address, problems, webhook } = both[0]!.body.detail;
     expect(address).to.equal(`${PUBLIC}/api/v1/hooks/${hookId}`);
     expect(problems).to.deep.equal([]);
