@@ -6,6 +6,14 @@ import type { RunId } from "../../src/domain/ids.ts";
 import { at, DEFINITION_PATH, GitEdge, textOf } from "../support/git-edge.ts";
 
 const SECRET = "swordfish-and-more";
+interface PushFields {
+  readonly ref?: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly url?: string;
+  readonly commits?: readonly object[];
+}
+
 const ZEROS = "0".repeat(40);
 
 describe("hooks of repositories over HTTP", () => {
@@ -64,12 +72,9 @@ describe("hooks of repositories over HTTP", () => {
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
     return answer.body.detail.deliveryId;
   }
-  const push = (
-    of: Hooked,
-    sha: string,
-    fields: { ref?: string; before?: string; after?: string; url?: string } = {},
-  ) =>
+  const push = (of: Hooked, sha: string, fields: PushFields = {}) =>
     deliver(of, "push", {
+      commits: fields.commits,
       ref: fields.ref ?? "refs/heads/main",
       before: fields.before ?? ZEROS,
       after: fields.after ?? sha,
@@ -77,6 +82,19 @@ describe("hooks of repositories over HTTP", () => {
       sender: { login: "ann" },
       head_commit: { message: "Mend it" },
     });
+  const pullRequest = (of: Hooked, head: string, base: string) => {
+    const repo = { full_name: "team/code" };
+    return deliver(of, "pull_request", {
+      action: "opened",
+      repository: { ...repo, clone_url: of.url },
+      sender: { login: "ann" },
+      pull_request: {
+        number: 3,
+        head: { ref: "feature", sha: head, repo },
+        base: { ref: "main", sha: base, repo },
+      },
+    });
+  };
   const verdictsOf = async ({ path }: Hooked, deliveryId: string) =>
     (await call("GET", `${path}/deliveries/${deliveryId}`)).verdicts as Record<string, string>[];
   /** Of the runs, oldest first: what they build, and the names of their jobs. */
@@ -313,16 +331,94 @@ describe("hooks of repositories over HTTP", () => {
     ]);
   });
 
-  it("match the addresses of a repository however they are written", async () => {
-    const { isOwnRepository } = await import("../../src/app/git/own-repository.ts");
-    const own = (repoUrl: string, ...addresses: string[]) => isOwnRepository({ repoUrl }, addresses);
-    expect(own("https://git.example.org/team/app.git", "", "https://git.example.org/Team/App")).to.equal(true);
-    expect(own("git@git.example.org:team/app.git", "https://GIT.example.org/team/app/")).to.equal(true);
-    expect(own("ssh://git@git.example.org:2222/team/app", "https://git.example.org/team/app.git")).to.equal(true);
-    expect(own("ssh://git@git.example.org:2222/team/app", "ssh://git@git.example.org:22/team/app")).to.equal(false);
-    expect(own("http://127.0.0.1:8001/r1.git", "http://127.0.0.1:8002/r1.git")).to.equal(false);
-    expect(own("https://git.example.org/team/app", "https://git.example.org/team/app2")).to.equal(false);
-    expect(own("https://git.example.org/team/app", "https://example.org/team/app", "team/app")).to.equal(false);
-    expect(own("", "", "https://git.example.org/team/app")).to.equal(false);
+  it("filter by the files that differ in the repository, whatever the body lists", async () => {
+    const triggers = ["docs", "src"].map((name) => {
+      return { name, provider: "github", event: "push", paths: [`${name}/**`] };
+    });
+    const of = await hooked({ [DEFINITION_PATH]: definition("one", triggers), "src/a": "1" });
+    const docs = of.origin.commit({ "docs/a": "1" });
+    const both = of.origin.commit({ "docs/b": "1", "src/a": null });
+    const commits = [{ added: ["src/lie"], modified: [], removed: [] }];
+    const told = [
+      await push(of, docs, { before: of.head, commits }),
+      await push(of, both, { before: docs }),
+      await push(of, both, { before: of.head, ref: "refs/heads/other" }),
+      await push(of, both, { ref: "refs/heads/new" }),
+      await push(of, both, { before: "ab".repeat(20), ref: "refs/heads/forced" }),
+    ];
+    of.origin.git(["update-ref", "refs/heads/new", both]);
+    await pass();
+    const matched = await Promise.all(
+      told.map(async (id) =>
+        (await verdictsOf(of, id)).map(({ trigger, outcome, text }) => `${trigger!} ${outcome!} ${text!}`),
+      ),
+    );
+    const unknown = "the changed files are not known, so `paths` counts as matched: ";
+    expect(matched).to.deep.equal([
+      ["docs matched matched", "src filtered paths filter: none of docs/a matches"],
+      ["docs matched matched", "src matched matched"],
+      ["docs matched matched", "src matched matched"],
+      ["docs", "src"].map((name) => `${name} matched matched; ${unknown}there is no commit before it`),
+      ["docs", "src"].map(
+        (name) => `${name} matched matched; ${unknown}commit ${"ab".repeat(20)} is not there any more`,
+      ),
+    ]);
+  });
+
+  it("compare a pull request with the newest commit that it shares with its target", async () => {
+    const triggers = ["docs", "src"].map((name) => {
+      return { name, provider: "github", event: "pull_request", paths: [`${name}/**`] };
+    });
+    const of = await hooked({ [DEFINITION_PATH]: definition("one", triggers) });
+    of.origin.commit({ "src/a": "1" }, { branch: "feature", onto: of.head });
+    const head = of.origin.commit({ "src/b": "1" }, { branch: "feature" });
+    of.origin.git(["update-ref", "refs/pull/3/head", head]);
+    const target = of.origin.commit({ "docs/a": "1" });
+    const told = await pullRequest(of, head, target);
+    await pass();
+    const texts = async (id: string) => (await verdictsOf(of, id)).map(({ trigger, text }) => `${trigger!}: ${text!}`);
+    expect(await texts(told)).to.deep.equal(["docs: paths filter: none of src/a, src/b matches", "src: matched"]);
+    of.origin.git(["update-ref", "refs/heads/main", head]);
+    const merged = await pullRequest(of, head, target);
+    await pass();
+    expect((await texts(merged))[0]).to.include("main has its commits already");
+  });
+
+  it("do not end the run of a newer commit for one that is told of late", async () => {
+    const more = 'concurrency: { group: "ci ${{ trigger.fullRef }}", onConflict: cancelRunning }\n';
+    const text = definition("one", undefined, more);
+    const of = await hooked({ [DEFINITION_PATH]: text });
+    const second = of.origin.commit({ other: "2" });
+    const third = of.origin.commit({ other: "3" });
+    // The second before the first, and the repository is at the third already.
+    const early = await push(of, second, { before: "ab".repeat(20) });
+    const late = await push(of, of.head);
+    await pass();
+    const [run] = await runsOf(of.pipelineId);
+    expect((await verdictsOf(of, early))[0]).to.include({ outcome: "matched" });
+    expect((await verdictsOf(of, late))[0]).to.include({
+      outcome: "outdated",
+      text: `run ${run!.runId} builds the newer commit ${second}, and would be ended`,
+    });
+    // In order, the newer one takes the place of the older one.
+    const newest = await push(of, third, { before: second });
+    await pass();
+    expect((await verdictsOf(of, newest))[0]).to.include({ outcome: "matched" });
+    // After a forced push, no history connects the commits: the repository tells which one counts.
+    const forced = of.origin.commit({ [DEFINITION_PATH]: text, forced: "1" }, { onto: null });
+    await push(of, forced, { before: "cd".repeat(20) });
+    const older = await push(of, third, { before: "ef".repeat(20) });
+    // Another ref has a group of its own.
+    of.origin.git(["update-ref", "refs/heads/other", third]);
+    const other = await push(of, third, { ref: "refs/heads/other" });
+    await pass();
+    expect((await verdictsOf(of, older))[0]).to.include({ outcome: "outdated" });
+    expect((await verdictsOf(of, other))[0]).to.include({ outcome: "matched" });
+    expect((await runsOf(of.pipelineId)).map(({ commitSha }) => commitSha)).to.deep.equal([
+      second,
+      third,
+      forced,
+      third,
+    ]);
   });
 });

@@ -230,6 +230,8 @@ describe("calls over HTTP", () => {
         "/pipelines/:pipelineId/spec/move": "moves once: the commit of a first try is found again",
         "/pipelines/:pipelineId/repository/check": "changes nothing",
         "/projects/:projectId/repository/discover": "changes nothing",
+        "/pipelines/:pipelineId/repository/webhook/check": "changes nothing",
+        "/pipelines/:pipelineId/repository/webhook": "makes one webhook for an address, however often it is called",
         "/projects/:projectId/hooks/:hookId/deliveries/:deliveryId/redeliver": "keeps the runs that the delivery has",
         "/plugins": "a repeat of the same package changes nothing",
         "/invitations/:user/link": "a further link makes the earlier ones void",

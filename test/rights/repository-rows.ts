@@ -19,4 +19,6 @@ export const REPOSITORY_ROWS: readonly HttpRow[] = [
     at: onProject,
     body: () => ({ repoUrl: "https://127.0.0.1/x.git", files: [{ path: ".millrace/pipeline.yaml" }] }),
   },
+  { route: "POST /pipelines/:pipelineId/repository/webhook", operation: "manageHooks", at: onPipeline },
+  { route: "POST /pipelines/:pipelineId/repository/webhook/check", operation: "manageHooks", at: onPipeline },
 ];

@@ -9,6 +9,7 @@ import type { Caller, UserCaller } from "../identity/access.ts";
 import { reachProject } from "../reaching.ts";
 import { claimRequest, peekRequest } from "../request-ids.ts";
 import { fields, id, listOf, shape } from "../shapes.ts";
+import { withTrailOfItsOwn } from "../identity/trails.ts";
 import { connectedPipelines, nameFor, placeOfRepository } from "./discover.ts";
 import { DEFAULT_BRANCH } from "./connect.ts";
 import { withGit } from "./git-problems.ts";
@@ -118,10 +119,6 @@ async function isOfThisRequest(
   body: CreateBody,
 ): Promise<boolean> {
   return (await peekRequest(context, { caller: user, scope: "createPipeline", requestId, body })) !== undefined;
-}
-
-function withTrailOfItsOwn(caller: Caller): Caller {
-  return caller.kind === "user" && caller.trail !== undefined ? { ...caller, trail: caller.trail.another() } : caller;
 }
 
 async function make(

@@ -6,10 +6,12 @@ import type { Body } from "../../hook-events/fields.ts";
 import type { EventFacts, TriggerVerdict } from "../../hook-events/words.ts";
 import type { Hook, ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";
+import { type ChangedFiles, changedFiles } from "../git/changed-files.ts";
 import { toldOf } from "../triggering/told-event.ts";
 import type { HookRunContext } from "./context.ts";
 import { type EventDefinition, eventDefinition } from "./event-definition.ts";
 import type { Listening } from "./listening-pipelines.ts";
+import { findNewerRun } from "./newer-run.ts";
 
 /** Another delivery that tells the same change within this time starts nothing. */
 const SAME_CHANGE_MS = 3_600_000;
@@ -62,39 +64,62 @@ export async function judgeEvent(
 
 type Found = EventDefinition & { readonly found: "definition" };
 
-function judgements(
+/** Asks the repository for the changed files only when a trigger that matches otherwise asks for them. */
+async function judgements(
   context: HookRunContext,
   { kind, secret }: Hook,
   delivery: ReceivedDelivery,
-  { facts, listening: { pipeline }, body }: JudgedEvent,
-  { known }: Found,
+  { facts, listening, body }: JudgedEvent,
+  found: Found,
 ): Promise<readonly EventJudgement[]> {
-  const { pipelineId, name, projectId, defaultBranch } = pipeline;
+  const { pipelineId, name, projectId, defaultBranch } = listening.pipeline;
   const { work, caller } = askingFor(context, projectId);
-  return work.judgeEvents(caller, known, {
+  const subject = {
     kind,
     secret,
     facts,
     trigger: { kind: "event", ref: facts.ref === "" ? defaultBranch : facts.ref, ...toldOf(delivery, facts, body) },
-    // A mirror of the repository would tell them; the lists in bodies are cut off by their senders.
     changedFiles: null,
+    whyUnknown: "",
     pipelineId,
     pipelineName: name,
     projectId,
-  });
+  } as const;
+  const first = await work.judgeEvents(caller, found.known, subject);
+  if (!first.some(({ asksForFiles }) => asksForFiles)) return first;
+  const changed = await filesOf(context, listening, facts, found);
+  const known = "files" in changed ? { changedFiles: changed.files } : { whyUnknown: changed.unknown };
+  return work.judgeEvents(caller, found.known, { ...subject, ...known });
+}
+
+async function filesOf(
+  context: HookRunContext,
+  { pipeline, isOwn }: Listening,
+  { event, before, branch }: EventFacts,
+  { commitSha }: Found,
+): Promise<ChangedFiles> {
+  if (commitSha === undefined) return { unknown: "the definition is not in a repository" };
+  if (!isOwn) return { unknown: "the event is not of the repository of the definition" };
+  return changedFiles(context, pipeline, { event, before, branch, sha: commitSha });
 }
 
 async function verdictOf(
   context: HookRunContext,
   delivery: ReceivedDelivery,
   { index, facts, listening: { pipeline } }: JudgedEvent,
-  { revisionId, commitSha }: Found,
-  { trigger, matches, text }: EventJudgement,
+  { revisionId, commitSha, tip }: Found,
+  { trigger, matches, text, mayEndOthers }: EventJudgement,
 ): Promise<TriggerVerdict> {
   const { pipelineId, name } = pipeline;
   const verdict = { pipelineId, pipeline: name, trigger, eventIndex: index, made: false } as const;
   const without = { ...verdict, runId: null, revisionId: null } as const;
   if (!matches) return { ...without, outcome: "filtered", text };
+  // Before the change is claimed: a redelivery may start the run once the newer one has ended.
+  const newer = mayEndOthers ? await findNewerRun(context, { pipeline, facts, commitSha, tip }) : undefined;
+  if (newer !== undefined) {
+    const outdated = `run ${newer.runId} builds the newer commit ${newer.sha}, and would be ended`;
+    return { ...without, outcome: "outdated", text: outdated };
+  }
   const other = await earlierDelivery(context, delivery, facts, `${pipelineId}/${trigger}`);
   if (other !== undefined) {
     return { ...without, outcome: "duplicate", text: `delivery ${other} has told the same change` };

@@ -14,6 +14,16 @@ export function addPipelineCommands(program: Command, setStatus: SetStatus): voi
       new Option("--description <text>", "what it is for"),
       new Option("--repo <url>", "the Git repository of its definition"),
       ...placeInGit(),
+      new Option("--save-mode <mode>", "`pr`: saves are pull requests").choices(["direct", "pr"]),
+      new Option("--target <branch>", "with `pr`, the branch that they are for; default: that of the definition"),
+      new Option("--provider <provider>", "the software of the host, where its name does not say it").choices([
+        "github",
+        "gitlab",
+        "gitea",
+        "forgejo",
+        "bitbucket",
+      ]),
+      new Option("--api-credential <secret>", "the name of the secret for the API of the host; default: --credential"),
     ],
     run: async (signal, options, name) =>
       (await import("./remote/pipelines.ts")).createPipeline(name!, options, signal),
@@ -51,6 +61,12 @@ export function addPipelineCommands(program: Command, setStatus: SetStatus): voi
     options: [project()],
     run: async (signal, options, name) =>
       (await import("./remote/git-pipelines.ts")).checkPipeline(name!, options, signal),
+  });
+  remote(pipelines.command("webhook"), "make or repair the webhook at the host of the repository", setStatus, {
+    args: [["<pipeline>", "name or id"]],
+    options: [project(), new Option("--check", "tell what is wrong, and change nothing; exit status 1 for a problem")],
+    run: async (signal, options, name) =>
+      (await import("./remote/git-pipelines.ts")).connectWebhook(name!, options, signal),
   });
   remote(
     pipelines.command("discover"),

@@ -1,6 +1,7 @@
 /** The commands that call a server: their arguments and options. Each is imported only when it runs. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { runCommand } from "../command-line.ts";
+import { addHookCommands } from "./hook-commands.ts";
 import { addRecordCommands } from "./record-commands.ts";
 import { collect, count, limit, listed, project, remote, ROLES, type SetStatus } from "./remote-command.ts";
 import { addPipelineCommands } from "./pipeline-commands.ts";
@@ -26,6 +27,7 @@ export function addServerCommands(
   addSessionCommands(program, setStatus);
   addPipelineCommands(program, setStatus);
   addScheduleCommands(program, setStatus);
+  addHookCommands(program, setStatus);
   addRunCommands(program, setStatus);
   addObjectCommands(program, setStatus);
   addSecretCommands(secrets, setStatus);

@@ -3,6 +3,7 @@ import type { AppContext } from "../../app/context.ts";
 import { checkRepository, RepositoryCheckShape } from "../../app/git/check-repository.ts";
 import { discoverBody, discoverDefinitions, DiscoveryShape } from "../../app/git/discover.ts";
 import { MadePipelinesShape, makePipelines, makePipelinesBody } from "../../app/git/make-pipelines.ts";
+import { checkHostHook, connectHostHook, HostHookShape } from "../../app/host-hooks/host-hooks.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Repositories");
@@ -38,5 +39,24 @@ export const REPOSITORY_ROUTES = [
     answer: RepositoryCheckShape,
     errors: ["not_found"],
     handle: (context, { caller, params }) => checkRepository(context, caller, params),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/repository/webhook/check",
+    readsOnly: true,
+    name: "checkHostHook",
+    about: "Tells what is wrong with the webhook at the host of the repository.",
+    answer: HostHookShape,
+    errors: ["not_found", "conflict", "git_refused"],
+    handle: (context, { caller, params }) => checkHostHook(context, caller, params),
+  }),
+  route({
+    method: "POST",
+    path: "/pipelines/:pipelineId/repository/webhook",
+    name: "connectHostHook",
+    about: "Makes the webhook at the host of the repository, with the hook that it calls, or repairs it.",
+    answer: HostHookShape,
+    errors: ["not_found", "conflict", "git_refused"],
+    handle: (context, { caller, params }) => connectHostHook(context, caller, params),
   }),
 ];

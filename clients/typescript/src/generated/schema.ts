@@ -1375,6 +1375,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/{pipelineId}/repository/webhook/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Tells what is wrong with the webhook at the host of the repository. */
+        readonly post: operations["checkHostHook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/repository/webhook": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Makes the webhook at the host of the repository, with the hook that it calls, or repairs it. */
+        readonly post: operations["connectHostHook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/{pipelineId}/revisions": {
         readonly parameters: {
             readonly query?: never;
@@ -3523,6 +3557,26 @@ export interface components {
             readonly nextTry: string | null;
             readonly runs: readonly string[];
         };
+        readonly HostHook: {
+            readonly pipelineId: string;
+            /** @enum {string} */
+            readonly provider: "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+            readonly hookId: string | null;
+            readonly address: string | null;
+            /** @enum {string} */
+            readonly outcome: "made" | "repaired" | "unchanged";
+            readonly webhook: {
+                readonly id: string;
+                readonly url: string;
+                readonly active: boolean;
+                readonly lastStatus: number | null;
+            } | null;
+            readonly problems: readonly {
+                /** @enum {string} */
+                readonly code: "missing" | "doubled" | "inactive" | "address" | "events" | "failing";
+                readonly message: string;
+            }[];
+        };
         readonly IdToken: {
             readonly token: string;
             /** Format: date-time */
@@ -3946,6 +4000,8 @@ export interface components {
             readonly canRead: boolean;
             readonly hasFile: boolean;
             readonly canPush: boolean | null;
+            readonly canPropose: boolean | null;
+            readonly canManageHooks: boolean | null;
             readonly problems: readonly {
                 readonly code: string;
                 readonly pointer: string;
@@ -9190,6 +9246,82 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly checkHostHook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["HostHook"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly connectHostHook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["HostHook"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];

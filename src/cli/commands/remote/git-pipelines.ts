@@ -1,4 +1,4 @@
-/** `millrace pipelines move`, `check` and `discover`: definitions in Git repositories. */
+/** `millrace pipelines move`, `check`, `webhook` and `discover`: definitions in Git repositories. */
 import { randomUUID } from "node:crypto";
 import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
 import { EXIT } from "../../exit-codes.ts";
@@ -40,6 +40,34 @@ export function checkPipeline(name: string, options: PipelineOptions, signal: Ab
     const head = found.headCommitSha ?? "no commit yet";
     const good = `${found.path} of branch ${found.branch} (${head}): nothing is missing`;
     report.object(found, ...(problems.length === 0 ? [good] : problems));
+    return problems.length === 0 ? EXIT.ok : EXIT.failure;
+  });
+}
+
+export interface WebhookOptions extends PipelineOptions {
+  readonly check?: boolean;
+}
+
+/** Makes or repairs the webhook at the host of the repository; with `check`, tells what is wrong. Exit status 1 for problems. */
+export function connectWebhook(name: string, options: WebhookOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const { pipelineId } = await findPipeline(client, name, options.project);
+    const path = { pipelineId };
+    const found = await (options.check === true
+      ? client.post("/pipelines/{pipelineId}/repository/webhook/check", { path, signal })
+      : client.post("/pipelines/{pipelineId}/repository/webhook", { path, signal }));
+    const words = {
+      made: "made the webhook",
+      repaired: "repaired the webhook",
+      unchanged: "the webhook is as it should be",
+    };
+    const good = `${words[found.outcome]} at ${found.provider}, which calls ${found.address}`;
+    const problems = found.problems.map(({ code, message }) => `${code}: ${message}`);
+    const next = "next: `millrace pipelines webhook` without --check makes or repairs it";
+    report.object(
+      found,
+      ...(problems.length === 0 ? [good] : [...problems, ...(options.check === true ? [next] : [])]),
+    );
     return problems.length === 0 ? EXIT.ok : EXIT.failure;
   });
 }
