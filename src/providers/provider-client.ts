@@ -4,7 +4,7 @@ import { GitFault, type GitFaultKind } from "../git/git-fault.ts";
 import { NoAnswerError, type ReceivedAnswer, type SendRequest } from "../outgoing/requests.ts";
 import type { ApiRequest } from "./dialect.ts";
 import { DIALECTS, type ProviderPlace } from "./place.ts";
-import type { NewProposal, Proposal, Provider } from "./provider.ts";
+import type { CommitStatus, NewProposal, Proposal, Provider } from "./provider.ts";
 
 const MAX_WORDS = 300;
 /** The longest wait that a host may ask for. */
@@ -57,6 +57,15 @@ class ProviderClient implements Provider {
     throw this.#faultOf(answer, what);
   }
 
+  async setStatus(status: CommitStatus): Promise<void> {
+    const { dialect, repository } = this.#dialect();
+    const what = "setting a commit status";
+    const answer = await this.#call(dialect.setStatus(repository, status), what);
+    if (answer.status === 200 || answer.status === 201) return;
+    if (answer.status === 400 && dialect.isShown?.(wordsOf(answer.text, []), status.state) === true) return;
+    throw this.#faultOf(answer, what, "write commit statuses");
+  }
+
   #dialect() {
     const { name, repository } = this.#place;
     return { dialect: DIALECTS[name], repository };
@@ -86,7 +95,12 @@ class ProviderClient implements Provider {
     throw this.#fault("cutOff", what, `the answer ${where}: check \`repoProvider\`, or repeat the call`);
   }
 
-  #faultOf(answer: ReceivedAnswer, what: string): GitFault {
+  /** `right`: what the token must be let do. */
+  #faultOf(
+    answer: ReceivedAnswer,
+    what: string,
+    right = `read and write ${DIALECTS[this.#place.name].noun}s`,
+  ): GitFault {
     const { status } = answer;
     const said = wordsOf(answer.text, this.#secrets());
     const words = `${status}${said === "" ? "" : ` ${said}`}`;
@@ -99,11 +113,7 @@ class ProviderClient implements Provider {
       case 401:
         return this.#fault("authentication", what, `${words}: renew the token`);
       case 403:
-        return this.#fault(
-          "readOnly",
-          what,
-          `${words}: let the token read and write ${DIALECTS[this.#place.name].noun}s`,
-        );
+        return this.#fault("readOnly", what, `${words}: let the token ${right}`);
       case 404:
         return this.#fault("notFound", what, `${words}: there is no such repository, or it is hidden from the token`);
     }
