@@ -47,6 +47,6 @@ export interface Provider {
   find(branch: string, target: string): Promise<Proposal | undefined>;
   /** Opens a proposal, or finds the open one of the branch. A repeat finds what a call that was cut off has opened. */
   propose(proposal: NewProposal): Promise<Proposal>;
-  /** Resolves when the host shows this status. A repeat changes nothing. */
-  setStatus(status: CommitStatus): Promise<void>;
+  /** Resolves when the host shows this status. A repeat changes nothing. `signal` ends the wait for the host. */
+  setStatus(status: CommitStatus, signal?: AbortSignal): Promise<void>;
 }

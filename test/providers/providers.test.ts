@@ -96,7 +96,12 @@ for (const name of PROVIDERS) {
       await provider.setStatus({ ...status, state: "success" });
       await provider.setStatus({ ...status, state: "success" });
       expect(server.shown(commit, status.name)).to.equal({ bitbucket: "SUCCESSFUL" }[name as string] ?? "success");
-      expect(server.statuses[0]).to.deep.include({ commit, name: status.name, description: "It waits.", url: status.url });
+      expect(server.statuses[0]).to.deep.include({
+        commit,
+        name: status.name,
+        description: "It waits.",
+        url: status.url,
+      });
       for (const state of STATUS_STATES) {
         await provider.setStatus({ ...status, commit: other, name: state, state, url: null });
       }
@@ -115,8 +120,7 @@ for (const name of PROVIDERS) {
           code === 422
             ? "This SHA and context has reached the maximum number of statuses."
             : "Cannot transition status via :drop from :success";
-        server.intercept = (_, response) =>
-          response.writeHead(code).end(JSON.stringify({ message })) !== undefined;
+        server.intercept = (_, response) => response.writeHead(code).end(JSON.stringify({ message })) !== undefined;
         const fault = await faultOf(provider.setStatus({ ...status, state: code === 400 ? "failure" : "success" }));
         expect(fault, fault.message).to.include({ kind, isOfApi: true });
         expect(fault.message).to.include("setting a commit status").and.to.include(words);
