@@ -140,7 +140,7 @@ describe("the commit statuses of runs", () => {
       }
       expect(calls[60], "tries of an hour").to.be.within(4, 12);
       host.intercept = () => false;
-      git.edge.skewMs = 2 * 3_600_000;
+      git.edge.skewMs = 3 * 3_600_000;
       await told(newDispatcher());
     } finally {
       git.edge.skewMs = 0;
