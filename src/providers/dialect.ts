@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { CommitStatus, NewProposal, Proposal, StatusState } from "./provider.ts";
 
 export interface ApiRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Behind the base of the API, with its query. */
   readonly path: string;
   readonly body?: object;

@@ -4,8 +4,10 @@ import { GitFault, type GitFaultKind } from "../git/git-fault.ts";
 import { NoAnswerError, type ReceivedAnswer, type SendRequest } from "../outgoing/requests.ts";
 import type { ApiRequest } from "./dialect.ts";
 import { DIALECTS, type ProviderPlace } from "./place.ts";
-import type { CommitStatus, NewProposal, Proposal, Provider } from "./provider.ts";
+import { HOOK_DIALECTS } from "./hook-dialects.ts";
+import type { CommitStatus, HostHook, NewHostHook, NewProposal, Proposal, Provider } from "./provider.ts";
 
+const LOOKING = "looking for webhooks";
 const MAX_WORDS = 300;
 /** The longest wait that a host may ask for. */
 const MAX_RETRY_SECONDS = 3_600;
@@ -63,7 +65,42 @@ class ProviderClient implements Provider {
     const answer = await this.#call(dialect.setStatus(repository, status), what, signal);
     if (answer.status === 200 || answer.status === 201) return;
     if (answer.status === 400 && dialect.isShown?.(wordsOf(answer.text, []), status.state) === true) return;
-    throw this.#faultOf(answer, what, "write commit statuses");
+    throw this.#faultOf(answer, what, "commit statuses");
+  }
+
+  async hooks(): Promise<readonly HostHook[]> {
+    const { dialect, repository } = this.#hooks();
+    const answer = await this.#call(dialect.list(repository), LOOKING);
+    if (answer.status !== 200) throw this.#faultOf(answer, LOOKING, "webhooks");
+    return this.#read(dialect.listed, answer, LOOKING);
+  }
+
+  async createHook(hook: NewHostHook): Promise<HostHook> {
+    const { dialect, repository } = this.#hooks();
+    return this.#write(dialect.create(repository, hook), 201, "making a webhook", hook.secret);
+  }
+
+  async updateHook(id: string, hook: NewHostHook): Promise<HostHook> {
+    const { dialect, repository } = this.#hooks();
+    return this.#write(dialect.update(repository, id, hook), 200, "changing a webhook", hook.secret);
+  }
+
+  async deleteHook(id: string): Promise<void> {
+    const { dialect, repository } = this.#hooks();
+    const what = "deleting a webhook";
+    const answer = await this.#call(dialect.delete(repository, id), what);
+    if (answer.status !== 204 && answer.status !== 404) throw this.#faultOf(answer, what, "webhooks");
+  }
+
+  async #write(request: ApiRequest, status: number, what: string, secret: string): Promise<HostHook> {
+    const answer = await this.#call(request, what);
+    if (answer.status !== status) throw this.#faultOf(answer, what, "webhooks", [secret]);
+    return this.#read(this.#hooks().dialect.written, answer, what);
+  }
+
+  #hooks() {
+    const { name, repository } = this.#place;
+    return { dialect: HOOK_DIALECTS[name], repository };
   }
 
   #dialect() {
@@ -99,14 +136,14 @@ class ProviderClient implements Provider {
     throw this.#fault("cutOff", what, `the answer ${where}: check \`repoProvider\`, or repeat the call`);
   }
 
-  /** `right`: what the token must be let do. */
   #faultOf(
     answer: ReceivedAnswer,
     what: string,
-    right = `read and write ${DIALECTS[this.#place.name].noun}s`,
+    needed = `${DIALECTS[this.#place.name].noun}s`,
+    secrets: readonly string[] = [],
   ): GitFault {
     const { status } = answer;
-    const said = wordsOf(answer.text, this.#secrets());
+    const said = wordsOf(answer.text, [...this.#secrets(), ...secrets]);
     const words = `${status}${said === "" ? "" : ` ${said}`}`;
     const retryAfterSeconds = retryAfterOf(answer);
     if (status === 429 || (status === 403 && isRateLimit(answer))) {
@@ -117,7 +154,7 @@ class ProviderClient implements Provider {
       case 401:
         return this.#fault("authentication", what, `${words}: renew the token`);
       case 403:
-        return this.#fault("readOnly", what, `${words}: let the token ${right}`);
+        return this.#fault("readOnly", what, `${words}: let the token read and write ${needed}`);
       case 404:
         return this.#fault("notFound", what, `${words}: there is no such repository, or it is hidden from the token`);
     }

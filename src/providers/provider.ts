@@ -41,6 +41,22 @@ export interface CommitStatus {
   readonly url: string | null;
 }
 
+/** A webhook at the host. */
+export interface HostHook {
+  readonly id: string;
+  readonly url: string;
+  readonly isActive: boolean;
+  /** What it should send and does not, in the words of the host. */
+  readonly missing: readonly string[];
+  /** The status with which its last delivery was answered; null where the host does not tell, and before the first one. */
+  readonly lastStatus: number | null;
+}
+
+export interface NewHostHook {
+  readonly url: string;
+  readonly secret: string;
+}
+
 /** One repository at its host. All methods reject with a `GitFault`. */
 export interface Provider {
   /** The newest proposal of the branch for the target, open or not; undefined for none. */
@@ -49,4 +65,12 @@ export interface Provider {
   propose(proposal: NewProposal): Promise<Proposal>;
   /** Resolves when the host shows this status. A repeat changes nothing. `signal` ends the wait for the host. */
   setStatus(status: CommitStatus, signal?: AbortSignal): Promise<void>;
+  /** All webhooks of the repository, in the order in which the host lists them. */
+  hooks(): Promise<readonly HostHook[]>;
+  /** Makes a webhook with all events that millrace reads. */
+  createHook(hook: NewHostHook): Promise<HostHook>;
+  /** Gives a webhook its address, secret and events, and makes it active. */
+  updateHook(id: string, hook: NewHostHook): Promise<HostHook>;
+  /** A webhook that is gone is good. */
+  deleteHook(id: string): Promise<void>;
 }

@@ -358,6 +358,35 @@ describe("the command line for a server", function () {
     expect((await json(["projects", "members", "Shop"]))[0]).to.include({ name: "bea", role: "operator" });
   });
 
+  it("makes hooks, and shows what became of their deliveries", async () => {
+    await json(["secrets", "set", "HOOK_KEY"], "a long random text");
+    const args = ["hooks", "create", "importer", "--kind", "generic", "--proof", "token", "--secret", "HOOK_KEY"];
+    const made = await json(args);
+    expect(made).to.deep.include({ kind: "generic", proof: "token", perMinute: 600 });
+    const called = await fetch(`${url}${made.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer a long random text" },
+      body: JSON.stringify({ event: "data", ref: "refs/heads/main", actor: "importer" }),
+    });
+    expect(called.status).to.equal(200);
+    const [{ deliveryId }] = await json(["hooks", "deliveries", "importer"]);
+    await until("the delivery has ended", async () => {
+      return (await json(["hooks", "delivery", "importer", deliveryId])).state === "done";
+    });
+    const shown = await run(["hooks", "delivery", "importer", deliveryId]);
+    expect(shown.stdout).to.contain(`${deliveryId}  done`).and.contain("event    data main by importer");
+    expect(await json(["hooks", "redeliver", "importer", deliveryId])).to.include({ state: "owed" });
+    const changed = await json(["hooks", "update", "importer", "--disable", "--per-minute", "10"]);
+    expect(changed).to.include({ enabled: false, perMinute: 10 });
+    expect((await run(["hooks", "show", "importer"])).stdout).to.match(/^importer {2}generic {2}disabled/);
+    expect((await run(["hooks"])).stdout)
+      .to.contain("token (HOOK_KEY)")
+      .and.to.contain(made.path);
+    expect(await run(["hooks", "update", "importer"])).to.include({ code: 2 });
+    expect(await json(["hooks", "delete", "importer"])).to.deep.equal({ hookId: made.hookId, deleted: true });
+    expect(await run(["hooks", "show", "importer"])).to.include({ code: 5 });
+  });
+
   it("shows agents, and drains them until they may work again", async () => {
     expect((await json(["agents"]))[0]).to.include({ name: "one", online: true });
     expect(await json(["agents", "drain", "one", "--reason", "new disk"])).to.include({ name: "one", draining: true });

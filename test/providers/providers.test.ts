@@ -112,7 +112,7 @@ for (const name of PROVIDERS) {
     it("says what is in the way of a status", async () => {
       const status = { commit: "c".repeat(40), name: "x", state: "success", description: "", url: null } as const;
       for (const [code, kind, words] of [
-        [403, "readOnly", "write commit statuses"],
+        [403, "readOnly", "read and write commit statuses"],
         [400, "refused", "400 Cannot transition status via :drop from :success"],
         [422, "refused", "maximum number of statuses"],
       ] as const) {
@@ -125,6 +125,29 @@ for (const name of PROVIDERS) {
         expect(fault, fault.message).to.include({ kind, isOfApi: true });
         expect(fault.message).to.include("setting a commit status").and.to.include(words);
       }
+    });
+
+    it("makes, lists, changes and deletes webhooks with the events that millrace reads", async () => {
+      const [url, secret] = ["https://ci.example.org/api/v1/hooks/hook_1", "a secret of the hook"];
+      expect(await provider.hooks()).to.deep.equal([]);
+      const made = await provider.createHook({ url, secret });
+      expect(made).to.deep.include({ url, isActive: true, missing: [], lastStatus: null });
+      expect(server.hooks.stored[0]).to.include({ url, secret, isActive: true });
+      Object.assign(server.hooks.stored[0]!, { isActive: false, events: [], lastStatus: 401 });
+      const [bad] = await provider.hooks();
+      expect(bad).to.include({ id: made.id, isActive: false, lastStatus: name === "github" ? 401 : null });
+      expect(bad!.missing).to.not.deep.equal([]);
+      const next = { url: `${url}2`, secret: "another secret" };
+      expect(await provider.updateHook(made.id, next)).to.deep.include({ url: next.url, missing: [], isActive: true });
+      expect(server.hooks.stored[0]).to.include(next);
+      await provider.deleteHook(made.id);
+      await provider.deleteHook(made.id);
+      expect(server.hooks.stored).to.deep.equal([]);
+      const said = JSON.stringify({ message: `no ${secret} and ${TOKEN}` });
+      server.intercept = (_, response) => response.writeHead(403).end(said) !== undefined;
+      const fault = await faultOf(provider.createHook({ url, secret }));
+      expect(fault.kind).to.equal("readOnly");
+      expect(fault.message).to.include("403 no *** and ***: let the token read and write webhooks");
     });
 
     it("refuses an answer that is none, and one that is too long", async () => {

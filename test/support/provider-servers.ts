@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProviderName } from "../../src/providers/provider.ts";
+import { HookApi } from "./provider-hook-servers.ts";
 
 export const TOKEN = "a-token-of-the-host";
 
@@ -280,6 +281,7 @@ export class ProviderServer {
   readonly pulls: Pull[] = [];
   /** What was set, the earliest first. */
   readonly statuses: ShownStatus[] = [];
+  readonly hooks: HookApi;
   /** Answers a call in place of the server when it answers true. It may begin with the true effect of the call. */
   intercept: (request: IncomingMessage, response: ServerResponse, act: () => void) => boolean = () => false;
   calls = 0;
@@ -288,6 +290,7 @@ export class ProviderServer {
 
   constructor(name: ProviderName) {
     this.#api = APIS[name];
+    this.hooks = new HookApi(name);
     this.#server = createServer((request, response) => void this.answer(request, response));
   }
 
@@ -316,7 +319,9 @@ export class ProviderServer {
     for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
     const text = Buffer.concat(pieces).toString();
     const send = (status: number, body: object) => {
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(status === 204 ? "" : JSON.stringify(body));
     };
     const outcome = () => this.#outcome(request, text);
     if (this.intercept(request, response, outcome)) return;
@@ -330,6 +335,8 @@ export class ProviderServer {
     const whole = new URL(url, this.origin);
     const commit = commitOf(api, whole.pathname);
     if (commit !== undefined) return this.#setStatus(method, whole, commit, text);
+    const hooked = this.hooks.answer(method, whole.pathname.slice(api.base.length), whole.searchParams, text);
+    if (hooked !== undefined) return hooked;
     const root = `${api.base}${api.pulls}`;
     if (!whole.pathname.startsWith(root)) return [404, { message: "Not Found" }];
     const body: unknown = text === "" ? null : JSON.parse(text);

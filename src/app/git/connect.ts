@@ -12,7 +12,8 @@ import { openProviderOf } from "./provider-access.ts";
 import { isInGit, openRepository, type OpenRepository } from "./repository.ts";
 
 const DEFAULT_PATH = ".millrace/pipeline.yaml";
-const DEFAULT_BRANCH = "main";
+/** Of a repository that names none. */
+export const DEFAULT_BRANCH = "main";
 
 export interface Connected {
   /** With the branch and the path that the caller left out. */

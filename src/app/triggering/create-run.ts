@@ -23,7 +23,7 @@ import type { PluginLookup } from "../../domain/plugins.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
-import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
+import { type Aggregate, isUntrusted, type RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { TriggeringContext } from "./context.ts";
@@ -102,7 +102,7 @@ function inputOf(
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
-    ...inGitOf(pipeline, origin.commitSha),
+    ...inGitOf(isUntrusted(origin) ? { ...pipeline, repoCredential: "" } : pipeline, origin.commitSha),
     snapshotBytes,
     trustDemand,
   };
