@@ -71,6 +71,21 @@ describe("the command line for a server", function () {
     await json(["pipelines", "save", name, "-", "--format", "json"], spec);
   }
 
+  it("saves a definition as it was typed, with the comments of the newest text", async () => {
+    const typed = (comment: string) =>
+      `# ${comment}\njobs:\n    - name: hello   # ${comment}\n      steps: [{ uses: shell, args: { script: "true" } }]\n`;
+    await json(["pipelines", "create", "commented"]);
+    for (const comment of ["first", "second"]) {
+      await json(["pipelines", "save", "commented", "-"], typed(comment));
+      expect((await run(["pipelines", "show", "commented"])).stdout).to.equal(typed(comment));
+    }
+    await json(["pipelines", "delete", "commented"]);
+    const bad = ["pipelines", "create", "proposed", "--save-mode", "pr", "--target", "main", "--provider", "gitea"];
+    const refused = await run([...bad, "--api-credential", "API"]);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.include("repoUrl");
+  });
+
   it("keeps credentials in files that only the user may read, and shows them nowhere", async () => {
     expect((await stat(contextFile("admin"))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(config(), "millrace", "contexts"))).mode & 0o777).to.equal(0o700);
