@@ -90,7 +90,8 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
     if (!store.isOpen.value || opened.current || viewport === 0) return;
     opened.current = true;
     if (focus === null) {
-      follow(!isOver);
+      // The last lines of a step may come after its end.
+      follow(!pages.isComplete);
       goTo(scrollTo(extent, Infinity));
     } else goTo(scrollTo(extent, rows.map.rowOf(focus) * ROW - viewport / 3));
   }, [store.isOpen.value, viewport]);
@@ -118,7 +119,7 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
     if (Math.abs(bar - at.bar) <= 1) return;
     const next = barMoved(extent, at, bar);
     if (next.top < at.top) follow(false);
-    else if (!isOver && next.top >= topMost(extent) - 1) follow(true);
+    else if (!pages.isComplete && next.top >= topMost(extent) - 1) follow(true);
     goTo(next);
   };
   const pick = (line: number, isRange: boolean): void => {
@@ -143,7 +144,7 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   const toggleFollow = (): void => {
     if (isFollowing) follow(false);
     else {
-      follow(!isOver);
+      follow(!pages.isComplete);
       goTo(scrollTo(extent, Infinity));
     }
   };
