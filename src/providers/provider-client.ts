@@ -5,7 +5,7 @@ import { NoAnswerError, type ReceivedAnswer, type SendRequest } from "../outgoin
 import type { ApiRequest } from "./dialect.ts";
 import { DIALECTS, type ProviderPlace } from "./place.ts";
 import { HOOK_DIALECTS } from "./hook-dialects.ts";
-import type { HostHook, NewHostHook, NewProposal, Proposal, Provider } from "./provider.ts";
+import type { CommitStatus, HostHook, NewHostHook, NewProposal, Proposal, Provider } from "./provider.ts";
 
 const LOOKING = "looking for webhooks";
 const MAX_WORDS = 300;
@@ -59,6 +59,15 @@ class ProviderClient implements Provider {
     throw this.#faultOf(answer, what);
   }
 
+  async setStatus(status: CommitStatus, signal?: AbortSignal): Promise<void> {
+    const { dialect, repository } = this.#dialect();
+    const what = "setting a commit status";
+    const answer = await this.#call(dialect.setStatus(repository, status), what, signal);
+    if (answer.status === 200 || answer.status === 201) return;
+    if (answer.status === 400 && dialect.isShown?.(wordsOf(answer.text, []), status.state) === true) return;
+    throw this.#faultOf(answer, what, "commit statuses");
+  }
+
   async hooks(): Promise<readonly HostHook[]> {
     const { dialect, repository } = this.#hooks();
     const answer = await this.#call(dialect.list(repository), LOOKING);
@@ -99,7 +108,11 @@ class ProviderClient implements Provider {
     return { dialect: DIALECTS[name], repository };
   }
 
-  async #call({ method, path, body }: ApiRequest, what: string): Promise<ReceivedAnswer> {
+  async #call(
+    { method, path, body }: ApiRequest,
+    what: string,
+    signal = new AbortController().signal,
+  ): Promise<ReceivedAnswer> {
     const { name, api } = this.#place;
     const headers = {
       ...DIALECTS[name].headers(this.#credential),
@@ -108,7 +121,7 @@ class ProviderClient implements Provider {
     };
     const text = body === undefined ? "" : JSON.stringify(body);
     try {
-      return await this.#send({ method, url: `${api}${path}`, headers, body: text }, new AbortController().signal);
+      return await this.#send({ method, url: `${api}${path}`, headers, body: text }, signal);
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
       throw this.#fault("unreachable", what, error.message);

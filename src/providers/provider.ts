@@ -20,6 +20,27 @@ export interface NewProposal {
   readonly body: string;
 }
 
+/** What a commit status says. Hosts that know fewer words get the nearest one. */
+export const STATUS_STATES = ["pending", "running", "success", "failure", "cancelled"] as const;
+export type StatusState = (typeof STATUS_STATES)[number];
+
+/** The longest name and description that all hosts take. */
+export const STATUS_NAME_CHARS = 255;
+export const STATUS_DESCRIPTION_CHARS = 140;
+
+/** A commit has one status of a name; a later one replaces it. */
+export interface CommitStatus {
+  /** A full id. */
+  readonly commit: string;
+  /** Up to {@link STATUS_NAME_CHARS}. */
+  readonly name: string;
+  readonly state: StatusState;
+  /** Up to {@link STATUS_DESCRIPTION_CHARS}. */
+  readonly description: string;
+  /** Where people read more; null for no link. */
+  readonly url: string | null;
+}
+
 /** A webhook at the host. */
 export interface HostHook {
   readonly id: string;
@@ -42,6 +63,8 @@ export interface Provider {
   find(branch: string, target: string): Promise<Proposal | undefined>;
   /** Opens a proposal, or finds the open one of the branch. A repeat finds what a call that was cut off has opened. */
   propose(proposal: NewProposal): Promise<Proposal>;
+  /** Resolves when the host shows this status. A repeat changes nothing. `signal` ends the wait for the host. */
+  setStatus(status: CommitStatus, signal?: AbortSignal): Promise<void>;
   /** All webhooks of the repository, in the order in which the host lists them. */
   hooks(): Promise<readonly HostHook[]>;
   /** Makes a webhook with all events that millrace reads. */

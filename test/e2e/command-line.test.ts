@@ -71,6 +71,14 @@ describe("the command line for a server", function () {
     await json(["pipelines", "save", name, "-", "--format", "json"], spec);
   }
 
+  it("saves a definition as it was typed, with its comments", async () => {
+    const typed = `# new\njobs:\n    - name: hello # one\n      steps: [{ uses: shell, args: { script: "true" } }]\n`;
+    await pipeline("commented", "true");
+    await json(["pipelines", "save", "commented", "-"], typed);
+    expect((await run(["pipelines", "show", "commented"])).stdout).to.equal(typed);
+    await json(["pipelines", "delete", "commented"]);
+  });
+
   it("keeps credentials in files that only the user may read, and shows them nowhere", async () => {
     expect((await stat(contextFile("admin"))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(config(), "millrace", "contexts"))).mode & 0o777).to.equal(0o700);

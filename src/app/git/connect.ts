@@ -26,7 +26,7 @@ export interface Connected {
 export function refuseMisplaced(pipeline: Pipeline): void {
   if (isInGit(pipeline)) return;
   if (pipeline.saveMode === "pr") throw malformed("/saveMode", "`pr` needs a `repoUrl`: use `direct`");
-  for (const field of ["repoCredential", "repoApiCredential", "repoProvider"] as const) {
+  for (const field of ["repoCredential", "repoApiCredential", "repoProvider", "commitStatuses"] as const) {
     if ((pipeline[field] ?? "") !== "") throw malformed(`/${field}`, "needs a `repoUrl`: it is about the repository");
   }
 }
@@ -38,6 +38,7 @@ const CONNECTION = [
   "repoCredential",
   "repoProvider",
   "repoApiCredential",
+  "commitStatuses",
   "saveMode",
   "prTargetBranch",
 ] as const;
@@ -67,6 +68,8 @@ export async function connect(context: GitContext, given: Pipeline): Promise<Con
   const pipeline = { ...given, defaultBranch, pipelineFilePath: path };
   const answer = await readHead(opened, pipeline);
   if (pipeline.saveMode === "pr") await tryProposals(context, opened, pipeline);
+  // The provider and the token must be known; whether the token may set statuses, the first status shows.
+  if (["run", "jobs"].includes(pipeline.commitStatuses ?? "")) await openProviderOf(context, pipeline);
   const isMissing = answer === null || answer.file.kind === "missing";
   const lack = isMissing ? "" : lackOf(answer.file, pipeline);
   if (lack === "") return { pipeline, answer };

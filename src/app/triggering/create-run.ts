@@ -31,6 +31,7 @@ import { requireNoDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { Asking } from "../catalogue/plugin-lookup.ts";
 import { ringDoorbell } from "../commands/commands.ts";
 import { isInGit } from "../git/repository.ts";
+import { reportedBy } from "../commit-statuses/reporting.ts";
 import { markNotified } from "../notifications/notified-projects.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { planRefused } from "./plan-refused.ts";
@@ -154,7 +155,7 @@ export async function storeNewRun(
   const { pipelineId, projectId } = pipeline;
   const after = { pipelineId, revisionId, attempt, retryOf };
   const change = { kind: "run", id: runId, name: pipeline.name, area: { projectId }, after } as const;
-  if (plan.notifications !== undefined) await markNotified(context, projectId);
+  if (plan.notifications !== undefined || reportedBy(pipeline) !== "off") await markNotified(context, projectId);
   const outcome = await recorded(by, change, async () => {
     const created = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
     if (created === "exists") by.trail?.changedNothing();

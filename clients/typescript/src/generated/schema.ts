@@ -908,6 +908,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/runs/{runId}/commit-statuses": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists what the host of its repository is told of a run and its jobs, the newest first, and whether it has it. */
+        readonly get: operations["listCommitStatuses"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/projects/{projectId}/notifications": {
         readonly parameters: {
             readonly query?: never;
@@ -3345,6 +3362,23 @@ export interface components {
             readonly status: "pending" | "running" | "success" | "failed" | "cancelled" | "paused" | "partial";
             readonly statusCode: number;
         };
+        readonly CommitStatus: {
+            readonly statusId: string;
+            readonly commit: string;
+            readonly name: string;
+            readonly job: string | null;
+            /** @enum {string} */
+            readonly status: "pending" | "running" | "success" | "failure" | "cancelled";
+            readonly description: string;
+            /** @enum {string} */
+            readonly state: "owed" | "delivered" | "failed";
+            readonly attempts: number;
+            readonly error: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly lastTry: string | null;
+            readonly nextTry: string | null;
+        };
         readonly DeadLetter: {
             readonly id: string;
             /** @enum {string} */
@@ -3795,6 +3829,8 @@ export interface components {
             readonly repoCredential: string;
             readonly repoProvider: string;
             readonly repoApiCredential: string;
+            /** @enum {string} */
+            readonly commitStatuses: "" | "off" | "run" | "jobs";
             readonly metadata: {
                 readonly [key: string]: string;
             };
@@ -4147,6 +4183,7 @@ export interface components {
             readonly reason: string;
             readonly approvals: readonly components["schemas"]["Approval"][];
             readonly tests: components["schemas"]["TestCounts"] | null;
+            readonly commitStatus: components["schemas"]["CommitStatus"] | null;
             readonly jobCount: number;
             readonly jobs: readonly components["schemas"]["Job"][];
         };
@@ -7535,6 +7572,49 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly listCommitStatuses: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "owed" | "delivered" | "failed";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["CommitStatus"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly listNotificationsOfProject: {
         readonly parameters: {
             readonly query?: {
@@ -8544,6 +8624,8 @@ export interface operations {
                     readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoApiCredential?: string;
+                    /** @enum {string} */
+                    readonly commitStatuses?: "" | "off" | "run" | "jobs";
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -8659,6 +8741,8 @@ export interface operations {
                     readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoApiCredential?: string;
+                    /** @enum {string} */
+                    readonly commitStatuses?: "" | "off" | "run" | "jobs";
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
