@@ -71,6 +71,14 @@ describe("the command line for a server", function () {
     await json(["pipelines", "save", name, "-", "--format", "json"], spec);
   }
 
+  it("saves a definition as it was typed, with its comments", async () => {
+    const typed = `# new\njobs:\n    - name: hello # one\n      steps: [{ uses: shell, args: { script: "true" } }]\n`;
+    await pipeline("commented", "true");
+    await json(["pipelines", "save", "commented", "-"], typed);
+    expect((await run(["pipelines", "show", "commented"])).stdout).to.equal(typed);
+    await json(["pipelines", "delete", "commented"]);
+  });
+
   it("keeps credentials in files that only the user may read, and shows them nowhere", async () => {
     expect((await stat(contextFile("admin"))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(config(), "millrace", "contexts"))).mode & 0o777).to.equal(0o700);
@@ -356,6 +364,35 @@ describe("the command line for a server", function () {
     await json(["projects", "create", "Shop"]);
     await json(["projects", "grant", "Shop", "bea", "operator"]);
     expect((await json(["projects", "members", "Shop"]))[0]).to.include({ name: "bea", role: "operator" });
+  });
+
+  it("makes hooks, and shows what became of their deliveries", async () => {
+    await json(["secrets", "set", "HOOK_KEY"], "a long random text");
+    const args = ["hooks", "create", "importer", "--kind", "generic", "--proof", "token", "--secret", "HOOK_KEY"];
+    const made = await json(args);
+    expect(made).to.deep.include({ kind: "generic", proof: "token", perMinute: 600 });
+    const called = await fetch(`${url}${made.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer a long random text" },
+      body: JSON.stringify({ event: "data", ref: "refs/heads/main", actor: "importer" }),
+    });
+    expect(called.status).to.equal(200);
+    const [{ deliveryId }] = await json(["hooks", "deliveries", "importer"]);
+    await until("the delivery has ended", async () => {
+      return (await json(["hooks", "delivery", "importer", deliveryId])).state === "done";
+    });
+    const shown = await run(["hooks", "delivery", "importer", deliveryId]);
+    expect(shown.stdout).to.contain(`${deliveryId}  done`).and.contain("event    data main by importer");
+    expect(await json(["hooks", "redeliver", "importer", deliveryId])).to.include({ state: "owed" });
+    const changed = await json(["hooks", "update", "importer", "--disable", "--per-minute", "10"]);
+    expect(changed).to.include({ enabled: false, perMinute: 10 });
+    expect((await run(["hooks", "show", "importer"])).stdout).to.match(/^importer {2}generic {2}disabled/);
+    expect((await run(["hooks"])).stdout)
+      .to.contain("token (HOOK_KEY)")
+      .and.to.contain(made.path);
+    expect(await run(["hooks", "update", "importer"])).to.include({ code: 2 });
+    expect(await json(["hooks", "delete", "importer"])).to.deep.equal({ hookId: made.hookId, deleted: true });
+    expect(await run(["hooks", "show", "importer"])).to.include({ code: 5 });
   });
 
   it("shows agents, and drains them until they may work again", async () => {

@@ -1,4 +1,4 @@
-/** Marks projects whose runs may have notifications, so that the others cost nothing. */
+/** Marks projects whose runs may have notifications or commit statuses, so that the others cost nothing. */
 import type { Clock } from "../../domain/clock.ts";
 import type { ProjectId } from "../../domain/ids.ts";
 import type { DocumentStore } from "../../stores/ports/documents.ts";
@@ -8,7 +8,7 @@ import type { WithStores } from "../context.ts";
 const known = new WeakMap<DocumentStore, Set<ProjectId>>();
 const MAX_KNOWN = 10_000;
 
-/** Called before a run with notifications is stored. The mark stays as long as its project. */
+/** Called before a run is stored that may have some. The mark stays as long as its project. */
 export async function markNotified(
   { stores: { documents }, clock }: { readonly clock: Pick<Clock, "now"> } & WithStores<"documents">,
   projectId: ProjectId,

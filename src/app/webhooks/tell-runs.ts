@@ -7,6 +7,7 @@ import type { ProjectId } from "../../domain/ids.ts";
 import { deliveryIdOf, matchesType, neverTried } from "./webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import { contentLength, isLastPage } from "../../stores/ports/events.ts";
+import { statusesOf } from "../commit-statuses/tell-statuses.ts";
 import { cloudEvent } from "../following/cloud-event.ts";
 import { notificationsOf } from "../notifications/tell-notifications.ts";
 import { projectFactsOf } from "../project-facts.ts";
@@ -84,8 +85,9 @@ async function deliveriesOf(
   const { projectId } = run;
   const { tenantId } = await projectFactsOf(context, projectId);
   if (tenantId === null) return [];
+  const place = { tenantId, projectId };
   const notifications = notified.has(projectId)
-    ? await notificationsOf(context, run, events, { tenantId, projectId })
+    ? [...(await notificationsOf(context, run, events, place)), ...(await statusesOf(context, events, place))]
     : [];
   const owners = [`tenant/${tenantId}`, `project/${projectId}`];
   const here = webhooks.filter(({ owner, webhook }) => owners.includes(owner) && webhook.disabled === null);
@@ -98,14 +100,13 @@ async function deliveriesOf(
     );
     if (wanted.length === 0) return [];
     const { pipelineId, jobId, stepRunId } = event;
-    const place = {
-      tenantId,
-      projectId,
+    const placeOfEvent = {
+      ...place,
       pipelineId,
       ...(jobId !== null && { jobId }),
       ...(stepRunId !== null && { stepRunId }),
     };
-    const body = JSON.stringify(cloudEvent(event, context.eventNamespace, place));
+    const body = JSON.stringify(cloudEvent(event, context.eventNamespace, placeOfEvent));
     return wanted.map(({ webhook: { webhookId } }): Delivery => {
       const { runId, number } = event;
       return {
