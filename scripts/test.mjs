@@ -1,13 +1,16 @@
 /**
  * Runs the tests: `node scripts/test.mjs [ARGUMENTS OF MOCHA]`. When the arguments name files or folders, mocha runs
- * those. Otherwise it runs all tests: first as many files in parallel as keep the machine busy, then two by two those
- * that hold an installation to a bound in seconds, then one by one those that count events.
+ * those. Otherwise it runs all tests in two lanes. One has the files that hold an installation to a bound in seconds,
+ * two by two, and then those that count events, one by one. The other has all other files, as many in parallel as keep
+ * the machine busy; it works with a lower priority, in the time that the first lane leaves.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { setPriority } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { loadOptions } from "mocha/lib/cli/options.cjs";
@@ -18,6 +21,8 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
 const JOBS = 4;
+/** The priority of files without bounds, as `nice` counts it. */
+const LOW_PRIORITY = 5;
 
 /** Files and folders that take longest. They begin first, so that no one of them runs at the end while the machine has nothing else. */
 const FIRST = [
@@ -30,10 +35,7 @@ const FIRST = [
   "test/e2e/",
 ];
 
-/**
- * Files that hold an installation to a bound in seconds. They mostly wait, so two of them leave the machine idle enough.
- * The longest comes first: the others run beside it.
- */
+/** Files that hold an installation to a bound in seconds. The longest comes first: the others run beside it. */
 const IN_PAIRS = [
   "test/chaos/chaos.test.ts",
   "test/chaos/embedded.test.ts",
@@ -62,6 +64,9 @@ const COSTS = join(ROOT, "node_modules/.cache/millrace/test-costs.jsonl");
 /** How many of the files that cost most are printed. */
 const PRINTED_COSTS = 20;
 
+/** How many reports of mocha there are. */
+let reports = 0;
+
 // Mocha gets the signal too and ends in order, and then this process ends.
 process.on("SIGINT", () => {});
 const args = process.argv.slice(2);
@@ -75,17 +80,25 @@ async function runAll() {
   await compilePrograms();
   rmSync(COSTS, { force: true });
   process.env.MILLRACE_TEST_COSTS = COSTS;
-  const results = [await report("--parallel", "--jobs", JOBS, ...filesInOrder(later))];
-  console.log("Files that run in pairs:");
-  results.push(await report("--parallel", "--jobs", 2, ...IN_PAIRS));
-  console.log("Files that run alone:");
-  results.push(await report(...ALONE));
+  const bounded = runBounded();
+  const others = await report({ priority: LOW_PRIORITY }, "--parallel", "--jobs", JOBS, ...filesInOrder(later));
+  const { output, results: ofBounded } = await bounded;
+  process.stdout.write(output);
+  const results = [others, ...ofBounded];
   const failures = results.flatMap((result) => result.failures);
   const left = await repeat(failures);
   const passed = results.reduce((sum, { passes }) => sum + passes, 0) + failures.length - left.length;
   printCosts();
   console.log(`\n${passed} tests passed, ${left.length} failed`);
   return left.length > 0 || results.some(({ hasCrashed }) => hasCrashed) ? 1 : 0;
+}
+
+/** Runs the files with bounds. Answers what mocha wrote, since the other lane writes meanwhile. */
+async function runBounded() {
+  const pairs = await report({ isKept: true }, "--parallel", "--jobs", 2, ...IN_PAIRS);
+  const alone = await report({ isKept: true }, ...ALONE);
+  const output = `Files that run in pairs:\n${pairs.output}Files that run alone:\n${alone.output}`;
+  return { output, results: [pairs, alone] };
 }
 
 /** All test files but `later`, those of `FIRST` in front. */
@@ -110,7 +123,7 @@ async function repeat(failures) {
   console.log(`Files with failed tests, each once more, alone:`);
   const again = [];
   for (const file of files) {
-    const result = await report(file);
+    const result = await report({}, file);
     again.push(...(result.hasCrashed ? failures.filter((failure) => failure.file === file) : result.failures));
   }
   const left = new Set(again.map(({ title }) => title));
@@ -140,18 +153,31 @@ function printCosts() {
   row({ processor: sumOf("processor"), clock: sumOf("clock") }, "all files");
 }
 
-/** Runs mocha, and answers how many tests passed, which failed, and whether mocha ended without telling. */
-async function report(...options) {
-  const file = join(COMPILED, "report.json");
-  rmSync(file, { force: true });
-  const status = await run("--reporter", REPORTER, "--reporter-option", `report=${file}`, ...args, ...options);
-  const told = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
-  return { ...told, hasCrashed: status !== 0 && told.failures.length === 0 };
+/**
+ * Runs mocha, and answers how many tests passed, which failed, and whether mocha ended without telling. `isKept`: the
+ * answer holds what mocha wrote, and nothing is shown.
+ */
+async function report({ priority = 0, isKept = false }, ...options) {
+  const file = join(COMPILED, `report-${++reports}.json`);
+  const told = ["--reporter", REPORTER, "--reporter-option", `report=${file}`];
+  const child = startMocha([...told, ...args, ...options], isKept ? "pipe" : "inherit");
+  if (priority !== 0) setPriority(child.pid, priority);
+  const [output, status] = await Promise.all([isKept ? text(child.stdout) : "", statusOf(child)]);
+  const found = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
+  return { ...found, output, hasCrashed: status !== 0 && found.failures.length === 0 };
 }
 
 /** Runs mocha, and answers its exit status. */
-async function run(...options) {
-  const child = spawn(process.execPath, [MOCHA, ...options.map(String)], { cwd: ROOT, stdio: "inherit" });
+function run(...options) {
+  return statusOf(startMocha(options, "inherit"));
+}
+
+function startMocha(options, stdout) {
+  const stdio = ["inherit", stdout, "inherit"];
+  return spawn(process.execPath, [MOCHA, ...options.map(String)], { cwd: ROOT, stdio });
+}
+
+async function statusOf(child) {
   const [status] = await once(child, "exit");
   return status ?? 1;
 }

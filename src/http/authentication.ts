@@ -1,4 +1,5 @@
 /** Authentication of HTTP requests. It belongs to the routes of a router, so that a handler is reached only behind it. */
+import { Readable } from "node:stream";
 import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
 import { isSafeMethod, proveRequest, type PublicUrl } from "../app/identity/request-proof.ts";
@@ -8,7 +9,8 @@ import type { ApiContext, RequestState } from "./request/state.ts";
 
 /**
  * Sets the caller of the request. Throws `unauthenticated`. A download whose token is revoked is cut off: its status is
- * sent already, and its length shows the caller that the rest is missing.
+ * sent already, and its length shows the caller that the rest is missing. A request whose body is still coming is cut off
+ * too. A call that is being worked on gets its answer, since the call itself may have ended the session.
  */
 export function requireCaller(
   context: AppContext,
@@ -24,10 +26,15 @@ export function requireCaller(
       ticket: ticketOf(ctx, withTicket),
     });
     ctx.state.caller = proof.caller;
-    const leave = sessions.enter(proof, () => ctx.res.destroy());
+    let isOver = false;
+    const leave = sessions.enter(proof, () => {
+      isOver = true;
+      if (ctx.res.headersSent || !ctx.req.complete) ctx.res.destroy();
+    });
     if (ctx.res.closed) leave();
     else ctx.res.once("close", leave);
     await next();
+    if (isOver && ctx.body instanceof Readable) ctx.res.destroy();
   };
 }
 

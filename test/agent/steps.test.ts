@@ -186,7 +186,8 @@ describe("a step on an agent", () => {
 
   it("may end by itself when it is cancelled, and is reported as cancelled", async () => {
     bench.gateway.dispatch({ script: "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done" });
-    await bench.gateway.logOf(1n);
+    // The output can arrive before the agent knows of the start. Until then, a revocation kills the step at once.
+    await Promise.all([bench.gateway.logOf(1n), bench.gateway.reportOf("STEP_PHASE_STARTED")]);
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 10_000n, reason: "stopped by ada" };
     bench.gateway.send({ $case: "revoke", value });
     const end = await bench.gateway.endOf();
@@ -196,7 +197,7 @@ describe("a step on an agent", () => {
 
   it("is killed when it ignores its cancellation for longer than the grace", async () => {
     bench.gateway.dispatch({ script: `trap '' TERM; (trap '' TERM; ${sleepOf(62)}) & echo up; ${sleepOf(62)}` });
-    await bench.gateway.logOf(1n);
+    await Promise.all([bench.gateway.logOf(1n), bench.gateway.reportOf("STEP_PHASE_STARTED")]);
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 100n, reason: "" };
     bench.gateway.send({ $case: "revoke", value });
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: -1 });

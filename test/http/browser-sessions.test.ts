@@ -144,6 +144,29 @@ describe("the session of a browser", () => {
     expect((await closed)[0]).to.equal(4401);
   });
 
+  it("is answered when it ends itself, also after open calls were checked", async () => {
+    const { logins } = edge.context.stores;
+    const { session, call } = await browser();
+    const { endSession, findSession } = logins;
+    let checks = 0;
+    logins.findSession = (sessionId) => {
+      if (sessionId === session.sessionId) checks += 1;
+      return findSession.call(logins, sessionId);
+    };
+    logins.endSession = async (sessionId) => {
+      const isEnded = await endSession.call(logins, sessionId);
+      const before = checks;
+      await until("a check of what is open", () => checks > before);
+      return isEnded;
+    };
+    try {
+      const ended = await call("DELETE", `/users/me/sessions/${session.sessionId}`, { origin: edge.origin });
+      expect(ended.status).to.equal(200);
+    } finally {
+      Object.assign(logins, { endSession, findSession });
+    }
+  });
+
   it("is not needed with a ticket, which opens one WebSocket within a minute", async () => {
     const { call, session } = await browser();
     const ticketOf = async (): Promise<string> => {
