@@ -170,6 +170,17 @@ describe("the command line for a server", function () {
     const wrong = await run(["settings", "set", "log.line", "1"]);
     expect(wrong).to.include({ code: 2 });
     expect(wrong.stderr).to.contain("the settings are retention.runs");
+    expect((await run(["notifications"])).stdout).to.contain("you are told nothing");
+    const chosen = ["notifications", "set", "--on", "failure", "--on", "waiting", "--longer-than", "90m"];
+    const silent = await run(chosen);
+    expect(silent).to.include({ code: 1 });
+    expect(silent.stderr).to.contain("admin has no e-mail address");
+    await run(["api", "PATCH", "/users/me", "-f", "email=admin@mail.example"]);
+    expect((await run(chosen)).stdout).to.equal(
+      "you are told of failure, waiting of your runs, by e-mail to admin@mail.example\n",
+    );
+    expect(await json(["notifications"])).to.have.nested.property("[0].longerThan", "90m");
+    expect(await json(["notifications", "delete"])).to.deep.include({ choices: [] });
     await json(["variables", "set", "REGION", "north = up"]);
     expect((await run(["variables"])).stdout).to.match(/^NAME +VALUE +CHANGED +BY\nREGION +north = up +\S+ +admin\n$/);
     expect(await json(["variables", "--tenant", "default"])).to.deep.equal([]);

@@ -139,6 +139,41 @@ describe("the notifications of a run", function () {
     expect(receiver.received, "nothing is fixed by a success after a success").to.have.length(1);
   });
 
+  it("reach a user who has chosen to be told of failures and of the success that follows, each once", async () => {
+    const { userId } = await call("POST", "/users", { name: "ann", role: "viewer", email: "ann@users.example" });
+    const { token } = await call("POST", `/users/${userId}/tokens`, { name: "t" });
+    const pipelineId = await pipelineWith("chosen", [], [job("exit ${{ variables.code }}")]);
+    const before = await trigger(pipelineId, { code: "3" });
+    expect(await endOf(before)).to.equal("failed");
+    const choices = [{ projectId: "default", on: ["failure", "fixed"], runs: "all" }];
+    expect((await installation.call("PUT", "/me/notifications", { choices }, token)).status).to.equal(200);
+
+    const failed = await trigger(pipelineId, { code: "3" });
+    expect(await endOf(failed)).to.equal("failed");
+    const [told] = await allOf(failed, 1, "delivered");
+    expect(told).to.deep.include({ on: "failure", channel: "email", target: "ann", attempts: 1, job: null });
+    const fixed = await trigger(pipelineId, { code: "0" });
+    expect(await endOf(fixed)).to.equal("success");
+    expect((await allOf(fixed, 1, "delivered"))[0].on).to.equal("fixed");
+    const third = await trigger(pipelineId, { code: "0" });
+    expect(await endOf(third)).to.equal("success");
+    const other = await pipelineWith(
+      "asked",
+      [{ on: ["success"], email: { to: ["end@mail.example"] } }],
+      [job("true")],
+    );
+    await allOf(await trigger(other), 1, "delivered");
+    expect(mail.received.flatMap(({ to }) => to)).to.deep.equal([
+      "ann@users.example",
+      "ann@users.example",
+      "end@mail.example",
+    ]);
+    expect(mail.received[0]!.source)
+      .to.match(/^Subject: chosen failed/m)
+      .and.to.include("millrace notifications");
+    expect(await notificationsOf(before)).to.deep.equal([]);
+  });
+
   it("tell of an approval that is asked for", async () => {
     const pipelineId = await pipelineWith(
       "asks",
