@@ -154,7 +154,7 @@ describe("the choices of users", () => {
     await deliver();
     await deliver();
     expect(told()).to.deep.equal(["ann@mail.example", "bob@mail.example", "bob@mail.example"]);
-    const [{ source }] = mailServer.received as [{ source: string }];
+    const { source } = mailServer.received[0]!;
     expect(source).to.match(/^Subject: p asks for the approval of job j/m);
     expect(source).to.include("millrace notifications");
     const { list } = await call("GET", `/pipelines/runs/${runId}/notifications`);
