@@ -2,6 +2,7 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
+COPY web/package.json web/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/bundle.mjs scripts/
@@ -10,6 +11,9 @@ COPY queues queues
 COPY actors actors
 COPY src src
 COPY clients/typescript/src clients/typescript/src
+COPY web/index.html web/tsconfig.json web/vite.config.ts web/
+COPY web/scripts web/scripts
+COPY web/src web/src
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:24-slim

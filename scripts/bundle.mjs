@@ -26,6 +26,8 @@ const DIST = join(ROOT, "dist");
 const OUT = join(DIST, "src");
 /** Records of the compiler and of setup.mjs. */
 const KEPT = /^\.(tsbuildinfo|built.*)$/;
+/** The web page, which web/scripts/build.mjs writes. */
+const WEB = join(DIST, "web");
 
 const { outputFiles } = await build({
   ...BUNDLING,
@@ -64,6 +66,7 @@ function dropStale(folder) {
     if (!entry.isDirectory()) {
       if (!written.has(path) && !KEPT.test(entry.name)) rmSync(path, { force: true });
     } else if (OUT === path) dropStale(path);
+    else if (WEB === path) continue;
     else rmSync(path, { recursive: true, force: true });
   }
 }

@@ -63,6 +63,8 @@ async function platformProblems([os, cpu, libc]) {
   const platform = [os, cpu, libc].filter((word) => word !== undefined).join(" ");
   const options = [
     "--dry-run",
+    // A silent caller makes this npm silent too, and then it lists nothing.
+    "--loglevel=notice",
     "--offline",
     "--ignore-scripts",
     "--no-audit",

@@ -4,7 +4,7 @@
  * to do.
  *
  *   always    installs the npm dependencies of package-lock.json; finds or fetches a Redis server, unless REDIS_URL is set
- *   --build   compiles the TypeScript sources into dist when they are newer
+ *   --build   compiles the TypeScript sources into dist when they are newer, and the web page when its sources are
  *   --test    also provides what tests need: development dependencies, and a Redis server even when REDIS_URL is set
  *
  * Everything is written under a temporary name and renamed when it is complete, so the next run does not trust the
@@ -21,6 +21,8 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, "node_modules");
 /** What decides the build, beside the sources. */
 const BUILT_BY = ["tsconfig.json", "tsconfig.build.json", "package-lock.json", "scripts/bundle.mjs"];
+/** What decides the build of the web page, beside its sources. */
+const WEB_BUILT_BY = ["web/index.html", "web/vite.config.ts", "web/package.json", "web/scripts/build.mjs"];
 
 class SetupError extends Error {}
 
@@ -29,7 +31,10 @@ try {
   refuseUnknown(process.argv.slice(2));
   installDependencies();
   if (options.test || !process.env.REDIS_URL) provideRedisServer(say);
-  if (options.build) build();
+  if (options.build) {
+    build();
+    buildWeb();
+  }
 } catch (error) {
   if (!(error instanceof SetupError || error instanceof NoRedisServerError)) throw error;
   console.error(`setup: ${error.message}`);
@@ -100,6 +105,19 @@ function build() {
   runNode([compiler, "-p", "tsconfig.build.json"], "the TypeScript sources do not compile");
   runNode([join(ROOT, "scripts", "bundle.mjs")], "the program cannot be written");
   // A source that changed while the compiler ran counts as newer.
+  writeWhole(stamp, "");
+  utimesSync(stamp, startedAt, startedAt);
+}
+
+function buildWeb() {
+  const stamp = join(ROOT, "dist", ".built-web");
+  const inputs = ["web/src", "clients/typescript/src"].map((folder) => newestChange(join(ROOT, folder)));
+  const others = [...WEB_BUILT_BY, "package-lock.json"].map((name) => statSync(join(ROOT, name)).mtimeMs);
+  const isBuilt = existsSync(stamp) && existsSync(join(ROOT, "dist", "web", "index.html"));
+  if (isBuilt && statSync(stamp).mtimeMs > Math.max(...inputs, ...others)) return;
+  say("building the web page");
+  const startedAt = new Date();
+  runNode([join(ROOT, "web", "scripts", "build.mjs")], "the web page cannot be built");
   writeWhole(stamp, "");
   utimesSync(stamp, startedAt, startedAt);
 }

@@ -24,6 +24,12 @@ export function programFile(name: string, beside: string): ProgramFile {
   return { path: fileURLToPath(new URL(`${name}${extension}`, beside)), options: process.execArgv, isSource };
 }
 
+/** The folder of the built web page; it lies beside the folder of the compiled program. Absolute. */
+export function webFolder(): string {
+  const isSource = extname(fileURLToPath(import.meta.url)) === ".ts";
+  return fileURLToPath(new URL(isSource ? "../dist/web" : "../web", import.meta.url));
+}
+
 /** A thread does not inherit the translator of its process, which only the tests have. */
 const TRANSLATOR = JSON.stringify("tsx/esm/api");
 const translated = (path: string): string =>

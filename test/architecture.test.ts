@@ -22,13 +22,13 @@ function importsOf(source: string): readonly string[] {
 
 function sourcesIn(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .map((path) => `${folder}/${path}`);
 }
 
 describe("the architecture", () => {
   const policy = ImportPolicy.read();
-  const sources = ["src", "actors", "queues", "clients/typescript/src"].flatMap(sourcesIn);
+  const sources = ["src", "actors", "queues", "clients/typescript/src", "web/src"].flatMap(sourcesIn);
 
   it("follows scripts/import-policy.json: every folder imports only what its row allows", () => {
     const refused = sources.flatMap((file) =>

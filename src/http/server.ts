@@ -41,7 +41,9 @@ import { addRoutes } from "./route.ts";
 import { API_ROUTES } from "./routes/all.ts";
 import { HookEdge, OPEN_HOOK_ROUTES } from "./routes/open-hook-routes.ts";
 import { WELL_KNOWN_ROUTES } from "./routes/id-token-routes.ts";
+import { webFolder } from "../program-files.ts";
 import type { RequestState } from "./request/state.ts";
+import { serveWebPage } from "./web/web-page.ts";
 
 export interface HttpServerOptions {
   readonly registry: Registry;
@@ -70,6 +72,8 @@ export interface HttpServerOptions {
   readonly sessionCheckMs?: number;
   /** What event streams share with the WebSockets of the same edge. */
   readonly followers?: Followers;
+  /** The built files of the web page. Default: those of the program. */
+  readonly webFolder?: string;
 }
 
 export interface HttpEdge {
@@ -162,6 +166,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(open.routes());
   app.use(forms.routes());
   app.use(api.routes());
+  app.use(serveWebPage(options.webFolder ?? webFolder()));
   app.use(refuseUnmatched(api, authenticated));
 
   const handle = app.callback();

@@ -11,7 +11,7 @@ import { expect } from "chai";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { startIdentityProvider, type TestIdentityProvider } from "../support/identity-provider.ts";
 import { ProcessWorld, type ServeNode } from "../support/processes.ts";
-import { startBrowser } from "./browser-program.ts";
+import { startBrowser } from "../support/browser-program.ts";
 
 const ADMIN_TOKEN = `mrt_${randomUUID()}${randomUUID()}`;
 const PASSWORD = "a long password of this test";

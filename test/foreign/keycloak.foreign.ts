@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser, BrowserContext } from "playwright-core";
 import { ProcessWorld } from "../support/processes.ts";
-import { startBrowser } from "./browser-program.ts";
+import { startBrowser } from "../support/browser-program.ts";
 import { type Keycloak, startKeycloak } from "./keycloak.ts";
 
 const ADMIN_TOKEN = `mrt_${randomUUID()}${randomUUID()}`;

@@ -108,7 +108,7 @@ export class ImportPolicy {
 }
 
 function isPath(word: string): boolean {
-  return word.endsWith("/") || word.endsWith(".ts");
+  return word.endsWith("/") || /\.tsx?$/.test(word);
 }
 
 function isBelow(place: string, folder: string): boolean {

@@ -19,6 +19,7 @@ export function compressJson(): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
     const { body } = ctx;
+    if (ctx.response.get("Content-Encoding") !== "") return;
     const isJson = Buffer.isBuffer(body) ? ctx.response.is("json", "html") !== false : isPlain(body);
     if (!isJson) return;
     ctx.vary("Accept-Encoding");
@@ -45,14 +46,19 @@ function isPlain(body: unknown): boolean {
   return typeof body === "object" && body !== null && !("pipe" in body);
 }
 
-/** Source: RFC 9110, section 12.5.3. Each coding may have a weight, and the weight 0 refuses it. */
+/** Whether `Accept-Encoding` admits gzip. */
 export function takesGzip(header: string): boolean {
+  return takesCoding(header, "gzip");
+}
+
+/** Source: RFC 9110, section 12.5.3. Each coding may have a weight, and the weight 0 refuses it. */
+export function takesCoding(header: string, coding: "gzip" | "br"): boolean {
   if (header === "") return false;
   const weights = new Map(
     header.split(",").map((part) => {
-      const [coding = "", weight = ""] = part.split(";");
-      return [coding.trim().toLowerCase(), Number(/q=([\d.]+)/.exec(weight)?.[1] ?? 1)] as const;
+      const [name = "", weight = ""] = part.split(";");
+      return [name.trim().toLowerCase(), Number(/q=([\d.]+)/.exec(weight)?.[1] ?? 1)] as const;
     }),
   );
-  return (weights.get("gzip") ?? weights.get("*") ?? 0) > 0;
+  return (weights.get(coding) ?? weights.get("*") ?? 0) > 0;
 }

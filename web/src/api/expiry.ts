@@ -1,0 +1,26 @@
+/** A session that has expired: the way to the login and back to the same place. */
+
+const RETURN_KEY = "millrace.return";
+
+/** The address of the login that leads back to `place`. */
+export function loginAddress({ pathname, search }: { readonly pathname: string; readonly search: string }): string {
+  return `/login?${new URLSearchParams({ next: pathname + search }).toString()}`;
+}
+
+/** Leaves the page. The server keeps no fragment of an address, so the browser keeps it. */
+export function leaveForLogin(): void {
+  const { pathname, search, hash } = location;
+  if (hash !== "") sessionStorage.setItem(RETURN_KEY, JSON.stringify({ at: pathname + search, hash }));
+  location.replace(loginAddress(location));
+}
+
+/** Puts back the fragment of the address that {@link leaveForLogin} has left. */
+export function returnFromLogin(): void {
+  const kept = sessionStorage.getItem(RETURN_KEY);
+  if (kept === null) return;
+  sessionStorage.removeItem(RETURN_KEY);
+  const { at, hash } = JSON.parse(kept) as { readonly at: string; readonly hash: string };
+  if (location.hash === "" && at === location.pathname + location.search) {
+    history.replaceState(history.state, "", at + hash);
+  }
+}
