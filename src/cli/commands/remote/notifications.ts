@@ -61,7 +61,8 @@ async function change(
 ): Promise<Choices> {
   const before = await client.getTagged("/me/notifications", { signal });
   const others = before.detail.choices.filter((one) => one.projectId !== projectId);
-  const choices = [...others.map(({ since: _, ...kept }) => kept), ...chosen];
+  const kept = others.map(({ projectId: of, on, runs, longerThan }) => ({ projectId: of, on, runs, longerThan }));
+  const choices = [...kept, ...chosen];
   const ifMatch = before.etag === undefined ? {} : { ifMatch: before.etag };
   return client.put("/me/notifications", { body: { choices }, ...ifMatch, signal });
 }
