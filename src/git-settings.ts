@@ -9,7 +9,7 @@ export const GIT_SETTING_ROWS = {
     standard: null,
     without: "none",
     meaning:
-      "Networks beside the public internet in which [repositories](git.md) may be, such as `10.0.0.0/8`, separated by commas. Only there `http://` is allowed. The same on all edges and gateways.",
+      "Networks beside the public internet in which [repositories](git.md) may be, such as `10.0.0.0/8`, separated by commas. Only there `http://` is allowed. The same on all nodes.",
   },
   MILLRACE_GIT_KNOWN_HOSTS_FILE: {
     group: "Definitions in Git",

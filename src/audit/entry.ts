@@ -53,6 +53,7 @@ export const RECORDED_FIELDS = {
     "repoCredential",
     "repoProvider",
     "repoApiCredential",
+    "commitStatuses",
     "saveMode",
     "prTargetBranch",
   ],

@@ -78,6 +78,14 @@ export class Trail {
     return this.#start.requestId;
   }
 
+  /** A trail for one of several changes of this call: each has an entry of its own. */
+  another(): Trail {
+    const other = new Trail(this.#ground, { ...this.#start, actor: this.#actor });
+    other.#onBehalfOf = this.#onBehalfOf;
+    other.#area = this.#area;
+    return other;
+  }
+
   /** Whom a login has proved. */
   proved(actor: Actor): void {
     this.#actor = actor;

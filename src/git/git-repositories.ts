@@ -7,14 +7,16 @@ import { tmpdir } from "node:os";
 import type { AddressRule } from "../outgoing/addresses.ts";
 import { openAccess } from "./access.ts";
 import { type CommitRequest, firstParent, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";
+import { findSharedCommit, isAmongAncestors, readChangedFiles } from "./compare.ts";
 import { GitFault } from "./git-fault.ts";
 import { runGit } from "./git-process.ts";
 import type { HostKeys } from "./host-keys.ts";
 import type { LookUp } from "./addresses.ts";
 import { type CommandBounds, Mirror } from "./mirror.ts";
 import { type MirrorBounds, Mirrors } from "./mirrors.ts";
-import { candidatesOf, type GitRef } from "./names.ts";
-import { type CommitFacts, readCommit } from "./objects.ts";
+import { candidatesOf, type GitRef, pathProblem } from "./names.ts";
+import { type CommitFacts, fileKindOf, readCommit } from "./objects.ts";
+import { type FoundFile, type PlacedFile, readFolder } from "./read-files.ts";
 import type { Remote } from "./remote.ts";
 import { TurnsOfWork, type WorkBounds } from "./turns-of-work.ts";
 
@@ -33,18 +35,20 @@ export interface FileQuery {
   readonly knownBlob?: string | undefined;
 }
 
-/** What a commit has at a path. */
-export type FoundFile =
-  | { readonly kind: "file"; readonly blob: string; readonly content: Buffer }
-  /** The blob that the caller has. */
-  | { readonly kind: "known"; readonly blob: string }
-  | { readonly kind: "missing" | "symlink" | "folder" | "submodule" };
-
 export interface ReadAnswer {
   /** The full name of the ref; the id for a commit. */
   readonly refName: string;
   readonly commit: CommitFacts;
   readonly file: FoundFile;
+}
+
+/** The files below a folder of a commit. */
+export interface FolderAnswer {
+  readonly refName: string;
+  readonly commit: CommitFacts;
+  readonly files: readonly PlacedFile[];
+  /** Whether the folder has more files than were asked for. */
+  readonly hasMore: boolean;
 }
 
 export interface GitBounds extends CommandBounds, MirrorBounds, WorkBounds {
@@ -117,6 +121,15 @@ export class GitRepositories {
     return reading;
   }
 
+  /** Reads the definitions below a folder, by the paths that {@link pathProblem} takes. Rejects as {@link read} does. */
+  readFolder(repository: Repository, ref: GitRef, folder: string, limit: number): Promise<FolderAnswer> {
+    return this.#work(repository, async (mirror) => {
+      const { refName, commit } = await find(mirror, repository.remote, ref);
+      const isWanted = (path: string) => pathProblem(path) === undefined;
+      return { refName, commit, ...(await readFolder(mirror, commit.id, { folder, limit, isWanted })) };
+    });
+  }
+
   /** The branch that HEAD of the repository names; undefined for an empty repository. */
   defaultBranch(repository: Repository): Promise<string | undefined> {
     return this.#work(repository, async (mirror) => {
@@ -187,6 +200,26 @@ export class GitRepositories {
       // Nothing else has been fetched into this repository.
       return head !== undefined && (await mirror.object(`${id}^{commit}`)) !== undefined;
     });
+  }
+
+  /** The commit that the server has under a full name now; undefined for none. */
+  tipOf(repository: Repository, refName: string): Promise<CommitFacts | undefined> {
+    return this.#work(repository, (mirror) => mirror.fetchRef(refName));
+  }
+
+  /** The files that differ between two commits. Rejects with `noRef` when the server hands out one of them no more. */
+  changedFiles(repository: Repository, from: string, to: string): Promise<readonly string[]> {
+    return this.#work(repository, (mirror) => readChangedFiles(mirror, from, to));
+  }
+
+  /** The newest commit that a branch and a commit share; undefined when their last commits share none. */
+  sharedCommit(repository: Repository, branch: string, id: string): Promise<string | undefined> {
+    return this.#scratch(repository, (mirror) => findSharedCommit(mirror, branch, id));
+  }
+
+  /** Whether one commit is among the last ones that lead to another. */
+  leadsTo(repository: Repository, older: string, newer: string): Promise<boolean> {
+    return this.#scratch(repository, (mirror) => isAmongAncestors(mirror, older, newer));
   }
 
   close(): Promise<void> {
@@ -284,7 +317,7 @@ async function readFile(
 ): Promise<ReadAnswer> {
   const { refName, commit } = await find(mirror, remote, ref);
   const entry = await mirror.entryAt(commit.id, path);
-  const kind = entry === undefined ? "missing" : kindOf(entry.mode);
+  const kind = entry === undefined ? "missing" : fileKindOf(entry.mode);
   if (entry === undefined || kind !== "file") return { refName, commit, file: { kind: kind as "missing" } };
   if (entry.id === knownBlob) return { refName, commit, file: { kind: "known", blob: entry.id } };
   return { refName, commit, file: { kind, blob: entry.id, content: await mirror.blob(entry.id) } };
@@ -306,19 +339,4 @@ async function find(
   }
   const what = ref.kind === "branch" ? "branch" : ref.kind === "ref" ? "ref" : "branch or tag";
   throw new GitFault("noRef", `${remote.url} has no ${what} ${JSON.stringify(ref.name)}`);
-}
-
-/** Source: git-fast-import(1), "mode". */
-function kindOf(mode: string): "file" | "symlink" | "folder" | "submodule" {
-  switch (mode) {
-    case "100644":
-    case "100755":
-      return "file";
-    case "120000":
-      return "symlink";
-    case "160000":
-      return "submodule";
-    default:
-      return "folder";
-  }
 }

@@ -13,7 +13,9 @@ import {
   readCommit,
   readSize,
   readTreeEntry,
+  readTreeFiles,
   type TreeEntry,
+  type TreeFile,
 } from "./objects.ts";
 
 export interface CommandBounds {
@@ -90,9 +92,42 @@ export class Mirror {
     return fetched && readCommit(fetched.id, fetched.content);
   }
 
+  /**
+   * Fetches the last commits that lead to a commit or a ref by its full name, without their files and folders; answers the
+   * newest one. Undefined when the server has it not, or hands it not out.
+   */
+  async fetchHistory(name: string, depth: number): Promise<string | undefined> {
+    const kept = `refs/millrace/${createHash("sha256").update(`history ${name}`).digest("hex").slice(0, 20)}`;
+    const args = [...FETCH, "--filter=tree:0", `--depth=${depth}`, "origin", `+${name}:${kept}`];
+    const fault = await this.#fetch(args, `fetching the history of ${name}`);
+    if (fault?.kind === "noRef") return undefined;
+    if (fault !== undefined) throw fault;
+    return (await this.object(`${kept}^{commit}`))?.id;
+  }
+
   /** What the tree of a commit has at a path; undefined for nothing. */
   async entryAt(commit: string, path: string): Promise<TreeEntry | undefined> {
     return readTreeEntry(await this.local(["ls-tree", "-z", "--full-tree", commit, "--", path]));
+  }
+
+  /** What is below a folder of a commit, in the order of the paths. Links and submodules are not followed. */
+  async entriesBelow(commit: string, folder: string): Promise<readonly TreeFile[]> {
+    return readTreeFiles(await this.local(["ls-tree", "-r", "-z", "--full-tree", commit, "--", `${folder}/`]));
+  }
+
+  /** Fetches the contents of files that are not here, in one call. One that is too large is left for {@link blob} to refuse. */
+  async fetchBlobs(ids: readonly string[]): Promise<void> {
+    const missing: string[] = [];
+    for (const id of new Set(ids)) if ((await this.#sizeOf(id)) === undefined) missing.push(id);
+    if (missing.length < 2) return;
+    // With commits that are here named to it, a server would take their files for known and leave them out.
+    const args = ["-c", "fetch.negotiationAlgorithm=noop", ...FETCH, ...BLOBLESS, "--stdin", "origin"];
+    const maxFileBytes = Math.min(missing.length * this.#blobBytes(), this.#parts.bounds.fetchBytes);
+    const what = "fetching the files";
+    const { code, stderr } = await this.remote(args, what, { stdin: `${missing.join("\n")}\n`, maxFileBytes });
+    if (code === 0) return;
+    const fault = this.faultOf(stderr, what);
+    if (fault.kind !== "tooLarge") throw fault;
   }
 
   /** The content of a file, which is fetched unless it is here. Throws `tooLarge`. */
@@ -162,14 +197,18 @@ export class Mirror {
 
   /** Fetches a single object, in the way in which Git fetches what it misses. */
   async #fetchBlob(id: string): Promise<{ readonly size: number } | undefined> {
-    // Objects are compressed, but a text of random characters is hardly smaller then.
-    const maxFileBytes = 2 * this.#parts.bounds.fileBytes + 65_536;
+    const maxFileBytes = this.#blobBytes();
     const options = { stdin: `${id}\n`, fetchesMissing: true, maxFileBytes };
     const what = "fetching the file";
     const { code, stdout, stderr } = await this.remote(["cat-file", "--batch-check"], what, options);
     if (code === 0) return readSize(Buffer.from(stdout));
     const fault = this.faultOf(stderr, what);
     throw fault.kind === "tooLarge" ? this.#tooLarge() : fault;
+  }
+
+  /** Objects are compressed, but a text of random characters is hardly smaller then. */
+  #blobBytes(): number {
+    return 2 * this.#parts.bounds.fileBytes + 65_536;
   }
 
   async #sizeOf(id: string): Promise<{ readonly size: number } | undefined> {

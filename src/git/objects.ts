@@ -23,6 +23,11 @@ export interface TreeEntry {
   readonly id: string;
 }
 
+/** An entry with its path from the root. */
+export interface TreeFile extends TreeEntry {
+  readonly path: string;
+}
+
 export interface BatchObject {
   readonly id: string;
   readonly type: string;
@@ -50,6 +55,34 @@ export function readSize(printed: Buffer): { readonly type: string; readonly siz
 export function readTreeEntry(printed: Buffer): TreeEntry | undefined {
   const [, mode, type, id] = /^(\d{6}) (\w+) ([0-9a-f]+)\t/.exec(printed.toString("utf8")) ?? [];
   return mode === undefined || type === undefined || id === undefined ? undefined : { mode, type, id };
+}
+
+/** The entries of the output of `git ls-tree -r -z`. A path that is no UTF-8 has replacement characters. */
+export function readTreeFiles(printed: Buffer): readonly TreeFile[] {
+  return printed
+    .toString("utf8")
+    .split("\0")
+    .flatMap((line) => {
+      const [, mode, type, id, path] = /^(\d{6}) (\w+) ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode === undefined || type === undefined || id === undefined || path === undefined
+        ? []
+        : [{ mode, type, id, path }];
+    });
+}
+
+/** Source: git-fast-import(1), "mode". */
+export function fileKindOf(mode: string): "file" | "symlink" | "folder" | "submodule" {
+  switch (mode) {
+    case "100644":
+    case "100755":
+      return "file";
+    case "120000":
+      return "symlink";
+    case "160000":
+      return "submodule";
+    default:
+      return "folder";
+  }
 }
 
 /** Reads a commit object. What a hostile one leaves out is empty. */

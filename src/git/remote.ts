@@ -72,6 +72,22 @@ export function hostInUrl({ host }: Pick<Remote, "host">): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }
 
+/** The path of the repository at its host, without slashes at its ends and without `.git`. */
+export function repositoryPath({ url }: Pick<Remote, "url">): string {
+  const short = /^[^@/:\s]+@(?:\[[^\]]+\]|[^:/]+):(.*)$/.exec(url)?.[1];
+  return (short ?? new URL(url).pathname)
+    .replace(/^\/+/, "")
+    .replace(/\/*$/, "")
+    .replace(/\.git$/, "");
+}
+
+/** The same text for the addresses of one repository over https and ssh, as long as these use their usual ports. */
+export function repositoryKey(remote: Remote): string {
+  const { transport, host, port } = remote;
+  const place = port === PORTS[transport] ? host : `${host}:${port}`;
+  return `${place.toLowerCase()}/${repositoryPath(remote)}`;
+}
+
 function bare(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1");
 }

@@ -66,16 +66,17 @@ export interface EventFacts {
 }
 
 /**
- * `matched`: a run is owed or made. `filtered`: a filter did not match. `duplicate`: another delivery told the same. `refused`: it
- * matched, and no run could be made.
+ * `matched`: a run is owed or made. `filtered`: a filter did not match. `duplicate`: another delivery told the same. `outdated`: a
+ * run of a newer commit would be ended. `waiting`: the definition cannot be read yet. `refused`: it cannot be read at all, or no run
+ * of it can be made.
  */
-export const VERDICT_OUTCOMES = ["matched", "filtered", "duplicate", "refused"] as const;
+export const VERDICT_OUTCOMES = ["matched", "filtered", "duplicate", "outdated", "waiting", "refused"] as const;
 
 /** What became of a delivery at one trigger of a definition. */
 export interface TriggerVerdict {
   readonly pipelineId: PipelineId;
   readonly pipeline: string;
-  /** Name of the trigger, or its number. */
+  /** Name of the trigger, or its number; empty for all of the definition. */
   readonly trigger: string;
   /** Which event of the delivery, from 0. */
   readonly eventIndex: number;
@@ -85,6 +86,8 @@ export interface TriggerVerdict {
   /** Chosen before the run is made, so that a repeat makes the same run; null where there is none. */
   readonly runId: RunId | null;
   readonly revisionId: RevisionId | null;
+  /** What the run of a definition in Git builds; absent for an inline one, and where there is no run. */
+  readonly commitSha?: string;
   /** True once the run is stored. */
   readonly made: boolean;
 }

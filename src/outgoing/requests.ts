@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES = 16_384;
 
 export interface OutgoingRequest {
   /** Absent: POST. */
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** An http or https address. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

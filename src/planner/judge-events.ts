@@ -18,6 +18,8 @@ export interface EventSubject {
   readonly trigger: TriggerContext;
   /** Null when they are not known: then every `paths` matches. */
   readonly changedFiles: readonly string[] | null;
+  /** For people: why they are not known; empty when they are. */
+  readonly whyUnknown: string;
   readonly pipelineId: PipelineId;
   readonly pipelineName: string;
   readonly projectId: ProjectId;
@@ -29,6 +31,10 @@ export interface EventJudgement {
   readonly matches: boolean;
   /** For people: why it does not match, or what it matched without knowing. */
   readonly text: string;
+  /** True when it matches, has `paths`, and the changed files are not known. */
+  readonly asksForFiles: boolean;
+  /** True when the run may end others of a concurrency group. */
+  readonly mayEndOthers: boolean;
 }
 
 type EventTrigger = Definition["triggers"]["event"][number];
@@ -48,12 +54,18 @@ const SHOWN_CHARS = 200;
 /** The judgements of the triggers that are for the kind of the sender, in their order. */
 export function judgeEvents(definition: Definition, subject: EventSubject): readonly EventJudgement[] {
   const work = new WorkBudget(CONDITION_WORK);
+  const jobs = definition.stages.flatMap((stage) => stage.jobs);
+  const groups = [definition, ...jobs].map(({ concurrency }) => concurrency);
+  const mayEndOthers = groups.some((group) => group?.onConflict === "cancelRunning");
   return definition.triggers.event.flatMap((trigger, index) => {
     if (trigger.provider !== subject.kind) return [];
     const refusal = refusalOf(trigger, subject, definition, work);
+    const matches = refusal === undefined;
     const isUnknown = trigger.paths !== undefined && subject.changedFiles === null;
-    const matched = isUnknown ? "matched; the changed files are not known, so `paths` counts as matched" : "matched";
-    return { trigger: trigger.name ?? `${index + 1}`, matches: refusal === undefined, text: refusal ?? matched };
+    const why = `matched; the changed files are not known, so \`paths\` counts as matched: ${subject.whyUnknown}`;
+    const text = refusal ?? (isUnknown ? why : "matched");
+    const asksForFiles = matches && isUnknown;
+    return { trigger: trigger.name ?? `${index + 1}`, matches, text, asksForFiles, mayEndOthers };
   });
 }
 

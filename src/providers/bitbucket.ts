@@ -1,7 +1,19 @@
-/** Bitbucket Cloud. Source: developer.atlassian.com, Bitbucket Cloud REST API, "Pullrequests". */
+/** Bitbucket Cloud. Source: developer.atlassian.com, Bitbucket Cloud REST API, "Pullrequests" and "Commit statuses". */
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { type Dialect, path, tokenOf } from "./dialect.ts";
+import type { StatusState } from "./provider.ts";
 import { webAddress } from "./shapes.ts";
+
+const STATES: Readonly<Record<StatusState, string>> = {
+  pending: "INPROGRESS",
+  running: "INPROGRESS",
+  success: "SUCCESSFUL",
+  failure: "FAILED",
+  cancelled: "STOPPED",
+};
+/** The longest key of a status. */
+const KEY_CHARS = 40;
 
 const pull = z
   .object({
@@ -53,4 +65,16 @@ export const BITBUCKET: Dialect = {
   }),
   created: pull,
   exists: [409],
+  setStatus: (repository, { commit, name, state, description, url }) => ({
+    method: "POST",
+    path: `/repositories/${path(repository)}/commit/${commit}/statuses/build`,
+    body: {
+      key: hash("sha256", name, "hex").slice(0, KEY_CHARS),
+      state: STATES[state],
+      name,
+      description,
+      // Bitbucket takes no status without an address: without one of the run, it is that of the commit.
+      url: url ?? `https://bitbucket.org/${path(repository)}/commits/${commit}`,
+    },
+  }),
 };

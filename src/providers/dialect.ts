@@ -1,9 +1,9 @@
 /** How a host's API says what the port asks for. Dialects are data and pure functions; provider-client.ts sends. */
 import type { z } from "zod";
-import type { NewProposal, Proposal } from "./provider.ts";
+import type { CommitStatus, NewProposal, Proposal, StatusState } from "./provider.ts";
 
 export interface ApiRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Behind the base of the API, with its query. */
   readonly path: string;
   readonly body?: object;
@@ -24,6 +24,12 @@ export interface Dialect {
   readonly created: z.ZodType<Proposal>;
   /** The statuses with which `create` may say that there is an open proposal already. */
   readonly exists: readonly number[];
+  setStatus(repository: readonly string[], status: CommitStatus): ApiRequest;
+  /**
+   * Whether the words of a refusal with status 400 say that the host shows this state, or a later one of the same run, already.
+   * Absent where a repeat is no error.
+   */
+  readonly isShown?: (words: string, state: StatusState) => boolean;
 }
 
 /** A query of these pairs. */

@@ -1,7 +1,16 @@
 /** Gitea and Forgejo, which answer these calls alike. Source: their `/api/swagger`, "repository". */
 import { z } from "zod";
 import { type Dialect, path, tokenOf } from "./dialect.ts";
+import type { StatusState } from "./provider.ts";
 import { webAddress } from "./shapes.ts";
+
+const STATES: Readonly<Record<StatusState, string>> = {
+  pending: "pending",
+  running: "pending",
+  success: "success",
+  failure: "failure",
+  cancelled: "error",
+};
 
 const pull = z
   .object({ number: z.int(), html_url: webAddress, state: z.enum(["open", "closed"]) })
@@ -25,4 +34,9 @@ export const GITEA: Dialect = {
   }),
   created: pull,
   exists: [409],
+  setStatus: (repository, { commit, name, state, description, url }) => ({
+    method: "POST",
+    path: `/repos/${path(repository)}/statuses/${commit}`,
+    body: { state: STATES[state], context: name, description, ...(url !== null && { target_url: url }) },
+  }),
 };

@@ -1,7 +1,17 @@
-/** GitHub, and GitHub Enterprise Server. Source: docs.github.com, REST API, "Pull requests", version 2022-11-28. */
+/** GitHub, and GitHub Enterprise Server. Source: docs.github.com, REST API, "Pull requests" and "Commit statuses", version 2022-11-28. */
 import { z } from "zod";
 import { type Dialect, path, query, tokenOf } from "./dialect.ts";
+import type { StatusState } from "./provider.ts";
 import { webAddress } from "./shapes.ts";
+
+/** GitHub knows no `running`, and its `error` is for what ended without a result. */
+const STATES: Readonly<Record<StatusState, string>> = {
+  pending: "pending",
+  running: "pending",
+  success: "success",
+  failure: "failure",
+  cancelled: "error",
+};
 
 const pull = z
   .object({ number: z.int(), html_url: webAddress, state: z.enum(["open", "closed"]) })
@@ -35,4 +45,9 @@ export const GITHUB: Dialect = {
   }),
   created: pull,
   exists: [422],
+  setStatus: (repository, { commit, name, state, description, url }) => ({
+    method: "POST",
+    path: `/repos/${path(repository)}/statuses/${commit}`,
+    body: { state: STATES[state], context: name, description, ...(url !== null && { target_url: url }) },
+  }),
 };

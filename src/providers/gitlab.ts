@@ -1,6 +1,7 @@
-/** GitLab. Source: docs.gitlab.com, REST API, "Merge requests". */
+/** GitLab. Source: docs.gitlab.com, REST API, "Merge requests" and "Commits". */
 import { z } from "zod";
 import { type Dialect, query, tokenOf } from "./dialect.ts";
+import type { StatusState } from "./provider.ts";
 import { webAddress } from "./shapes.ts";
 
 const merge = z
@@ -12,9 +13,24 @@ const merge = z
     isOpen: state === "opened" || state === "locked",
   }));
 
+const STATES: Readonly<Record<StatusState, string>> = {
+  pending: "pending",
+  running: "running",
+  success: "success",
+  failure: "failed",
+  cancelled: "canceled",
+};
+
+/** `Cannot transition status via :run from :running`: the state that GitLab shows. */
+const NO_TRANSITION = /^Cannot transition status via :\w+ from :(\w+)/;
+
 /** A project is named by its whole path, as one part. */
+function projectOf(repository: readonly string[]): string {
+  return `/projects/${encodeURIComponent(repository.join("/"))}`;
+}
+
 function requestsOf(repository: readonly string[]): string {
-  return `/projects/${encodeURIComponent(repository.join("/"))}/merge_requests`;
+  return `${projectOf(repository)}/merge_requests`;
 }
 
 export const GITLAB: Dialect = {
@@ -40,4 +56,14 @@ export const GITLAB: Dialect = {
   }),
   created: merge,
   exists: [409],
+  setStatus: (repository, { commit, name, state, description, url }) => ({
+    method: "POST",
+    path: `${projectOf(repository)}/statuses/${commit}`,
+    body: { state: STATES[state], name, description, ...(url !== null && { target_url: url }) },
+  }),
+  isShown: (words, state) => {
+    const shown = NO_TRANSITION.exec(words)?.[1];
+    // A status that runs cannot wait again: what runs then is shown soon.
+    return shown !== undefined && (shown === STATES[state] || (shown === "running" && state === "pending"));
+  },
 };

@@ -1,5 +1,5 @@
 /** Where the API of a repository's host is, and how it names the repository. */
-import { hostInUrl, type Remote } from "../git/remote.ts";
+import { hostInUrl, type Remote, repositoryPath } from "../git/remote.ts";
 import { BITBUCKET } from "./bitbucket.ts";
 import type { Dialect } from "./dialect.ts";
 import { GITEA } from "./gitea.ts";
@@ -41,7 +41,7 @@ export function providerOfHost({ host }: Pick<Remote, "host">): ProviderName | u
 
 /** The place of a repository at its host, or what is wrong with the address, in the form `must ...`. */
 export function placeOf(remote: Remote, name: ProviderName): ProviderPlace | string {
-  const repository = pathOf(remote).split("/");
+  const repository = repositoryPath(remote).split("/");
   const [least, most] = DIALECTS[name].parts;
   if (repository.length < least || repository.length > most || repository.includes("")) {
     return `must end in ${most === 2 ? "OWNER/REPOSITORY" : "GROUP/REPOSITORY"}, as repositories at ${name} do`;
@@ -50,14 +50,6 @@ export function placeOf(remote: Remote, name: ProviderName): ProviderPlace | str
   return api === undefined
     ? "must be at bitbucket.org: of Bitbucket, only the cloud is known"
     : { name, api, repository };
-}
-
-function pathOf({ url }: Remote): string {
-  const short = /^[^@/:\s]+@(?:\[[^\]]+\]|[^:/]+):(.*)$/.exec(url)?.[1];
-  return (short ?? new URL(url).pathname)
-    .replace(/^\/+/, "")
-    .replace(/\/*$/, "")
-    .replace(/\.git$/, "");
 }
 
 function apiOf(remote: Remote, name: ProviderName): string | undefined {

@@ -4,8 +4,10 @@ import { GitFault, type GitFaultKind } from "../git/git-fault.ts";
 import { NoAnswerError, type ReceivedAnswer, type SendRequest } from "../outgoing/requests.ts";
 import type { ApiRequest } from "./dialect.ts";
 import { DIALECTS, type ProviderPlace } from "./place.ts";
-import type { NewProposal, Proposal, Provider } from "./provider.ts";
+import { HOOK_DIALECTS } from "./hook-dialects.ts";
+import type { CommitStatus, HostHook, NewHostHook, NewProposal, Proposal, Provider } from "./provider.ts";
 
+const LOOKING = "looking for webhooks";
 const MAX_WORDS = 300;
 /** The longest wait that a host may ask for. */
 const MAX_RETRY_SECONDS = 3_600;
@@ -57,12 +59,60 @@ class ProviderClient implements Provider {
     throw this.#faultOf(answer, what);
   }
 
+  async setStatus(status: CommitStatus, signal?: AbortSignal): Promise<void> {
+    const { dialect, repository } = this.#dialect();
+    const what = "setting a commit status";
+    const answer = await this.#call(dialect.setStatus(repository, status), what, signal);
+    if (answer.status === 200 || answer.status === 201) return;
+    if (answer.status === 400 && dialect.isShown?.(wordsOf(answer.text, []), status.state) === true) return;
+    throw this.#faultOf(answer, what, "commit statuses");
+  }
+
+  async hooks(): Promise<readonly HostHook[]> {
+    const { dialect, repository } = this.#hooks();
+    const answer = await this.#call(dialect.list(repository), LOOKING);
+    if (answer.status !== 200) throw this.#faultOf(answer, LOOKING, "webhooks");
+    return this.#read(dialect.listed, answer, LOOKING);
+  }
+
+  async createHook(hook: NewHostHook): Promise<HostHook> {
+    const { dialect, repository } = this.#hooks();
+    return this.#write(dialect.create(repository, hook), 201, "making a webhook", hook.secret);
+  }
+
+  async updateHook(id: string, hook: NewHostHook): Promise<HostHook> {
+    const { dialect, repository } = this.#hooks();
+    return this.#write(dialect.update(repository, id, hook), 200, "changing a webhook", hook.secret);
+  }
+
+  async deleteHook(id: string): Promise<void> {
+    const { dialect, repository } = this.#hooks();
+    const what = "deleting a webhook";
+    const answer = await this.#call(dialect.delete(repository, id), what);
+    if (answer.status !== 204 && answer.status !== 404) throw this.#faultOf(answer, what, "webhooks");
+  }
+
+  async #write(request: ApiRequest, status: number, what: string, secret: string): Promise<HostHook> {
+    const answer = await this.#call(request, what);
+    if (answer.status !== status) throw this.#faultOf(answer, what, "webhooks", [secret]);
+    return this.#read(this.#hooks().dialect.written, answer, what);
+  }
+
+  #hooks() {
+    const { name, repository } = this.#place;
+    return { dialect: HOOK_DIALECTS[name], repository };
+  }
+
   #dialect() {
     const { name, repository } = this.#place;
     return { dialect: DIALECTS[name], repository };
   }
 
-  async #call({ method, path, body }: ApiRequest, what: string): Promise<ReceivedAnswer> {
+  async #call(
+    { method, path, body }: ApiRequest,
+    what: string,
+    signal = new AbortController().signal,
+  ): Promise<ReceivedAnswer> {
     const { name, api } = this.#place;
     const headers = {
       ...DIALECTS[name].headers(this.#credential),
@@ -71,7 +121,7 @@ class ProviderClient implements Provider {
     };
     const text = body === undefined ? "" : JSON.stringify(body);
     try {
-      return await this.#send({ method, url: `${api}${path}`, headers, body: text }, new AbortController().signal);
+      return await this.#send({ method, url: `${api}${path}`, headers, body: text }, signal);
     } catch (error) {
       if (!(error instanceof NoAnswerError)) throw error;
       throw this.#fault("unreachable", what, error.message);
@@ -86,9 +136,14 @@ class ProviderClient implements Provider {
     throw this.#fault("cutOff", what, `the answer ${where}: check \`repoProvider\`, or repeat the call`);
   }
 
-  #faultOf(answer: ReceivedAnswer, what: string): GitFault {
+  #faultOf(
+    answer: ReceivedAnswer,
+    what: string,
+    needed = `${DIALECTS[this.#place.name].noun}s`,
+    secrets: readonly string[] = [],
+  ): GitFault {
     const { status } = answer;
-    const said = wordsOf(answer.text, this.#secrets());
+    const said = wordsOf(answer.text, [...this.#secrets(), ...secrets]);
     const words = `${status}${said === "" ? "" : ` ${said}`}`;
     const retryAfterSeconds = retryAfterOf(answer);
     if (status === 429 || (status === 403 && isRateLimit(answer))) {
@@ -99,11 +154,7 @@ class ProviderClient implements Provider {
       case 401:
         return this.#fault("authentication", what, `${words}: renew the token`);
       case 403:
-        return this.#fault(
-          "readOnly",
-          what,
-          `${words}: let the token read and write ${DIALECTS[this.#place.name].noun}s`,
-        );
+        return this.#fault("readOnly", what, `${words}: let the token read and write ${needed}`);
       case 404:
         return this.#fault("notFound", what, `${words}: there is no such repository, or it is hidden from the token`);
     }

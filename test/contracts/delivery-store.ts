@@ -110,13 +110,14 @@ export function deliveryStoreContract(open: () => Stores): void {
       await deliveries.tell([late, ...all.toReversed(), deliveryOf(newId("whk"))], []);
       expect(await deliveries.due(lane, 19, 10)).to.deep.equal(all);
       expect(await deliveries.due(lane, 19, 1)).to.deep.equal(all.slice(0, 1));
-      expect(await deliveries.lanes()).to.include(lane);
+      expect(await deliveries.lanes(9)).to.include(lane);
+      expect(await deliveries.lanes(8), "before any is due").not.to.include(lane);
       expect(await deliveries.firstOwed(lane, runId)).to.deep.equal(late);
       await deliveries.reschedule(lane, runId, 30);
       expect(await deliveries.due(lane, 29, 10)).to.deep.equal([]);
       expect((await deliveries.due(lane, 30, 10)).map(({ number }) => number)).to.deep.equal([1, 2, 10]);
       for (const one of [late, ...all]) await deliveries.record(one, ended);
-      expect(await deliveries.lanes()).not.to.include(lane);
+      expect(await deliveries.lanes(100)).not.to.include(lane);
       expect(await deliveries.firstOwed(lane, runId)).to.equal(undefined);
     });
 
@@ -147,6 +148,31 @@ export function deliveryStoreContract(open: () => Stores): void {
       expect(await ids({ state: "owed" }, 5)).to.deep.equal([3, 1]);
       expect(await ids({ state: "owed" }, 5, all[0])).to.deep.equal([1]);
       expect(await ids({ runId: all[2]!.runId as RunId }, 5)).to.deep.equal([1]);
+    });
+
+    it("of commit statuses are listed by run, in the lanes that begin with a text", async () => {
+      const { deliveries } = open();
+      const runId = newId("run");
+      const of = (lane: string, createdAt: number, more: Partial<Delivery> = {}) =>
+        deliveryOf(lane, { runId, createdAt, ...more });
+      const all = [of("status/run/p/1", 30), of("status/job/p/2", 20), of("status/run/p/1", 10, { number: 2 })];
+      const others = [of("status/run/p/1", 25, { runId: newId("run") }), of("notification/p/1", 26), of("status0", 27)];
+      await deliveries.tell([...all, ...others], []);
+      const found = async (lanes: string, ...[filter, limit, after]: [{ state?: "owed" }?, number?, Delivery?]) =>
+        (
+          await deliveries.listOfRun(
+            runId,
+            lanes,
+            filter ?? {},
+            limit ?? 9,
+            after && { at: after.createdAt, id: after.deliveryId },
+          )
+        ).map(({ createdAt }) => createdAt);
+      expect(await deliveries.listOfRun(runId, "status/", {}, 9, undefined)).to.deep.equal(all);
+      expect(await found("status/run/")).to.deep.equal([30, 10]);
+      expect(await found("status/", {}, 1, all[0])).to.deep.equal([20]);
+      await deliveries.record(all[0]!, ended);
+      expect(await found("status/run/", { state: "owed" })).to.deep.equal([10]);
     });
 
     it("of notifications are listed by run and by project, in all their lanes, from the newest on", async () => {

@@ -71,6 +71,14 @@ describe("the command line for a server", function () {
     await json(["pipelines", "save", name, "-", "--format", "json"], spec);
   }
 
+  it("saves a definition as it was typed, with its comments", async () => {
+    const typed = `# new\njobs:\n    - name: hello # one\n      steps: [{ uses: shell, args: { script: "true" } }]\n`;
+    await pipeline("commented", "true");
+    await json(["pipelines", "save", "commented", "-"], typed);
+    expect((await run(["pipelines", "show", "commented"])).stdout).to.equal(typed);
+    await json(["pipelines", "delete", "commented"]);
+  });
+
   it("keeps credentials in files that only the user may read, and shows them nowhere", async () => {
     expect((await stat(contextFile("admin"))).mode & 0o777).to.equal(0o600);
     expect((await stat(join(config(), "millrace", "contexts"))).mode & 0o777).to.equal(0o700);
@@ -170,17 +178,6 @@ describe("the command line for a server", function () {
     const wrong = await run(["settings", "set", "log.line", "1"]);
     expect(wrong).to.include({ code: 2 });
     expect(wrong.stderr).to.contain("the settings are retention.runs");
-    expect((await run(["notifications"])).stdout).to.contain("you are told nothing");
-    const chosen = ["notifications", "set", "--on", "failure", "--on", "waiting", "--longer-than", "90m"];
-    const silent = await run(chosen);
-    expect(silent).to.include({ code: 1 });
-    expect(silent.stderr).to.contain("admin has no e-mail address");
-    await run(["api", "PATCH", "/users/me", "-f", "email=admin@mail.example"]);
-    expect((await run(chosen)).stdout).to.equal(
-      "you are told of failure, waiting of your runs, by e-mail to admin@mail.example\n",
-    );
-    expect(await json(["notifications"])).to.have.nested.property("[0].longerThan", "90m");
-    expect(await json(["notifications", "delete"])).to.deep.include({ choices: [] });
     await json(["variables", "set", "REGION", "north = up"]);
     expect((await run(["variables"])).stdout).to.match(/^NAME +VALUE +CHANGED +BY\nREGION +north = up +\S+ +admin\n$/);
     expect(await json(["variables", "--tenant", "default"])).to.deep.equal([]);
@@ -367,6 +364,35 @@ describe("the command line for a server", function () {
     await json(["projects", "create", "Shop"]);
     await json(["projects", "grant", "Shop", "bea", "operator"]);
     expect((await json(["projects", "members", "Shop"]))[0]).to.include({ name: "bea", role: "operator" });
+  });
+
+  it("makes hooks, and shows what became of their deliveries", async () => {
+    await json(["secrets", "set", "HOOK_KEY"], "a long random text");
+    const args = ["hooks", "create", "importer", "--kind", "generic", "--proof", "token", "--secret", "HOOK_KEY"];
+    const made = await json(args);
+    expect(made).to.deep.include({ kind: "generic", proof: "token", perMinute: 600 });
+    const called = await fetch(`${url}${made.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer a long random text" },
+      body: JSON.stringify({ event: "data", ref: "refs/heads/main", actor: "importer" }),
+    });
+    expect(called.status).to.equal(200);
+    const [{ deliveryId }] = await json(["hooks", "deliveries", "importer"]);
+    await until("the delivery has ended", async () => {
+      return (await json(["hooks", "delivery", "importer", deliveryId])).state === "done";
+    });
+    const shown = await run(["hooks", "delivery", "importer", deliveryId]);
+    expect(shown.stdout).to.contain(`${deliveryId}  done`).and.contain("event    data main by importer");
+    expect(await json(["hooks", "redeliver", "importer", deliveryId])).to.include({ state: "owed" });
+    const changed = await json(["hooks", "update", "importer", "--disable", "--per-minute", "10"]);
+    expect(changed).to.include({ enabled: false, perMinute: 10 });
+    expect((await run(["hooks", "show", "importer"])).stdout).to.match(/^importer {2}generic {2}disabled/);
+    expect((await run(["hooks"])).stdout)
+      .to.contain("token (HOOK_KEY)")
+      .and.to.contain(made.path);
+    expect(await run(["hooks", "update", "importer"])).to.include({ code: 2 });
+    expect(await json(["hooks", "delete", "importer"])).to.deep.equal({ hookId: made.hookId, deleted: true });
+    expect(await run(["hooks", "show", "importer"])).to.include({ code: 5 });
   });
 
   it("shows agents, and drains them until they may work again", async () => {

@@ -174,6 +174,27 @@ describe("the notifications of a run", function () {
     expect(await notificationsOf(before)).to.deep.equal([]);
   });
 
+  it("are chosen, shown and taken back by the command line", async () => {
+    const { userId } = await call("POST", "/users", { name: "cli", role: "viewer" });
+    const { token } = await call("POST", `/users/${userId}/tokens`, { name: "t" });
+    const run = async (...args: readonly string[]) => {
+      const commandEnv = { MILLRACE_URL: `http://${installation.node.http}`, MILLRACE_TOKEN: token };
+      const started = world.start(["notifications", ...args], { env: commandEnv });
+      return { code: (await started.exited).code, stdout: started.stdout, stderr: started.stderr };
+    };
+    expect((await run()).stdout).to.contain("you are told nothing");
+    const chosen = ["set", "--on", "failure", "--on", "waiting", "--longer-than", "90m"];
+    const silent = await run(...chosen);
+    expect(silent).to.include({ code: 1 });
+    expect(silent.stderr).to.contain("cli has no e-mail address");
+    await call("PATCH", `/users/${userId}`, { email: "cli@users.example" });
+    expect((await run(...chosen)).stdout).to.equal(
+      "you are told of failure, waiting of your runs, by e-mail to cli@users.example\n",
+    );
+    expect(JSON.parse((await run("--json")).stdout)).to.have.nested.property("[0].longerThan", "90m");
+    expect(JSON.parse((await run("delete", "--json")).stdout)).to.deep.include({ choices: [] });
+  });
+
   it("tell of an approval that is asked for", async () => {
     const pipelineId = await pipelineWith(
       "asks",

@@ -44,6 +44,7 @@ describe("pipelines over gRPC", () => {
         repoCredential: "",
         repoProvider: "",
         repoApiCredential: "",
+        commitStatuses: "",
         metadata: { team: "core" },
         createdBy: "admin",
         status: "RUN_STATUS_PENDING",

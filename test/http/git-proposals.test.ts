@@ -39,6 +39,18 @@ describe("definitions that are saved as pull requests", () => {
     host.intercept = () => false;
   });
 
+  it("are tried by a check, which tells what the token may do at the host", async () => {
+    const check = async () =>
+      (await git.edge.call("POST", `/api/v1/pipelines/${pipelineId}/repository/check`)).body.detail;
+    expect(await check()).to.deep.include({ canPropose: true, canManageHooks: true, problems: [] });
+    host.intercept = (_, response) => response.writeHead(403).end("{}") !== undefined;
+    const refused = await check();
+    expect(refused).to.include({ canPropose: false, canManageHooks: false, canPush: true });
+    expect(refused.problems[0]).to.include({ code: "git_read_only", pointer: "/repoApiCredential" });
+    host.intercept = (_, response) => response.writeHead(503).end("{}") !== undefined;
+    expect(await check()).to.include({ canPropose: false, canManageHooks: null });
+  });
+
   it("are a commit on a branch of the editor, and an open one gets the next commit", async () => {
     const body = { spec: specOf("echo 2"), expectedHeadCommitSha: head, commitMessage: "Say two", requestId: "one" };
     const saved = await git.save(pipelineId, body);

@@ -59,6 +59,8 @@ describe("definitions in Git over HTTP", () => {
         canRead: true,
         hasFile: true,
         canPush: true,
+        canPropose: null,
+        canManageHooks: null,
       };
       expect(await check()).to.deep.include({ ...good, problems: [] });
       origin.configure("http", "receivepack", "false");

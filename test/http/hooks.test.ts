@@ -271,4 +271,23 @@ describe("hooks over HTTP", () => {
     const said = `${opened.sender.login} ${opened.sender.id} big ${opened.pull_request.base.ref}`;
     expect(spec.env).to.deep.include(["SAID", said]);
   });
+
+  it("do not end the run of a push for one from which that push began", async () => {
+    const fields = { concurrency: { group: "ci", onConflict: "cancelRunning" } };
+    const { pipelineId, hook, path } = await newHook([{ provider: "github", event: "push" }], {}, fields);
+    const [first, second] = [newSha(), newSha()];
+    for (const [id, body] of [
+      ["d-1", push("main", second, { before: first })],
+      ["d-2", push("main", first)],
+    ] as const) {
+      await post(hook, body, signed(body, id, "push"));
+      await runner.pass();
+    }
+    const [run, ...others] = await runsOf(pipelineId);
+    expect(others).to.deep.equal([]);
+    expect((await verdicts(path))[0]).to.include({
+      outcome: "outdated",
+      text: `run ${run!.runId} builds the newer commit ${second}, and would be ended`,
+    });
+  });
 });

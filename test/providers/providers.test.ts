@@ -3,12 +3,22 @@ import { expect } from "chai";
 import { apiSender } from "../../src/node/git.ts";
 import { openProvider } from "../../src/providers/provider-client.ts";
 import { placeOf, providerOfHost } from "../../src/providers/place.ts";
-import { type Provider, PROVIDERS } from "../../src/providers/provider.ts";
+import { type Provider, type ProviderName, PROVIDERS, STATUS_STATES } from "../../src/providers/provider.ts";
 import { faultOf, remoteOf } from "../support/git-engine.ts";
 import { ProviderServer, TOKEN } from "../support/provider-servers.ts";
 
 const SEND = apiSender({ networks: [{ address: "127.0.0.0", bits: 8 }], caFile: null });
 const NEW = { branch: "millrace/ann-1", target: "release/1", title: "Say two", body: "In full." };
+
+/** The words of the hosts for {@link STATUS_STATES}. */
+const PLAIN_STATES = ["pending", "pending", "success", "failure", "error"];
+const SHOWN_STATES: Readonly<Record<ProviderName, readonly string[]>> = {
+  github: PLAIN_STATES,
+  gitlab: ["pending", "running", "success", "failed", "canceled"],
+  gitea: PLAIN_STATES,
+  forgejo: PLAIN_STATES,
+  bitbucket: ["INPROGRESS", "INPROGRESS", "SUCCESSFUL", "FAILED", "STOPPED"],
+};
 
 for (const name of PROVIDERS) {
   describe(`the provider ${name}`, () => {
@@ -73,6 +83,71 @@ for (const name of PROVIDERS) {
         );
       }
       expect((await faultOf(at(["team", "app"], "wrong").find("a", "b"))).kind).to.equal("authentication");
+    });
+
+    it("sets the status of a commit, once and again", async () => {
+      const [commit, other] = ["a".repeat(40), "b".repeat(40)];
+      const status = { commit, name: "millrace/build", description: "It waits.", url: "https://ci.example/runs/1" };
+      await provider.setStatus({ ...status, state: "pending" });
+      await provider.setStatus({ ...status, state: "pending" });
+      await provider.setStatus({ ...status, state: "running" });
+      await provider.setStatus({ ...status, state: "running" });
+      await provider.setStatus({ ...status, state: "pending" });
+      await provider.setStatus({ ...status, state: "success" });
+      await provider.setStatus({ ...status, state: "success" });
+      expect(server.shown(commit, status.name)).to.equal({ bitbucket: "SUCCESSFUL" }[name as string] ?? "success");
+      expect(server.statuses[0]).to.deep.include({
+        commit,
+        name: status.name,
+        description: "It waits.",
+        url: status.url,
+      });
+      for (const state of STATUS_STATES) {
+        await provider.setStatus({ ...status, commit: other, name: state, state, url: null });
+      }
+      const shown = STATUS_STATES.map((state) => server.shown(other, state));
+      expect(shown).to.deep.equal(SHOWN_STATES[name]);
+    });
+
+    it("says what is in the way of a status", async () => {
+      const status = { commit: "c".repeat(40), name: "x", state: "success", description: "", url: null } as const;
+      for (const [code, kind, words] of [
+        [403, "readOnly", "read and write commit statuses"],
+        [400, "refused", "400 Cannot transition status via :drop from :success"],
+        [422, "refused", "maximum number of statuses"],
+      ] as const) {
+        const message =
+          code === 422
+            ? "This SHA and context has reached the maximum number of statuses."
+            : "Cannot transition status via :drop from :success";
+        server.intercept = (_, response) => response.writeHead(code).end(JSON.stringify({ message })) !== undefined;
+        const fault = await faultOf(provider.setStatus({ ...status, state: code === 400 ? "failure" : "success" }));
+        expect(fault, fault.message).to.include({ kind, isOfApi: true });
+        expect(fault.message).to.include("setting a commit status").and.to.include(words);
+      }
+    });
+
+    it("makes, lists, changes and deletes webhooks with the events that millrace reads", async () => {
+      const [url, secret] = ["https://ci.example.org/api/v1/hooks/hook_1", "a secret of the hook"];
+      expect(await provider.hooks()).to.deep.equal([]);
+      const made = await provider.createHook({ url, secret });
+      expect(made).to.deep.include({ url, isActive: true, missing: [], lastStatus: null });
+      expect(server.hooks.stored[0]).to.include({ url, secret, isActive: true });
+      Object.assign(server.hooks.stored[0]!, { isActive: false, events: [], lastStatus: 401 });
+      const [bad] = await provider.hooks();
+      expect(bad).to.include({ id: made.id, isActive: false, lastStatus: name === "github" ? 401 : null });
+      expect(bad!.missing).to.not.deep.equal([]);
+      const next = { url: `${url}2`, secret: "another secret" };
+      expect(await provider.updateHook(made.id, next)).to.deep.include({ url: next.url, missing: [], isActive: true });
+      expect(server.hooks.stored[0]).to.include(next);
+      await provider.deleteHook(made.id);
+      await provider.deleteHook(made.id);
+      expect(server.hooks.stored).to.deep.equal([]);
+      const said = JSON.stringify({ message: `no ${secret} and ${TOKEN}` });
+      server.intercept = (_, response) => response.writeHead(403).end(said) !== undefined;
+      const fault = await faultOf(provider.createHook({ url, secret }));
+      expect(fault.kind).to.equal("readOnly");
+      expect(fault.message).to.include("403 no *** and ***: let the token read and write webhooks");
     });
 
     it("refuses an answer that is none, and one that is too long", async () => {

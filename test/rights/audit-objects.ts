@@ -114,6 +114,8 @@ export const UNCHANGING: Readonly<Record<string, string>> = {
   "POST /id-token": "only jobs may call it",
   "DELETE /users/:userId/tokens/:tokenId": "the token does not exist",
   "POST /cluster/dead-letters/:id/redrive": "the dead letter does not exist",
+  "POST /pipelines/:pipelineId/repository/webhook": "the definition is inline",
+  "POST /projects/:projectId/repository/pipelines": "the address of the repository is not allowed",
   "POST /pipelines/:pipelineId/spec/move": "the address of the repository is not allowed",
   "POST /plugins": "the body is no package",
   "POST /tenants/:tenantId/plugins": "the body is no package",

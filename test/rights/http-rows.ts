@@ -5,6 +5,7 @@ import { AGENT_ROWS } from "./agent-rows.ts";
 import { INVITATION_ROWS } from "./invitation-rows.ts";
 import { LOG_ROWS } from "./log-rows.ts";
 import { LIVE_ROWS } from "./live-rows.ts";
+import { REPOSITORY_ROWS } from "./repository-rows.ts";
 import { UPLOAD_ROWS } from "./upload-rows.ts";
 import type { World } from "./world.ts";
 
@@ -335,7 +336,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     at: onPipeline,
     body: () => ({ to: "git", repoUrl: "https://127.0.0.1/x.git" }),
   },
-  { route: "POST /pipelines/:pipelineId/repository/check", operation: "writePipelines", at: onPipeline },
+  ...REPOSITORY_ROWS,
   { route: "GET /pipelines/:pipelineId/revisions", operation: "readPipelines", at: onPipeline },
   ...["", "/diff"].map((rest): HttpRow => ({
     route: `GET /pipelines/:pipelineId/revisions/:revisionId${rest}`,

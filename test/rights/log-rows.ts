@@ -20,6 +20,7 @@ export const LOG_ROWS: readonly HttpRow[] = [
   { route: "GET /pipelines/runs/:runId/test-reports", operation: "readLogs", at: onlyRun },
   { route: "GET /pipelines/runs/:runId/test-cases", operation: "readLogs", at: onlyRun },
   { route: "GET /pipelines/runs/:runId/notifications", operation: "readRuns", at: onlyRun },
+  { route: "GET /pipelines/runs/:runId/commit-statuses", operation: "readRuns", at: onlyRun },
   {
     route: "GET /pipelines/runs/:runId/notifications/:notificationId",
     operation: "readRuns",

@@ -40,16 +40,26 @@ import type { Act, Condition, ExpectedRun, Scenario } from "./scenario.ts";
 import { toldInto } from "./told.ts";
 import { sendAgentLost } from "../../src/app/agents/agent-removal.ts";
 
+type Watch = (runs: readonly RunDetail[]) => void;
+
 const ROUNDS = 1_000;
 const MAX_EVENTS = 1_000;
 /** The labels of the only agent. */
 const LABELS = { os: "linux" };
 
-/** Plays a scenario on these stores; answers the events of its runs. Throws for the first expectation that does not hold. */
-export async function play(stores: Stores, text: string, scenario: Scenario): Promise<readonly RunEvent[]> {
+/**
+ * Plays a scenario on these stores; answers the events of its runs. Throws for the first expectation that does not hold.
+ * `watch` gets the runs as they are after each round.
+ */
+export async function play(
+  stores: Stores,
+  text: string,
+  scenario: Scenario,
+  watch?: Watch,
+): Promise<readonly RunEvent[]> {
   const node = await SteppedNode.open(stores);
   try {
-    const player = new Player(node, scenario);
+    const player = new Player(node, scenario, watch);
     await player.begin(text);
     await player.playToTheEnd();
     await player.check();
@@ -62,6 +72,7 @@ export async function play(stores: Stores, text: string, scenario: Scenario): Pr
 class Player {
   readonly #node: SteppedNode;
   readonly #scenario: Scenario;
+  readonly #watch: Watch | undefined;
   readonly #runs: RunId[] = [];
   readonly #acts: Act[];
   readonly #said: string[] = [];
@@ -75,8 +86,9 @@ class Player {
   readonly #told: string[] = [];
   readonly #dispatcher: Dispatcher;
 
-  constructor(node: SteppedNode, scenario: Scenario) {
+  constructor(node: SteppedNode, scenario: Scenario, watch: Watch | undefined) {
     this.#node = node;
+    this.#watch = watch;
     this.#dispatcher = new Dispatcher(node.context, () => [0], toldInto(this.#told));
     this.#scenario = scenario;
     this.#acts = [...(scenario.acts ?? [])];
@@ -115,6 +127,7 @@ class Player {
   async playToTheEnd(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       await this.#node.settled();
+      this.#watch?.(await this.#details());
       if (this.#scenario.told !== undefined) await this.#tell();
       if ((await this.#actOnCondition()) || (await this.#work())) continue;
       const runs = await this.#details();

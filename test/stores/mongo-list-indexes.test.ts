@@ -170,6 +170,12 @@ const LISTS: readonly Row[] = [
     { projectId: 1, createdAt: 1, _id: 1 },
   ],
   [
+    "commit statuses of a run",
+    ({ deliveries }) => deliveries.listOfRun(asId<RunId>("run_1"), "status/", { state: "owed" }, 9, { at: 5, id: "x" }),
+    "deliveries",
+    { runId: 1, createdAt: 1, _id: 1 },
+  ],
+  [
     "pipelines by time",
     ({ pipelines }) => pipelines.list({}, { ...placed, sort: "createdAt" }),
     "pipelines",

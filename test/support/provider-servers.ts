@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProviderName } from "../../src/providers/provider.ts";
+import { HookApi } from "./provider-hook-servers.ts";
 
 export const TOKEN = "a-token-of-the-host";
 
@@ -19,13 +20,33 @@ interface Pull {
   isOpen: boolean;
 }
 
+/** A commit status as the host keeps it, in its own word. */
+export interface ShownStatus {
+  readonly commit: string;
+  readonly name: string;
+  readonly state: string;
+  readonly description: string;
+  /** Empty for none. */
+  readonly url: string;
+}
+
 /** What a call asks for, or what is wrong with it. */
 type Asked =
   | { readonly list: Pick<Pull, "branch" | "target"> }
   | { readonly create: Omit<Pull, "number" | "isOpen"> }
   | string;
 
+interface StatusApi {
+  /** The path behind the base, for `team/app`, with the commit in the place of `COMMIT`. */
+  readonly path: string;
+  /** What the body asks for, or what is wrong with it. */
+  readonly asked: (body: unknown) => Omit<ShownStatus, "commit"> | string;
+  /** What the host refuses while it shows the earlier state. */
+  readonly refused?: (earlier: string, state: string) => object | undefined;
+}
+
 interface Api {
+  readonly statuses: StatusApi;
   readonly base: string;
   readonly authorization: string;
   /** The path of the repository `team/app`. */
@@ -63,7 +84,50 @@ function createdFrom(body: unknown): Asked {
   };
 }
 
+/** How the body of a status says what: the members for the name and for the state, the words, and what it must have. */
+function statusBody(
+  names: { readonly name: string; readonly url: string },
+  states: readonly string[],
+  fixed: readonly string[] = [],
+): StatusApi["asked"] {
+  return (body) => {
+    const given = (body ?? {}) as Readonly<Record<string, unknown>>;
+    const isLinked = names.url in given;
+    const members = membersOf(body, [
+      names.name,
+      "state",
+      "description",
+      ...fixed,
+      ...(isLinked || names.url === "url" ? [names.url] : []),
+    ]);
+    if (typeof members === "string") return members;
+    const texts = Object.entries(given).find(([, value]) => typeof value !== "string");
+    if (texts !== undefined) return `${texts[0]} is no text`;
+    const { state, description, [names.name]: name, [names.url]: url = "" } = given as Record<string, string>;
+    if (!states.includes(state!)) return `the state is ${state}`;
+    if (description!.length > 140) return "the description is too long";
+    if (name!.length === 0 || name!.length > 255) return "the name is too long";
+    if (url !== "" && !/^https?:\/\//.test(url)) return `the address is ${url}`;
+    return { name: name!, state: state!, description: description!, url };
+  };
+}
+
+/** GitLab moves a status from state to state; one that has ended is followed by a new one. */
+function refusedAtGitLab(earlier: string, state: string): object | undefined {
+  const ways: Readonly<Record<string, string>> = { pending: "enqueue", running: "run" };
+  const isMoved = earlier === "pending" ? state !== "pending" : earlier !== "running" || !(state in ways);
+  if (isMoved) return undefined;
+  const way = ways[state]!;
+  return {
+    message: `Cannot transition status via :${way} from :${earlier} (Reason(s): Status cannot transition via "${way}")`,
+  };
+}
+
 const GITHUB: Api = {
+  statuses: {
+    path: "/repos/team/app/statuses/COMMIT",
+    asked: statusBody({ name: "context", url: "target_url" }, ["error", "failure", "pending", "success"]),
+  },
   base: "/api/v3",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/repos/team/app/pulls",
@@ -98,6 +162,11 @@ const GITHUB: Api = {
 };
 
 const GITLAB: Api = {
+  statuses: {
+    path: "/projects/team%2Fapp/statuses/COMMIT",
+    asked: statusBody({ name: "name", url: "target_url" }, ["pending", "running", "success", "failed", "canceled"]),
+    refused: refusedAtGitLab,
+  },
   base: "/api/v4",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/projects/team%2Fapp/merge_requests",
@@ -126,6 +195,10 @@ const GITLAB: Api = {
 };
 
 const GITEA: Api = {
+  statuses: {
+    path: "/repos/team/app/statuses/COMMIT",
+    asked: statusBody({ name: "context", url: "target_url" }, ["pending", "success", "error", "failure", "warning"]),
+  },
   base: "/api/v1",
   authorization: `token ${TOKEN}`,
   pulls: "/repos/team/app/pulls",
@@ -147,6 +220,14 @@ const GITEA: Api = {
 };
 
 const BITBUCKET: Api = {
+  statuses: {
+    path: "/repositories/team/app/commit/COMMIT/statuses/build",
+    asked: (body) => {
+      const key = String((body as { readonly key?: unknown } | null)?.key);
+      if (!/^[0-9a-f]{40}$/.test(key)) return `the key is ${key}`;
+      return statusBody({ name: "name", url: "url" }, ["INPROGRESS", "SUCCESSFUL", "FAILED", "STOPPED"], ["key"])(body);
+    },
+  },
   base: "/2.0",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/repositories/team/app/pullrequests",
@@ -188,8 +269,19 @@ const APIS: Readonly<Record<ProviderName, Api>> = {
   bitbucket: BITBUCKET,
 };
 
+/** The commit whose status the path is about; undefined for every other path. */
+function commitOf({ base, statuses }: Api, path: string): string | undefined {
+  const [before = "", behind = ""] = `${base}${statuses.path}`.split("COMMIT");
+  if (!path.startsWith(before) || !path.endsWith(behind)) return undefined;
+  const commit = path.slice(before.length, path.length - behind.length);
+  return /^[0-9a-f]{40}$/.test(commit) ? commit : undefined;
+}
+
 export class ProviderServer {
   readonly pulls: Pull[] = [];
+  /** What was set, the earliest first. */
+  readonly statuses: ShownStatus[] = [];
+  readonly hooks: HookApi;
   /** Answers a call in place of the server when it answers true. It may begin with the true effect of the call. */
   intercept: (request: IncomingMessage, response: ServerResponse, act: () => void) => boolean = () => false;
   calls = 0;
@@ -198,6 +290,7 @@ export class ProviderServer {
 
   constructor(name: ProviderName) {
     this.#api = APIS[name];
+    this.hooks = new HookApi(name);
     this.#server = createServer((request, response) => void this.answer(request, response));
   }
 
@@ -226,7 +319,9 @@ export class ProviderServer {
     for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
     const text = Buffer.concat(pieces).toString();
     const send = (status: number, body: object) => {
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(status === 204 ? "" : JSON.stringify(body));
     };
     const outcome = () => this.#outcome(request, text);
     if (this.intercept(request, response, outcome)) return;
@@ -238,6 +333,10 @@ export class ProviderServer {
     if (headers.authorization !== api.authorization) return [401, { message: "Bad credentials" }];
     if (headers["user-agent"] === undefined) return [403, { message: "no user agent" }];
     const whole = new URL(url, this.origin);
+    const commit = commitOf(api, whole.pathname);
+    if (commit !== undefined) return this.#setStatus(method, whole, commit, text);
+    const hooked = this.hooks.answer(method, whole.pathname.slice(api.base.length), whole.searchParams, text);
+    if (hooked !== undefined) return hooked;
     const root = `${api.base}${api.pulls}`;
     if (!whole.pathname.startsWith(root)) return [404, { message: "Not Found" }];
     const body: unknown = text === "" ? null : JSON.parse(text);
@@ -251,6 +350,22 @@ export class ProviderServer {
     const pull = { ...asked.create, number: this.pulls.length + 1, isOpen: true };
     this.pulls.push(pull);
     return [201, shown(pull)];
+  }
+
+  /** The state that the host shows; undefined for none. */
+  shown(commit: string, name: string): string | undefined {
+    return this.statuses.findLast((status) => status.commit === commit && status.name === name)?.state;
+  }
+
+  #setStatus(method: string, { search }: URL, commit: string, text: string): readonly [number, object] {
+    const { statuses } = this.#api;
+    if (method !== "POST" || search !== "") return [405, { message: `not as documented: ${method} ${search}` }];
+    const asked = statuses.asked(JSON.parse(text));
+    if (typeof asked === "string") return [400, { message: `not as documented: ${asked}` }];
+    const refusal = statuses.refused?.(this.shown(commit, asked.name) ?? "", asked.state);
+    if (refusal !== undefined) return [400, refusal];
+    this.statuses.push({ commit, ...asked });
+    return [201, { id: this.statuses.length }];
   }
 
   async stop(): Promise<void> {

@@ -45,6 +45,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
     revisionId: "rev_1",
     eventNumber: 1,
     retriedBy: null,
+    commitStatus: null,
     adHoc: false,
     createdAt: "2026-11-21T00:00:00.000Z",
     startTime: "2026-11-21T00:00:00.000Z",

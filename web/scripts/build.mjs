@@ -11,6 +11,8 @@ import { build } from "vite";
 const WEB = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(dirname(WEB), "dist");
 const OUT = join(DIST, "web");
+/** The order of the layers. A browser takes it from the first style sheet that it gets, and any of them may be that one. */
+const LAYERS = "@layer tokens,base,parts,pages;";
 /** A shorter file fits into a packet as it is. */
 const LEAST_BYTES = 1_024;
 
@@ -21,12 +23,17 @@ try {
     logLevel: "warn",
     build: { outDir: fresh },
   });
+  for (const name of readdirSync(fresh, { recursive: true })) if (name.endsWith(".css")) orderLayers(join(fresh, name));
   for (const name of readdirSync(fresh, { recursive: true })) compress(join(fresh, name));
   mkdirSync(DIST, { recursive: true });
   rmSync(OUT, { recursive: true, force: true });
   renameSync(fresh, OUT);
 } finally {
   rmSync(fresh, { recursive: true, force: true });
+}
+
+function orderLayers(path) {
+  writeFileSync(path, `${LAYERS}${readFileSync(path, "utf8")}`);
 }
 
 function compress(path) {

@@ -14,6 +14,7 @@ import { noPipeline } from "../lookups.ts";
 import { listFields, pageRequest, placedListView, placedPartOf, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { PROVIDERS } from "../../providers/provider.ts";
+import { REPORTED } from "../commit-statuses/reporting.ts";
 import { connect, type Connected, isConnectionChanged, refuseMisplaced } from "../git/connect.ts";
 import { remember } from "../git/definition-at.ts";
 import { isInGit } from "../git/repository.ts";
@@ -49,6 +50,8 @@ export const updatePipelineBody = z.strictObject({
   repoProvider: z.enum(["", ...PROVIDERS]).optional(),
   /** The secret with the token for the API of the host; empty for the one of `repoCredential`. */
   repoApiCredential: plainText(128).optional(),
+  /** Which commit statuses its runs set at the host; empty: those of runs, when it names `repoApiCredential`. */
+  commitStatuses: z.enum(["", ...REPORTED]).optional(),
   metadata: z.record(plainText(200), text(10_000)).optional(),
   createdBy: text(200).optional(),
 });
@@ -95,6 +98,8 @@ export const PipelineShape = shape("Pipeline", {
   repoProvider: z.string(),
   /** The name of the secret with the token for the API of the host; empty for the one of `repoCredential`. */
   repoApiCredential: z.string(),
+  /** Which commit statuses its runs set at the host; empty: those of runs, when it names `repoApiCredential`. */
+  commitStatuses: z.enum(["", ...REPORTED]),
   metadata: mapOf(z.string()),
   createdBy: z.string(),
   createdAt: time,
@@ -163,6 +168,7 @@ async function createAs(
     repoCredential: input.repoCredential ?? "",
     repoProvider: input.repoProvider ?? "",
     repoApiCredential: input.repoApiCredential ?? "",
+    commitStatuses: input.commitStatuses ?? "",
     metadata: Object.entries(input.metadata ?? {}),
     createdBy,
     actor: user.name,
@@ -228,6 +234,7 @@ async function tryToUpdate(
     repoCredential: body.repoCredential ?? stored.repoCredential ?? "",
     repoProvider: body.repoProvider ?? stored.repoProvider ?? "",
     repoApiCredential: body.repoApiCredential ?? stored.repoApiCredential ?? "",
+    commitStatuses: body.commitStatuses ?? stored.commitStatuses ?? "",
     metadata: body.metadata === undefined ? stored.metadata : Object.entries(body.metadata),
     // Always another time: the store tells by it whether the pipeline has been changed.
     updatedAt: Math.max(context.clock.now(), stored.updatedAt + 1),
@@ -357,6 +364,7 @@ function pipelineView(pipeline: Pipeline, runs: readonly AggregateHead[] = []): 
     repoCredential: shown.repoCredential ?? "",
     repoProvider: shown.repoProvider ?? "",
     repoApiCredential: shown.repoApiCredential ?? "",
+    commitStatuses: shown.commitStatuses ?? "",
     metadata: Object.fromEntries(metadata),
     createdAt: rfc3339(createdAt),
     updatedAt: rfc3339(updatedAt),

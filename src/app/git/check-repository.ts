@@ -2,14 +2,17 @@
 import { z } from "zod";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import type { PipelineId } from "../../domain/ids.ts";
+import { GitFault } from "../../git/git-fault.ts";
 import type { ReadAnswer } from "../../git/git-repositories.ts";
+import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { Caller } from "../identity/access.ts";
 import { reachPipeline, type RightsContext } from "../reaching.ts";
 import { fields, id, listOf, shape } from "../shapes.ts";
-import { pushProblem, readHead } from "./connect.ts";
+import { pushProblem, readHead, tryProposals } from "./connect.ts";
 import type { GitContext } from "./context.ts";
 import { lackOf } from "./definition-at.ts";
 import { malformed } from "./git-problems.ts";
+import { openProviderOf } from "./provider-access.ts";
 import { isInGit, openRepository, type OpenRepository } from "./repository.ts";
 
 export const RepositoryCheckShape = shape("RepositoryCheck", {
@@ -22,6 +25,10 @@ export const RepositoryCheckShape = shape("RepositoryCheck", {
   hasFile: z.boolean(),
   /** Whether the credential may push, as far as the server tells without a push; null when that cannot be found out. */
   canPush: z.boolean().nullable(),
+  /** Whether saves can be proposed, as far as the host tells without a proposal; null unless `saveMode` is `pr`. */
+  canPropose: z.boolean().nullable(),
+  /** Whether the token may read the webhooks of the repository; null where the host has no known API or no token. */
+  canManageHooks: z.boolean().nullable(),
   /** What is missing, and what to do; empty when nothing is. */
   problems: listOf(fields({ code: z.string(), pointer: z.string(), message: z.string() })),
 });
@@ -37,16 +44,18 @@ export async function checkRepository(
   const { found: pipeline } = await reachPipeline(context, caller, "writePipelines", pipelineId);
   if (!isInGit(pipeline)) throw malformed("/repoUrl", "is empty: the definition of this pipeline is inline");
   const { defaultBranch: branch, pipelineFilePath: path } = pipeline;
-  const unread = { pipelineId, branch, path, headCommitSha: null, canRead: false, hasFile: false, canPush: null };
+  const unread = { pipelineId, branch, path, headCommitSha: null, canRead: false, hasFile: false };
+  const untried = { canPush: null, canPropose: null, canManageHooks: null };
   let opened: OpenRepository;
   let answer: ReadAnswer | null;
   try {
     opened = await openRepository(context, pipeline);
     answer = await readHead(opened, pipeline);
   } catch (error) {
-    return { ...unread, problems: problemsOf(error) };
+    return { ...unread, ...untried, problems: problemsOf(error) };
   }
-  if (answer === null) return { ...unread, canRead: true, problems: [] };
+  const { problems: atHost, ...host } = await tryHost(context, opened, pipeline);
+  if (answer === null) return { ...unread, ...host, canRead: true, canPush: null, problems: atHost };
   const { commit, file } = answer;
   const lack = lackOf(file, pipeline);
   const push = await pushProblem(opened, pipeline, commit.id);
@@ -56,8 +65,36 @@ export async function checkRepository(
     canRead: true,
     hasFile: lack === "",
     canPush: push === undefined,
-    problems: [...fileProblems(commit.id, lack), ...(push === undefined ? [] : [push])].map(shown),
+    ...host,
+    problems: [...[...fileProblems(commit.id, lack), ...(push === undefined ? [] : [push])].map(shown), ...atHost],
   };
+}
+
+type AtHost = Pick<RepositoryCheck, "canPropose" | "canManageHooks" | "problems">;
+
+/** What the token may do at the API of the host. */
+async function tryHost(context: GitContext, opened: OpenRepository, pipeline: Pipeline): Promise<AtHost> {
+  const canManageHooks = await mayManageHooks(context, pipeline);
+  if (pipeline.saveMode !== "pr") return { canPropose: null, canManageHooks, problems: [] };
+  try {
+    await tryProposals(context, opened, pipeline);
+    return { canPropose: true, canManageHooks, problems: [] };
+  } catch (error) {
+    return { canPropose: false, canManageHooks, problems: problemsOf(error) };
+  }
+}
+
+/** Null also for a host that cannot be reached now. */
+async function mayManageHooks(context: GitContext, pipeline: Pipeline): Promise<boolean | null> {
+  try {
+    const provider = await openProviderOf(context, pipeline);
+    await provider.hooks();
+    return true;
+  } catch (error) {
+    if (error instanceof MillraceError) return null;
+    if (!(error instanceof GitFault)) throw error;
+    return error.mayPass ? null : false;
+  }
 }
 
 function problemsOf(error: unknown): RepositoryCheck["problems"] {

@@ -12,7 +12,8 @@ import { openProviderOf } from "./provider-access.ts";
 import { isInGit, openRepository, type OpenRepository } from "./repository.ts";
 
 const DEFAULT_PATH = ".millrace/pipeline.yaml";
-const DEFAULT_BRANCH = "main";
+/** Of a repository that names none. */
+export const DEFAULT_BRANCH = "main";
 
 export interface Connected {
   /** With the branch and the path that the caller left out. */
@@ -25,7 +26,7 @@ export interface Connected {
 export function refuseMisplaced(pipeline: Pipeline): void {
   if (isInGit(pipeline)) return;
   if (pipeline.saveMode === "pr") throw malformed("/saveMode", "`pr` needs a `repoUrl`: use `direct`");
-  for (const field of ["repoCredential", "repoApiCredential", "repoProvider"] as const) {
+  for (const field of ["repoCredential", "repoApiCredential", "repoProvider", "commitStatuses"] as const) {
     if ((pipeline[field] ?? "") !== "") throw malformed(`/${field}`, "needs a `repoUrl`: it is about the repository");
   }
 }
@@ -37,6 +38,7 @@ const CONNECTION = [
   "repoCredential",
   "repoProvider",
   "repoApiCredential",
+  "commitStatuses",
   "saveMode",
   "prTargetBranch",
 ] as const;
@@ -66,6 +68,8 @@ export async function connect(context: GitContext, given: Pipeline): Promise<Con
   const pipeline = { ...given, defaultBranch, pipelineFilePath: path };
   const answer = await readHead(opened, pipeline);
   if (pipeline.saveMode === "pr") await tryProposals(context, opened, pipeline);
+  // The provider and the token must be known; whether the token may set statuses, the first status shows.
+  if (["run", "jobs"].includes(pipeline.commitStatuses ?? "")) await openProviderOf(context, pipeline);
   const isMissing = answer === null || answer.file.kind === "missing";
   const lack = isMissing ? "" : lackOf(answer.file, pipeline);
   if (lack === "") return { pipeline, answer };

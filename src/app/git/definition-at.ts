@@ -6,7 +6,8 @@ import { MillraceError } from "../../domain/errors.ts";
 import { gitRevisionId, newId, type RevisionId } from "../../domain/ids.ts";
 import { formatOfPath, type GitRef, refOf } from "../../git/names.ts";
 import type { CommitFacts } from "../../git/objects.ts";
-import type { FoundFile, ReadAnswer } from "../../git/git-repositories.ts";
+import type { ReadAnswer } from "../../git/git-repositories.ts";
+import type { FoundFile } from "../../git/read-files.ts";
 import type { DefinitionCommit, Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import { saveHead } from "../catalogue/timetable.ts";
 import { findPipeline } from "../lookups.ts";
@@ -88,7 +89,7 @@ function readAt(
 }
 
 /** Why a file is no definition; empty when it may be one. */
-export function lackOf(file: FoundFile, { pipelineFilePath: path }: Pipeline): string {
+export function lackOf(file: FoundFile, { pipelineFilePath: path }: Pick<Pipeline, "pipelineFilePath">): string {
   switch (file.kind) {
     case "known":
       return "";

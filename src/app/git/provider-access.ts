@@ -17,15 +17,8 @@ export async function openProviderOf(
   const { git } = context;
   if (git === undefined) throw malformed("/saveMode", "must be `direct`: this installation reaches no repositories");
   const remote = remoteOf(pipeline);
-  const name = (pipeline.repoProvider ?? "") || providerOfHost(remote);
-  if (name === undefined) {
-    const known = PROVIDERS.join(", ");
-    throw malformed(
-      "/repoProvider",
-      `must be one of ${known}: which one ${remote.host} is does not follow from its name`,
-    );
-  }
-  const place = placeOf(remote, name as ProviderName);
+  const name = providerNameOf(pipeline);
+  const place = placeOf(remote, name);
   if (typeof place === "string") throw malformed("/repoUrl", place);
   const field = (pipeline.repoApiCredential ?? "") === "" ? "repoCredential" : "repoApiCredential";
   const token = (await readSecret(context, pipeline, field))?.trim() ?? "";
@@ -36,4 +29,16 @@ export async function openProviderOf(
     );
   }
   return git.openProvider(place, token);
+}
+
+/** The software of the host. Throws `malformed_request` where it is not known. */
+export function providerNameOf(pipeline: Pick<Pipeline, "repoUrl" | "repoProvider">): ProviderName {
+  const remote = remoteOf(pipeline);
+  const name = (pipeline.repoProvider ?? "") || providerOfHost(remote);
+  if (name !== undefined) return name as ProviderName;
+  const known = PROVIDERS.join(", ");
+  throw malformed(
+    "/repoProvider",
+    `must be one of ${known}: which one ${remote.host} is does not follow from its name`,
+  );
 }

@@ -12,6 +12,10 @@ export interface OpenRepository {
   readonly repository: Repository;
 }
 
+/** What of a pipeline its repository is opened with. */
+export type OfRepository = Pick<Pipeline, "pipelineId" | "projectId" | "repoUrl"> &
+  Partial<Pick<Pipeline, "repoCredential" | "repoApiCredential">>;
+
 export function isInGit({ repoUrl }: Pick<Pipeline, "repoUrl">): boolean {
   return repoUrl !== "";
 }
@@ -19,7 +23,7 @@ export function isInGit({ repoUrl }: Pick<Pipeline, "repoUrl">): boolean {
 /** Throws `malformed_request` for an address that is none, and for a secret that is missing. */
 export async function openRepository(
   context: Pick<GitContext, "git" | "secrets">,
-  pipeline: Pipeline,
+  pipeline: OfRepository,
 ): Promise<OpenRepository> {
   const { git } = context;
   if (git === undefined) {
@@ -30,7 +34,7 @@ export async function openRepository(
   return { engine: git.repositories, repository: { owner: pipeline.projectId, remote, credential } };
 }
 
-export function remoteOf({ repoUrl }: Pipeline): Remote {
+export function remoteOf({ repoUrl }: Pick<Pipeline, "repoUrl">): Remote {
   const remote = parseRemote(repoUrl);
   if (typeof remote === "string") throw malformed("/repoUrl", remote);
   return remote;
@@ -39,7 +43,7 @@ export function remoteOf({ repoUrl }: Pipeline): Remote {
 /** The secret that a field names; null for none. A secret of the pipeline comes before one of its project. */
 export async function readSecret(
   { secrets }: Pick<GitContext, "secrets">,
-  pipeline: Pipeline,
+  pipeline: OfRepository,
   field: "repoCredential" | "repoApiCredential",
 ): Promise<string | null> {
   const { [field]: name = "" } = pipeline;

@@ -55,6 +55,7 @@ export const HookDeliveryShape = shape("HookDelivery", {
     fields({
       pipelineId: id<PipelineId>(),
       pipeline: z.string(),
+      /** Its name or number; empty for all triggers of the definition. */
       trigger: z.string(),
       /** Which of the events, from 0. */
       eventIndex: wholeNumber,

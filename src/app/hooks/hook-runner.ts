@@ -11,7 +11,7 @@ import { HOOKS_CHANNEL, type Unsubscribe } from "../../feed/feed.ts";
 import type { ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import type { HookRunContext } from "./context.ts";
 import { dropDeliveries, removeDelivery } from "./drop-deliveries.ts";
-import { processDelivery } from "./process-delivery.ts";
+import { givenUp, processDelivery, type Waiting } from "./process-delivery.ts";
 import { runsOf } from "./receive.ts";
 
 /** Between two looks at the store, when no delivery was announced: announcements get lost only while Redis is away. */
@@ -65,9 +65,12 @@ export class HookRunner {
   async pass(): Promise<void> {
     const { stores, clock } = this.#context;
     const hookIds = (await stores.hooks.owing()).filter((hookId) => this.#owns(hookId));
-    for (let first = 0; first < hookIds.length; first += HOOKS_AT_ONCE) {
-      await Promise.all(hookIds.slice(first, first + HOOKS_AT_ONCE).map((hookId) => this.#processAll(hookId)));
-    }
+    const waiting = hookIds.values();
+    // A hook whose repository is slow holds up no more than its own lane.
+    const lanes = Array.from({ length: HOOKS_AT_ONCE }, async () => {
+      for (const hookId of waiting) await this.#processAll(hookId);
+    });
+    await Promise.all(lanes);
     if (clock.monotonic() - this.#prunedAt < PRUNE_MS) return;
     await this.#prune();
     this.#prunedAt = clock.monotonic();
@@ -127,28 +130,33 @@ export class HookRunner {
 
   async #process(hook: Parameters<typeof processDelivery>[1], delivery: ReceivedDelivery): Promise<void> {
     try {
-      await processDelivery(this.#context, hook, delivery);
+      const waiting = await processDelivery(this.#context, hook, delivery);
+      if (waiting !== undefined) await this.#putOff(delivery, waiting);
     } catch (error) {
-      await this.#putOff(delivery, error);
+      const isExpected = error instanceof MillraceError && ERROR_TABLE[error.reason].retry === "later";
+      const text = isExpected ? error.message : "it could not be processed: the log of the worker says why";
+      const { deliveryId } = delivery;
+      this.#context.log[isExpected ? "debug" : "warn"]({ deliveryId, error: String(error) }, "a delivery is put off");
+      await this.#putOff(delivery, { text, dueAt: null });
     }
   }
 
   /** Stores when the delivery is tried again. Others go before it meanwhile. */
-  async #putOff({ deliveryId }: ReceivedDelivery, error: unknown): Promise<void> {
-    const { stores, clock, log } = this.#context;
-    const isExpected = error instanceof MillraceError && ERROR_TABLE[error.reason].retry === "later";
-    log[isExpected ? "debug" : "warn"]({ deliveryId, error: String(error) }, "a delivery of a hook is put off");
+  async #putOff({ deliveryId }: ReceivedDelivery, { text, dueAt }: Waiting): Promise<void> {
+    const { stores, clock } = this.#context;
     const stored = await stores.hooks.findDelivery(deliveryId);
     if (stored?.state !== "owed") return;
-    const failures = stored.failures + 1;
+    const failures = dueAt === null ? stored.failures + 1 : stored.failures;
     const isOver = failures >= MAX_FAILURES;
     const delayMs = isOver ? FAILED_MS : Math.min(RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
     await stores.hooks.saveDelivery({
       ...stored,
       state: isOver ? "failed" : "owed",
+      verdicts: isOver ? givenUp(stored.verdicts) : stored.verdicts,
       failures,
-      dueAt: clock.now() + delayMs,
-      error: isExpected ? error.message : "it could not be processed: the log of the worker says why",
+      // Due at the same time as the older one, a delivery is processed right after it.
+      dueAt: dueAt ?? clock.now() + delayMs,
+      error: text,
       version: stored.version + 1,
     });
   }

@@ -6,6 +6,7 @@ import type { Hook } from "../../stores/hooks/hook-store.ts";
 import type { Pipeline, PipelineStore } from "../../stores/ports/pipelines.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";
+import { isOwnRepository } from "../git/own-repository.ts";
 import { RecentlyRead } from "../recently-read.ts";
 import type { HookRunContext } from "./context.ts";
 
@@ -15,11 +16,20 @@ const REMEMBERED = 20_000;
 
 const known = new WeakMap<PipelineStore, RecentlyRead<readonly HookKind[]>>();
 
-type Listening = Pipeline & { readonly headRevisionId: RevisionId };
+export interface Listening {
+  readonly pipeline: Pipeline;
+  /** True when the event is of the repository that has the definition. */
+  readonly isOwn: boolean;
+}
 
+/**
+ * Those that a delivery of the hook may concern. `addresses`: of the repository of the delivery. The definition of its commit may
+ * ask for what no other one asks for, so the pipelines of that repository are always among them.
+ */
 export async function listeningPipelines(
   context: HookRunContext,
   { projectId, kind }: Hook,
+  addresses: readonly string[],
 ): Promise<readonly Listening[]> {
   const { pipelines } = context.stores;
   const found: Listening[] = [];
@@ -27,13 +37,16 @@ export async function listeningPipelines(
     const request = { page, pageSize: PAGE_SIZE, sort: "createdAt", descending: false } as const;
     const { list } = await pipelines.list({ projectId }, request);
     for (const pipeline of list) {
-      const { headRevisionId } = pipeline;
-      if (headRevisionId === null) continue;
-      const providers = await providersOf(context, pipeline, headRevisionId);
-      if (providers.includes(kind)) found.push({ ...pipeline, headRevisionId });
+      const isOwn = isOwnRepository(pipeline, addresses);
+      if (isOwn || (await isListening(context, pipeline, kind))) found.push({ pipeline, isOwn });
     }
     if (list.length < PAGE_SIZE) return found;
   }
+}
+
+async function isListening(context: HookRunContext, pipeline: Pipeline, kind: HookKind): Promise<boolean> {
+  const { headRevisionId } = pipeline;
+  return headRevisionId !== null && (await providersOf(context, pipeline, headRevisionId)).includes(kind);
 }
 
 /** None for a definition that a stricter version of this program refuses. */

@@ -3,149 +3,164 @@
  * to come; then the runs are made. After a crash in between, the same runs are made by the same ids, so that a delivery starts
  * exactly one run of a trigger.
  */
-import { hash } from "node:crypto";
 import { ERROR_TABLE, MillraceError } from "../../domain/errors.ts";
 import type { EventFacts, TriggerVerdict } from "../../hook-events/words.ts";
-import { newId, type RevisionId } from "../../domain/ids.ts";
-import { PLAIN_TEXT } from "../../domain/names.ts";
+import type { PipelineId } from "../../domain/ids.ts";
+import { FULL_COMMIT, PLAIN_TEXT } from "../../domain/names.ts";
 import { type Body } from "../../hook-events/fields.ts";
 import { readEvents } from "../../hook-events/read-events.ts";
+import { repositoryAddresses } from "../../hook-events/repository-addresses.ts";
 import type { Hook, ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
-import type { Pipeline } from "../../stores/ports/pipelines.ts";
-import { definitionOfRevision } from "../catalogue/known-definitions.ts";
-import { askingFor } from "../catalogue/plugin-lookup.ts";
+import { isInGit } from "../git/repository.ts";
 import { makeEventRun } from "../triggering/event-run.ts";
 import { bodyOfDelivery, toldOf } from "../triggering/told-event.ts";
 import type { HookRunContext } from "./context.ts";
+import { judgeEvent } from "./judge-event.ts";
 import { listeningPipelines } from "./listening-pipelines.ts";
 
 const DAY_MS = 86_400_000;
 /** How long deliveries are kept that have started runs, and the others; and large bodies that have started nothing. */
 const KEPT_MS = { started: 30 * DAY_MS, other: 7 * DAY_MS, largeOther: DAY_MS } as const;
 const LARGE_BYTES = 256 * 1024;
-/** Another delivery that tells the same change within this time starts nothing. */
-const SAME_CHANGE_MS = 3_600_000;
+/** Owed deliveries that are looked at for older ones that wait. */
+const LOOKED_AT = 100;
 /** Verdicts that a delivery keeps. */
 const MAX_VERDICTS = 500;
 const NAME_CHARS = 100;
 
 /**
- * Processes an owed delivery. Rejects when it must be tried again; what was done until then is stored. Does nothing when
- * another process has changed the delivery meanwhile.
+ * Processes an owed delivery; what was done is stored. Answers what it waits for, or undefined when it has ended or when another
+ * process has changed it meanwhile. Rejects when it must be tried again for another reason.
  */
-export async function processDelivery(context: HookRunContext, hook: Hook, owed: ReceivedDelivery): Promise<void> {
+export async function processDelivery(
+  context: HookRunContext,
+  hook: Hook,
+  owed: ReceivedDelivery,
+): Promise<Waiting | undefined> {
   const body = await bodyOfDelivery(context, owed);
   if (body === undefined) {
     await save(context, ended(context, { ...owed, state: "failed", error: "the body is no JSON object" }));
-    return;
+    return undefined;
   }
-  const decided = owed.verdicts === null ? await decide(context, hook, owed, body) : owed;
-  if (decided === undefined) return;
-  let delivery = decided;
-  for (const [at, verdict] of (decided.verdicts ?? []).entries()) {
+  const isDecided = owed.verdicts?.every(({ outcome }) => outcome !== "waiting") === true;
+  const decided = isDecided ? { delivery: owed, waiting: undefined } : await decide(context, hook, owed, body);
+  if (decided === undefined) return undefined;
+  let { delivery } = decided;
+  for (const [at, verdict] of (delivery.verdicts ?? []).entries()) {
     if (verdict.outcome !== "matched" || verdict.made) continue;
     const after = await makeRun(context, hook, delivery, verdict, body);
     const verdicts = delivery.verdicts!.map((one, index) => (index === at ? after : one));
     const changed = { ...delivery, verdicts, version: delivery.version + 1 };
-    if (!(await context.stores.hooks.saveDelivery(changed))) return;
+    if (!(await context.stores.hooks.saveDelivery(changed))) return undefined;
     delivery = changed;
   }
+  if (decided.waiting !== undefined) return decided.waiting;
   await save(context, ended(context, { ...delivery, state: "done", error: errorOf(delivery) }));
+  return undefined;
+}
+
+/** Why an owed delivery is processed again later. */
+export interface Waiting {
+  readonly text: string;
+  /** When an older delivery is tried for which it waits; null for one that was tried itself. */
+  readonly dueAt: number | null;
+}
+
+/** The verdicts of a delivery that is not tried any more. */
+export function givenUp(verdicts: ReceivedDelivery["verdicts"]): ReceivedDelivery["verdicts"] {
+  if (verdicts === null) return null;
+  return verdicts.map((one) => {
+    return one.outcome === "waiting" ? { ...one, outcome: "refused", text: `given up: ${one.text}` } : one;
+  });
 }
 
 function errorOf({ events, event }: ReceivedDelivery): string {
   return events.length === 0 ? `the event ${JSON.stringify(event)} starts nothing` : "";
 }
 
-/** Stores the verdicts. Undefined when another process has stored other ones. */
+/** Stores the verdicts: all of a new delivery, else those that wait. Undefined when another process has stored other ones. */
 async function decide(
   context: HookRunContext,
   hook: Hook,
   owed: ReceivedDelivery,
   body: Body,
-): Promise<ReceivedDelivery | undefined> {
-  const events = readEvents(hook.kind, owed.event, body);
-  const verdicts: TriggerVerdict[] = [];
-  const pipelines = events.length === 0 ? [] : await listeningPipelines(context, hook);
+): Promise<{ readonly delivery: ReceivedDelivery; readonly waiting: Waiting | undefined } | undefined> {
+  const { verdicts: former } = owed;
+  const events = former === null ? eventsOf(hook, owed, body) : owed.events;
+  const addresses = repositoryAddresses(hook.kind, body);
+  const pipelines = events.length === 0 ? [] : await listeningPipelines(context, hook, addresses);
+  const isAnyInGit = pipelines.some(({ pipeline }) => isInGit(pipeline));
+  const waitedFor = isAnyInGit ? await waitedForBefore(context, owed) : new Map<PipelineId, number>();
+  const verdicts = (former ?? []).filter(({ outcome }) => outcome !== "waiting");
   for (const [index, facts] of events.entries()) {
-    for (const pipeline of pipelines) {
-      verdicts.push(...(await judge(context, hook, owed, { index, facts, pipeline, body })));
+    for (const listening of pipelines) {
+      const { pipelineId } = listening.pipeline;
+      if (former !== null && !former.some((one) => isWaiting(one, pipelineId, index))) continue;
+      const isBehind = waitedFor.has(pipelineId);
+      verdicts.push(...(await judgeEvent(context, hook, owed, { index, facts, listening, body, isBehind })));
     }
   }
   // Of many, those that start something are kept.
-  const kept = verdicts.toSorted((a, b) => Number(b.runId !== null) - Number(a.runId !== null)).slice(0, MAX_VERDICTS);
+  const kept = verdicts.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MAX_VERDICTS);
   const decided = { ...owed, events, verdicts: verdicts.length > MAX_VERDICTS ? kept : verdicts };
   const changed: ReceivedDelivery = { ...decided, version: owed.version + 1 };
-  return (await context.stores.hooks.saveDelivery(changed)) ? changed : undefined;
+  if (!(await context.stores.hooks.saveDelivery(changed))) return undefined;
+  return { delivery: changed, waiting: waitingOf(verdicts, waitedFor) };
 }
 
-interface Judged {
-  readonly index: number;
-  readonly facts: EventFacts;
-  readonly pipeline: Pipeline & { readonly headRevisionId: RevisionId };
-  readonly body: Body;
+/** What a delivery with these verdicts waits for; undefined when it waits for nothing. */
+function waitingOf(
+  verdicts: readonly TriggerVerdict[],
+  waitedFor: ReadonlyMap<PipelineId, number>,
+): Waiting | undefined {
+  const waiting = verdicts.filter(({ outcome }) => outcome === "waiting");
+  const [first] = waiting;
+  if (first === undefined) return undefined;
+  const isTried = waiting.some(({ pipelineId }) => !waitedFor.has(pipelineId));
+  const dueAt = isTried ? null : Math.min(...waiting.map(({ pipelineId }) => waitedFor.get(pipelineId)!));
+  return { text: `${first.pipeline}: ${first.text}`, dueAt };
 }
 
-async function judge(
-  context: HookRunContext,
-  hook: Hook,
-  delivery: ReceivedDelivery,
-  { index, facts, pipeline, body }: Judged,
-): Promise<readonly TriggerVerdict[]> {
-  const { pipelineId, name, projectId, headRevisionId: revisionId } = pipeline;
-  const asking = askingFor(context, projectId);
-  const known = await definitionOfRevision(context.stores.pipelines, asking, revisionId);
-  if (known === undefined) return [];
-  const ref = facts.ref === "" ? pipeline.defaultBranch : facts.ref;
-  const judgements = await asking.work.judgeEvents(asking.caller, known, {
-    kind: hook.kind,
-    secret: hook.secret,
-    facts,
-    trigger: { kind: "event", ref, ...toldOf(delivery, facts, body) },
-    // A mirror of the repository would tell them; the lists in bodies are cut off by their senders.
-    changedFiles: null,
-    pipelineId,
-    pipelineName: name,
-    projectId,
+function weightOf({ runId, outcome }: TriggerVerdict): number {
+  return runId === null && outcome !== "waiting" ? 0 : 1;
+}
+
+function isWaiting({ outcome, pipelineId: id, eventIndex }: TriggerVerdict, pipelineId: PipelineId, index: number) {
+  return outcome === "waiting" && id === pipelineId && eventIndex === index;
+}
+
+const OWN_REF = /^refs\/(?:heads|tags)\//;
+
+/** What an unproved sender says about where a commit comes from counts nothing: only branches and tags are known not to be a fork's. */
+function eventsOf(hook: Hook, { event }: ReceivedDelivery, body: Body): readonly EventFacts[] {
+  const events = readEvents(hook.kind, event, body);
+  if (hook.proof !== "none") return events;
+  return events.map((facts) => {
+    const { ref, fullRef } = facts;
+    const isElsewhere = fullRef === "" ? ref.startsWith("refs/") || FULL_COMMIT.test(ref) : !OWN_REF.test(fullRef);
+    return { ...facts, fork: facts.fork || isElsewhere || ["pull_request", "comment"].includes(facts.event) };
   });
-  const verdicts: TriggerVerdict[] = [];
-  for (const { trigger, matches, text } of judgements) {
-    const before = delivery.earlier.find(
-      (one) => one.pipelineId === pipelineId && one.trigger === trigger && one.eventIndex === index,
-    );
-    if (before !== undefined) {
-      verdicts.push(before);
-      continue;
-    }
-    const verdict = { pipelineId, pipeline: name, trigger, eventIndex: index, made: false } as const;
-    const other = matches ? await earlierDelivery(context, delivery, facts, `${pipelineId}/${trigger}`) : undefined;
-    if (!matches) verdicts.push({ ...verdict, outcome: "filtered", text, runId: null, revisionId: null });
-    else if (other !== undefined) {
-      const same = `delivery ${other} has told the same change`;
-      verdicts.push({ ...verdict, outcome: "duplicate", text: same, runId: null, revisionId: null });
-    } else verdicts.push({ ...verdict, outcome: "matched", text, runId: newId("run"), revisionId });
-  }
-  return verdicts;
 }
 
-/** Another delivery that has told the trigger of the same change a short time ago, under an id of its own. */
-async function earlierDelivery(
-  { stores, clock }: HookRunContext,
-  { deliveryId, projectId }: ReceivedDelivery,
-  { event, action, repository, fullRef, before, sha }: EventFacts,
-  trigger: string,
-): Promise<string | undefined> {
-  // Only a push has both sides of a change. Other events may come twice and be two.
-  if (!["push", "tag"].includes(event) || fullRef === "" || sha === "") return undefined;
-  const change = JSON.stringify(["change", projectId, trigger, event, action, repository, fullRef, before, sha]);
-  const key = hash("sha256", change, "hex");
-  const claim = { key, bodyHash: "change", createdId: deliveryId, at: clock.now() };
-  const claimed = await stores.idempotency.claim(claim);
-  if (claimed.createdId === deliveryId) return undefined;
-  if (clock.now() - claimed.at < SAME_CHANGE_MS) return claimed.createdId;
-  await stores.idempotency.remove(key);
-  const renewed = await stores.idempotency.claim(claim);
-  return renewed.createdId === deliveryId ? undefined : renewed.createdId;
+/**
+ * The pipelines for whose repositories older deliveries of the hook wait, with the time of their next try: these go first, so that
+ * the events of a pipeline keep their order, while events of other pipelines do not wait.
+ */
+async function waitedForBefore(
+  { stores }: HookRunContext,
+  { hookId, deliveryId }: ReceivedDelivery,
+): Promise<ReadonlyMap<PipelineId, number>> {
+  const owedFirst = (most: number) => stores.hooks.due(hookId, Number.MAX_SAFE_INTEGER, most);
+  const [oldest] = await owedFirst(1);
+  const waitedFor = new Map<PipelineId, number>();
+  if (oldest === undefined || oldest.deliveryId === deliveryId) return waitedFor;
+  for (const other of await owedFirst(LOOKED_AT)) {
+    if (other.deliveryId === deliveryId) break;
+    for (const { outcome, pipelineId } of other.verdicts ?? []) {
+      if (outcome === "waiting" && !waitedFor.has(pipelineId)) waitedFor.set(pipelineId, other.dueAt);
+    }
+  }
+  return waitedFor;
 }
 
 /** The verdict once the run is made, or is refused for good. Rejects with what is worth another try. */
@@ -162,6 +177,7 @@ async function makeRun(
     await makeEventRun(context, {
       runId: verdict.runId!,
       revisionId: verdict.revisionId!,
+      commitSha: verdict.commitSha,
       pipelineId,
       event: { deliveryId: delivery.deliveryId, index, trigger, sha: facts.sha, untrusted: facts.fork },
       ref: facts.ref,

@@ -30,6 +30,7 @@ export function notificationReceiver(context: NotificationContext, outgoing: Out
   return {
     channelOf: (delivery) => `notify-${recordOf(delivery).channel}`,
     ordered: false,
+    serial: false,
     refusal: null,
     async readiness(delivery) {
       const record = recordOf(delivery);

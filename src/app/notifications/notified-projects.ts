@@ -1,4 +1,4 @@
-/** Marks projects whose runs may have notifications, so that the others cost nothing. */
+/** Marks projects whose runs may have notifications or commit statuses, so that the others cost nothing. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { ProjectId, UserId } from "../../domain/ids.ts";
@@ -13,7 +13,7 @@ const TRIES = 50;
 
 type MarkContext = { readonly clock: Pick<Clock, "now"> } & WithStores<"documents">;
 
-/** Called before a run with notifications is stored. The mark stays as long as its project. */
+/** Called before a run is stored that may have some. The mark stays as long as its project. */
 export async function markNotified({ stores: { documents }, clock }: MarkContext, projectId: ProjectId): Promise<void> {
   const marked = known.get(documents) ?? new Set<ProjectId>();
   known.set(documents, marked);

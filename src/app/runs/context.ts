@@ -17,6 +17,7 @@ export type RunsContext = Pick<
     | "documents"
     | "idempotency"
     | "retention"
+    | "deliveries"
   >;
 
 /** What the removal of a run works with. */

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
 import type { JobInBrief } from "../../stores/ports/aggregates.ts";
+import { newestStatus } from "../commit-statuses/commit-statuses.ts";
 import type { Caller } from "../identity/access.ts";
 import { isOfPipeline, noRun } from "../lookups.ts";
 import { doInTurns, type Pieces } from "../pieces.ts";
@@ -101,7 +102,8 @@ async function detailSource(
   if (!isOfPipeline(head, pipelineId)) throw noRun(runId, pipelineId);
   const retriedBy = await findRerun(context, head);
   const testCounts = declaresTests(loaded.plan) ? await readTestCounts(context, runId) : undefined;
-  const source = { ...loaded, allAttempts, chosen, retriedBy, testCounts, now: context.clock.now() };
+  const commitStatus = await newestStatus(context, runId, head.origin.commitSha);
+  const source = { ...loaded, allAttempts, chosen, retriedBy, testCounts, commitStatus, now: context.clock.now() };
   const queue = await readQueueFacts(context, caller, loaded, queuedJobs(source));
   return queue === undefined ? source : { ...source, waitFacts: { ...loaded.waitFacts, queue } };
 }

@@ -13,6 +13,7 @@ import type {
 } from "../../domain/ids.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
 import { HeldJobShape } from "../agents/inventory.ts";
+import { CommitStatusShape } from "../commit-statuses/commit-statuses.ts";
 import { ApprovalShape } from "../approvals/approval-shape.ts";
 import { fields, id, keyOf, listOf, mapOf, scalar, shape, time, timingFields, wholeNumber } from "../shapes.ts";
 import { TestCountsShape } from "./test-counts.ts";
@@ -248,6 +249,8 @@ const briefFields = {
   approvals: listOf(ApprovalShape),
   /** Of all jobs, whether chosen or not; null when no step has left test reports. */
   tests: TestCountsShape.nullable(),
+  /** What the host of its repository is told of the run; null when it is told nothing. */
+  commitStatus: CommitStatusShape.nullable(),
   /** How many jobs there are to show, whether chosen or not. */
   jobCount: wholeNumber,
 };

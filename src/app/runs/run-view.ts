@@ -11,6 +11,7 @@ import type { RunPlan } from "../../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
 import type { Aggregate, AggregateHead, JobInBrief, RunOrigin } from "../../stores/ports/aggregates.ts";
 import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
+import type { CommitStatusView } from "../commit-statuses/commit-statuses.ts";
 import type { WaitFacts } from "./approval-and-group-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "../times.ts";
@@ -59,6 +60,8 @@ export interface DetailSource {
   readonly chosen?: JobChoice | undefined;
   /** Absent for a run whose definition names no test reports. */
   readonly testCounts?: CountsByStep | undefined;
+  /** Absent for a run whose host is told nothing. */
+  readonly commitStatus?: CommitStatusView | null;
   /** The rerun of this run, or null. */
   readonly retriedBy: RunId | null;
   readonly now: number;
@@ -162,7 +165,7 @@ function inBrief(
   run: RunState | undefined,
   listed: readonly JobState[],
 ): Omit<RunInBrief, "jobCount" | "tests"> {
-  const { aggregate, plan, agents, waitFacts, retriedBy, now } = source;
+  const { aggregate, plan, agents, waitFacts, retriedBy, commitStatus = null, now } = source;
   const view = runView(aggregate.head, agents, now);
   const waits = each(listed, (job) => ({ waitingFor: jobWaitingFor(job, plan, agents, waitFacts) }));
   return {
@@ -176,6 +179,7 @@ function inBrief(
     inheritedVariables: Object.fromEntries(aggregate.head.origin.inherited ?? []),
     uploads: Object.fromEntries(aggregate.head.origin.uploads ?? []),
     reason: run?.reason ?? "",
+    commitStatus,
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
   };
 }

@@ -23,7 +23,7 @@ import type { PluginLookup } from "../../domain/plugins.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
 import { type PlanInput, planRun, type PlanResult } from "../../planner/plan-run.ts";
-import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
+import { type Aggregate, isUntrusted, type RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { TriggeringContext } from "./context.ts";
@@ -31,6 +31,7 @@ import { requireNoDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { Asking } from "../catalogue/plugin-lookup.ts";
 import { ringDoorbell } from "../commands/commands.ts";
 import { isInGit } from "../git/repository.ts";
+import { reportedBy } from "../commit-statuses/reporting.ts";
 import { markNotified } from "../notifications/notified-projects.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { planRefused } from "./plan-refused.ts";
@@ -101,7 +102,7 @@ function inputOf(
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
-    ...inGitOf(pipeline, origin.commitSha),
+    ...inGitOf(isUntrusted(origin) ? { ...pipeline, repoCredential: "" } : pipeline, origin.commitSha),
     snapshotBytes,
     trustDemand,
   };
@@ -154,7 +155,7 @@ export async function storeNewRun(
   const { pipelineId, projectId } = pipeline;
   const after = { pipelineId, revisionId, attempt, retryOf };
   const change = { kind: "run", id: runId, name: pipeline.name, area: { projectId }, after } as const;
-  if (plan.notifications !== undefined) await markNotified(context, projectId);
+  if (plan.notifications !== undefined || reportedBy(pipeline) !== "off") await markNotified(context, projectId);
   const outcome = await recorded(by, change, async () => {
     const created = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
     if (created === "exists") by.trail?.changedNothing();

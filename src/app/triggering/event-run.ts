@@ -19,6 +19,8 @@ export interface EventRun {
   /** Both were chosen before, so that a repeat makes the same run. */
   readonly runId: RunId;
   readonly revisionId: RevisionId;
+  /** Of a definition in Git; undefined for an inline one. */
+  readonly commitSha: string | undefined;
   readonly pipelineId: PipelineId;
   readonly event: StartingEvent;
   /** Empty: the default branch of the pipeline. */
@@ -38,7 +40,7 @@ const FIRST_ATTEMPT = 1;
  */
 export async function makeEventRun(
   context: TriggeringContext & WithStores<"audit">,
-  { runId, revisionId, pipelineId, event, ref, told, triggeredBy, actor }: EventRun,
+  { runId, revisionId, commitSha, pipelineId, event, ref, told, triggeredBy, actor }: EventRun,
 ): Promise<void> {
   const { aggregates, pipelines } = context.stores;
   if ((await aggregates.loadHead(runId)) !== undefined || (await isRunRemoved(context, runId))) return;
@@ -54,7 +56,7 @@ export async function makeEventRun(
     triggeredBy,
     actor,
     revisionId,
-    commitSha: revisionId,
+    commitSha: commitSha ?? revisionId,
     attempt: FIRST_ATTEMPT,
     retryOf: null,
     firstRunId: null,

@@ -7,5 +7,5 @@ export type WebhookContext = Pick<AppContext, "clock" | "log" | "secrets" | "eve
 
 /** What events are told with. */
 export type TellingContext = WebhookContext &
-  Pick<AppContext, "shards" | "publicUrl" | "meters" | "feed"> &
+  Pick<AppContext, "shards" | "publicUrl" | "meters" | "feed" | "git"> &
   WithStores<"identity" | "events" | "aggregates" | "audit" | "plans" | "outputs" | "systemEvents">;

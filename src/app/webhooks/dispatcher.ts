@@ -7,7 +7,8 @@ import { untilNext } from "../../domain/clock.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { DELIVERY_MS, retryDelayMs } from "./webhook-rules.ts";
 import type { Outgoing } from "../../outgoing/outgoing.ts";
-import { type Delivery, type DeliveryTry, NOTIFICATION_LANES } from "../../stores/ports/deliveries.ts";
+import { type Delivery, type DeliveryTry, NOTIFICATION_LANES, STATUS_LANES } from "../../stores/ports/deliveries.ts";
+import { type Pauses, statusReceiver } from "../commit-statuses/status-receiver.ts";
 import { notificationReceiver } from "../notifications/notification-receiver.ts";
 import type { TellingContext } from "./context.ts";
 import { allListeners, hasListeners, type Listeners, tellingProjects } from "./listeners.ts";
@@ -23,6 +24,8 @@ const IDLE_TICK_MS = 2_000;
 /** Requests at once: of a lane, and of this worker. */
 const LANE_SENDS = 8;
 const SENDS = 64;
+/** Those of them that set commit statuses: hosts want few calls at once. */
+const SERIAL_SENDS = 8;
 /** Tries of a delivery that its record keeps. */
 const KEPT_TRIES = 10;
 /** How long the record of a delivery is kept after its end. */
@@ -40,6 +43,8 @@ export class Dispatcher {
   readonly #busy = new Set<string>();
   readonly #sending = new Map<string, Set<Promise<void>>>();
   #sends = 0;
+  #serialSends = 0;
+  readonly #pauses: Pauses = new Map();
   #prunedAt = Number.NEGATIVE_INFINITY;
   #isIdle = false;
   /** True when there is more to do than the current look at the store has found. */
@@ -83,7 +88,7 @@ export class Dispatcher {
     const isPruneDue = clock.monotonic() - this.#prunedAt >= PRUNE_MS;
     // Without listeners only deliveries to deleted ones can be left.
     const isLaneLeft = hasListeners(listeners) || isPruneDue;
-    const lanes = isLaneLeft ? (await stores.deliveries.lanes()).filter(isOwned) : [];
+    const lanes = isLaneLeft ? (await stores.deliveries.lanes(clock.now())).filter(isOwned) : [];
     for (const lane of lanes) await this.#sendDue(lane, this.#receiverOf(lane, listeners));
     this.#isIdle = !hasListeners(listeners) && lanes.length === 0;
     if (!isPruneDue) return;
@@ -118,6 +123,7 @@ export class Dispatcher {
 
   #receiverOf(lane: string, { webhooks }: Listeners): Receiver | undefined {
     if (lane.startsWith(NOTIFICATION_LANES)) return notificationReceiver(this.#context, this.#outgoing);
+    if (lane.startsWith(STATUS_LANES)) return statusReceiver(this.#context, this.#pauses);
     const found = webhooks.find(({ webhook }) => webhook.webhookId === lane);
     return found && webhookReceiver(this.#context, found, this.#outgoing.request);
   }
@@ -129,25 +135,28 @@ export class Dispatcher {
       await deliveries.drop({ lane }, PRUNED_AT_ONCE);
       return;
     }
-    const free = Math.min(LANE_SENDS - (this.#sending.get(lane)?.size ?? 0), SENDS - this.#sends);
+    const { serial, ordered } = receiver;
+    const ofLane = (serial ? 1 : LANE_SENDS) - (this.#sending.get(lane)?.size ?? 0);
+    const free = Math.min(ofLane, SENDS - this.#sends, serial ? SERIAL_SENDS - this.#serialSends : SENDS);
     if (free <= 0) return;
     const due = await deliveries.due(lane, this.#context.clock.now(), LANE_SENDS * 4);
     let begun = 0;
     for (const delivery of due) {
-      const key = receiver.ordered ? `${lane}/${delivery.runId}` : delivery.deliveryId;
+      const key = ordered ? `${lane}/${delivery.runId}` : delivery.deliveryId;
       if (begun >= free || this.#busy.has(key)) continue;
       begun++;
-      this.#begin(lane, key, () =>
-        receiver.ordered ? this.#sendInOrder(receiver, delivery) : this.#sendOne(receiver, delivery),
+      this.#begin(lane, key, serial, () =>
+        ordered ? this.#sendInOrder(receiver, delivery) : this.#sendOne(receiver, delivery),
       );
     }
   }
 
-  #begin(lane: string, key: string, send: () => Promise<unknown>): void {
+  #begin(lane: string, key: string, serial: boolean, send: () => Promise<unknown>): void {
     const sending = this.#sending.get(lane) ?? new Set();
     this.#sending.set(lane, sending);
     this.#busy.add(key);
     this.#sends++;
+    if (serial) this.#serialSends++;
     const done = send()
       .catch((error: unknown) => {
         this.#context.log.warn({ lane, error: String(error) }, "a delivery waits: its outcome could not be stored");
@@ -155,6 +164,7 @@ export class Dispatcher {
       .then(() => {
         this.#busy.delete(key);
         this.#sends--;
+        if (serial) this.#serialSends--;
         sending.delete(done);
         if (sending.size === 0) this.#sending.delete(lane);
         // What is due behind it is sent at once.
@@ -211,18 +221,19 @@ export class Dispatcher {
       return readiness;
     }
     const { signal } = this.#over;
-    const { outcome, tried } = await receiver.send(delivery, signal);
+    const { outcome, tried, notBefore = 0 } = await receiver.send(delivery, signal);
     if (signal.aborted && outcome !== "delivered") return delivery.dueAt;
     const now = clock.now();
-    const next = now + retryDelayMs(deliveryId, failures + 1);
+    const next = Math.max(notBefore, now + retryDelayMs(deliveryId, failures + 1));
     const isRetried = outcome === "failed" && next - owedAt < DELIVERY_MS;
-    await stores.deliveries.record(delivery, {
+    const isStored = await stores.deliveries.record(delivery, {
       state: outcome === "delivered" ? "delivered" : isRetried ? "owed" : "failed",
       dueAt: isRetried ? next : now + KEPT_MS,
       attempts: attempts + 1,
       failures: outcome === "delivered" ? 0 : failures + 1,
       tries: [...tries, tried].slice(-KEPT_TRIES),
     });
+    if (!isStored) await receiver.overtaken?.(delivery);
     const ended = outcome === "failed" && !isRetried ? "lost" : outcome;
     this.#context.meters?.deliveries.add(`${ended} ${receiver.channelOf(delivery)}`);
     await receiver.noted(ended);

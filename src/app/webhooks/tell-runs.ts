@@ -7,6 +7,7 @@ import type { ProjectId } from "../../domain/ids.ts";
 import { deliveryIdOf, matchesType, neverTried } from "./webhook-rules.ts";
 import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import { contentLength, isLastPage } from "../../stores/ports/events.ts";
+import { statusesOf } from "../commit-statuses/tell-statuses.ts";
 import { cloudEvent } from "../following/cloud-event.ts";
 import { choicesOf, type ChosenBy } from "../notifications/chosen.ts";
 import { notificationsOf } from "../notifications/tell-notifications.ts";
@@ -87,8 +88,12 @@ async function deliveriesOf(
   const { projectId } = run;
   const { tenantId } = await projectFactsOf(context, projectId);
   if (tenantId === null) return [];
+  const place = { tenantId, projectId };
   const notifications = notified.has(projectId)
-    ? await notificationsOf(context, run, events, { tenantId, projectId }, choices.get(projectId))
+    ? [
+        ...(await notificationsOf(context, run, events, place, choices.get(projectId))),
+        ...(await statusesOf(context, events, place)),
+      ]
     : [];
   const owners = [`tenant/${tenantId}`, `project/${projectId}`];
   const here = webhooks.filter(({ owner, webhook }) => owners.includes(owner) && webhook.disabled === null);
@@ -101,14 +106,13 @@ async function deliveriesOf(
     );
     if (wanted.length === 0) return [];
     const { pipelineId, jobId, stepRunId } = event;
-    const place = {
-      tenantId,
-      projectId,
+    const placeOfEvent = {
+      ...place,
       pipelineId,
       ...(jobId !== null && { jobId }),
       ...(stepRunId !== null && { stepRunId }),
     };
-    const body = JSON.stringify(cloudEvent(event, context.eventNamespace, place));
+    const body = JSON.stringify(cloudEvent(event, context.eventNamespace, placeOfEvent));
     return wanted.map(({ webhook: { webhookId } }): Delivery => {
       const { runId, number } = event;
       return {

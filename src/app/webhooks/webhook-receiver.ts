@@ -25,6 +25,7 @@ export function webhookReceiver(
   return {
     channelOf: () => "webhook",
     ordered: webhook.ordered,
+    serial: false,
     refusal: webhook.disabled === null ? null : "the webhook is disabled",
     send: (delivery, signal) => sendSigned(context, webhook, delivery, (request) => send(request, signal)),
     noted: (outcome) => noteOutcome(context, owner, webhook, outcome),

@@ -1,8 +1,10 @@
 /** The commands that call a server: their arguments and options. Each is imported only when it runs. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { runCommand } from "../command-line.ts";
+import { addHookCommands } from "./hook-commands.ts";
 import { addRecordCommands } from "./record-commands.ts";
 import { collect, count, limit, listed, project, remote, ROLES, type SetStatus, someOf } from "./remote-command.ts";
+import { addPipelineCommands } from "./pipeline-commands.ts";
 import { addPluginCommands } from "./plugin-commands.ts";
 import { addNotificationCommands, addSecretCommands, addUserCommands } from "./user-commands.ts";
 
@@ -25,6 +27,7 @@ export function addServerCommands(
   addSessionCommands(program, setStatus);
   addPipelineCommands(program, setStatus);
   addScheduleCommands(program, setStatus);
+  addHookCommands(program, setStatus);
   addRunCommands(program, setStatus);
   addObjectCommands(program, setStatus);
   addSecretCommands(secrets, setStatus);
@@ -87,72 +90,6 @@ function addSessionCommands(program: Command, setStatus: SetStatus): void {
     args: [["<name>", "the context"]],
     run: async (_, options, name) => (await import("./remote/login.ts")).useContext(name!, options),
   });
-}
-
-function addPipelineCommands(program: Command, setStatus: SetStatus): void {
-  const pipelines = remote(program.command("pipelines"), "list pipelines with their last runs", setStatus, {
-    options: [project(), limit()],
-    run: async (signal, options) => (await import("./remote/pipelines.ts")).listPipelines(options, signal),
-  });
-  remote(pipelines.command("create"), "create a pipeline", setStatus, {
-    args: [["<name>", "its name"]],
-    options: [
-      project(),
-      new Option("--description <text>", "what it is for"),
-      new Option("--repo <url>", "the Git repository of its definition"),
-      ...placeInGit(),
-    ],
-    run: async (signal, options, name) =>
-      (await import("./remote/pipelines.ts")).createPipeline(name!, options, signal),
-  });
-  remote(pipelines.command("save"), "check a definition, and make it the pipeline's newest", setStatus, {
-    args: [
-      ["<pipeline>", "name or id"],
-      ["<file>", "the definition, YAML or JSON; - for standard input"],
-    ],
-    options: [
-      project(),
-      new Option("--message <text>", "what the change is about"),
-      new Option("--format <format>", "the format of standard input").choices(["yaml", "json"]).default("yaml"),
-      new Option("--head <commit>", "save only while the head is this commit or revision"),
-    ],
-    run: async (signal, options, name, file) =>
-      (await import("./remote/save-pipeline.ts")).savePipeline(name!, file!, options, signal),
-  });
-  remote(pipelines.command("show"), "print the text of the definition", setStatus, {
-    args: [["<pipeline>", "name or id"]],
-    options: [project(), new Option("--ref <ref>", "of a definition in Git: at this branch, tag or commit")],
-    run: async (signal, options, name) => (await import("./remote/pipelines.ts")).showPipeline(name!, options, signal),
-  });
-  remote(pipelines.command("move"), "move the definition into a Git repository, or out of it", setStatus, {
-    args: [
-      ["<pipeline>", "name or id"],
-      ["<place>", "the URL of a repository, or `inline`"],
-    ],
-    options: [project(), ...placeInGit(), new Option("--message <text>", "what the commit or revision is about")],
-    run: async (signal, options, name, place) =>
-      (await import("./remote/git-pipelines.ts")).movePipeline(name!, place!, options, signal),
-  });
-  remote(pipelines.command("check"), "try the Git repository of a pipeline, and tell what is missing", setStatus, {
-    args: [["<pipeline>", "name or id"]],
-    options: [project()],
-    run: async (signal, options, name) =>
-      (await import("./remote/git-pipelines.ts")).checkPipeline(name!, options, signal),
-  });
-  remote(pipelines.command("delete"), "delete a pipeline with its runs", setStatus, {
-    args: [["<pipeline>", "name or id"]],
-    options: [project(), new Option("--force", "stop its live runs")],
-    run: async (signal, options, name) =>
-      (await import("./remote/pipelines.ts")).deletePipeline(name!, options, signal),
-  });
-}
-
-function placeInGit(): Option[] {
-  return [
-    new Option("--branch <branch>", "the branch of the definition; default: the repository's"),
-    new Option("--path <path>", "the file of the definition; default: .millrace/pipeline.yaml"),
-    new Option("--credential <secret>", "the name of the secret that opens the repository"),
-  ];
 }
 
 function addScheduleCommands(program: Command, setStatus: SetStatus): void {

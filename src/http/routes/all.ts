@@ -16,6 +16,7 @@ import { NOTIFICATION_ROUTES } from "./notification-routes.ts";
 import { PIPELINE_ROUTES } from "./pipeline-routes.ts";
 import { PLUGIN_ROUTES } from "./plugin-routes.ts";
 import { PROJECT_ROUTES } from "./project-routes.ts";
+import { REPOSITORY_ROUTES } from "./repository-routes.ts";
 import { REVISION_ROUTES } from "./revision-routes.ts";
 import { RETENTION_ROUTES } from "./retention-routes.ts";
 import type { Route } from "../route.ts";
@@ -44,6 +45,7 @@ export const API_ROUTES: readonly Route<ClusterContext>[] = [
   ...CACHE_ROUTES,
   ...UPLOAD_ROUTES,
   ...PIPELINE_ROUTES,
+  ...REPOSITORY_ROUTES,
   ...REVISION_ROUTES,
   ...SCHEDULE_ROUTES,
   ...SECRET_ROUTES,

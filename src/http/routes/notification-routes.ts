@@ -1,4 +1,9 @@
-/** Routes of the notifications of runs. */
+/** Routes of the notifications and the commit statuses of runs. */
+import {
+  CommitStatusPageShape,
+  commitStatusesQuery,
+  listCommitStatuses,
+} from "../../app/commit-statuses/commit-statuses.ts";
 import type { AppContext } from "../../app/context.ts";
 import {
   NotificationChoicesShape,
@@ -78,6 +83,17 @@ export const NOTIFICATION_ROUTES = [
     errors: ["not_found", "conflict"],
     handle: (context, { caller, params: { runId, notificationId } }) =>
       resendNotification(context, caller, { runId, notificationId: asId<DeliveryId>(notificationId) }),
+  }),
+  route({
+    method: "GET",
+    path: "/pipelines/runs/:runId/commit-statuses",
+    name: "listCommitStatuses",
+    about:
+      "Lists what the host of its repository is told of a run and its jobs, the newest first, and whether it has it.",
+    query: commitStatusesQuery,
+    answer: CommitStatusPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, params, query }) => listCommitStatuses(context, caller, { ...query, ...params }),
   }),
   route({
     method: "GET",

@@ -23,7 +23,6 @@ import {
   updatePipelineBody,
 } from "../../app/catalogue/pipelines.ts";
 import type { AppContext } from "../../app/context.ts";
-import { checkRepository, RepositoryCheckShape } from "../../app/git/check-repository.ts";
 import { moveBody, moveDefinition } from "../../app/git/move-definition.ts";
 import { planBody, planPipeline } from "../../app/triggering/dry-run.ts";
 import { PlanShape } from "../../app/triggering/plan-shape.ts";
@@ -151,16 +150,6 @@ export const PIPELINE_ROUTES = [
     answer: PipelineShape,
     errors: ["not_found", "conflict", "invalid_definition", "head_moved", "request_id_reused", "git_refused"],
     handle: (context, { caller, params, body }) => moveDefinition(context, caller, { ...body, ...params }),
-  }),
-  route({
-    method: "POST",
-    path: "/pipelines/:pipelineId/repository/check",
-    readsOnly: true,
-    name: "checkRepository",
-    about: "Tries the Git repository of a pipeline, and tells what is missing.",
-    answer: RepositoryCheckShape,
-    errors: ["not_found"],
-    handle: (context, { caller, params }) => checkRepository(context, caller, params),
   }),
   route({
     method: "POST",

@@ -52,7 +52,7 @@ export function deliveryStore(connection: Connection): DeliveryStore {
       ]);
       if (operations.length > 0) await runs.bulkWrite(operations, { ordered: true });
     },
-    lanes: () => deliveries.distinct("lane", { state: "owed" }),
+    lanes: (now) => deliveries.distinct("lane", { state: "owed", dueAt: { $lte: now } }),
     async due(lane, now, limit) {
       const found = deliveries.find({ state: "owed", lane, dueAt: { $lte: now } });
       return (await found.sort({ dueAt: 1, runId: 1, number: 1 }).limit(limit).toArray()).map(toDelivery);
@@ -95,6 +95,16 @@ export function deliveryStore(connection: Connection): DeliveryStore {
       const filter: Filter<DeliveryDocument> = {
         ...of,
         lane: { $gte: NOTIFICATION_LANES, $lt: ABOVE_NOTIFICATION_LANES },
+        ...(state !== undefined && { state }),
+        ...behind(after),
+      };
+      return (await deliveries.find(filter).sort({ createdAt: -1, _id: -1 }).limit(limit).toArray()).map(toDelivery);
+    },
+    async listOfRun(runId, lanes, { state }, limit, after) {
+      const filter: Filter<DeliveryDocument> = {
+        runId,
+        // `0` is the character behind `/`, in which the text ends.
+        lane: { $gte: lanes, $lt: `${lanes.slice(0, -1)}0` },
         ...(state !== undefined && { state }),
         ...behind(after),
       };

@@ -31,6 +31,11 @@ export const NOTIFICATION_LANES = "notification/";
 /** Above every lane of a notification: `0` is the character behind `/`. */
 export const ABOVE_NOTIFICATION_LANES = "notification0";
 
+/** What the lanes of commit statuses begin with: of all, of those of runs, and of those of jobs. The indexes name the first one. */
+export const STATUS_LANES = "status/";
+export const RUN_STATUS_LANES = "status/run/";
+export const JOB_STATUS_LANES = "status/job/";
+
 export interface Delivery {
   readonly deliveryId: DeliveryId;
   /** To whom: the id of a webhook, or another receiver. Deliveries of different lanes do not wait for each other. */
@@ -83,8 +88,8 @@ export interface DeliveryStore {
    * falls. After a crash in between, the runs are still untold.
    */
   tell(deliveries: readonly Delivery[], runs: readonly Pick<UntoldRun, "runId" | "told">[]): Promise<void>;
-  /** The lanes that have owed deliveries. */
-  lanes(): Promise<readonly string[]>;
+  /** The lanes that have owed deliveries which are due. */
+  lanes(now: number): Promise<readonly string[]>;
   /** Owed deliveries of a lane that are due, in the order of `dueAt`, then run and number. */
   due(lane: string, now: number, limit: number): Promise<readonly Delivery[]>;
   /** The owed delivery with the least number of a run in a lane. */
@@ -108,6 +113,14 @@ export interface DeliveryStore {
   /** The deliveries of notifications of a run or of a project, in all their lanes, as {@link list} answers them. */
   listNotifications(
     of: { readonly runId: RunId } | { readonly projectId: ProjectId },
+    filter: { readonly state?: DeliveryState | undefined },
+    limit: number,
+    after: ListKey | undefined,
+  ): Promise<readonly Delivery[]>;
+  /** The deliveries of a run in the lanes that begin with a text, as {@link list} answers them. The text ends in `/`. */
+  listOfRun(
+    runId: RunId,
+    lanes: string,
     filter: { readonly state?: DeliveryState | undefined },
     limit: number,
     after: ListKey | undefined,

@@ -60,6 +60,8 @@ export interface Pipeline {
   readonly repoProvider?: string;
   /** The secret with the token for the API of the host; absent or empty for the one of `repoCredential`. */
   readonly repoApiCredential?: string;
+  /** Which commit statuses its runs set; absent or empty: those of runs, when it names `repoApiCredential`. */
+  readonly commitStatuses?: "" | "off" | "run" | "jobs";
   readonly metadata: Pairs<string>;
   readonly createdBy: string;
   /** The authenticated caller that created it; `createdBy` may name another user. */

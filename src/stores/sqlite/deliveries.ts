@@ -6,6 +6,7 @@ import {
   type DeliveryState,
   type DeliveryStore,
   NOTIFICATION_LANES,
+  STATUS_LANES,
   type UntoldRun,
 } from "../ports/deliveries.ts";
 import type { Database, Row } from "./database.ts";
@@ -19,7 +20,8 @@ const LANES = `
     SELECT min(lane) FROM deliveries WHERE state = 'owed'
     UNION ALL
     SELECT (SELECT min(lane) FROM deliveries WHERE state = 'owed' AND lane > lanes.lane) FROM lanes WHERE lane IS NOT NULL
-  ) SELECT lane FROM lanes WHERE lane IS NOT NULL`;
+  ) SELECT lane FROM lanes WHERE lane IS NOT NULL
+    AND EXISTS (SELECT 1 FROM deliveries WHERE state = 'owed' AND deliveries.lane = lanes.lane AND due_at <= ?)`;
 
 export function deliveryStore(db: Database): DeliveryStore {
   return {
@@ -47,7 +49,7 @@ export function deliveryStore(db: Database): DeliveryStore {
         }
       });
     },
-    lanes: async () => (await db.all(LANES)).map((row) => row["lane"] as string),
+    lanes: async (now) => (await db.all(LANES, now)).map((row) => row["lane"] as string),
     async due(lane, now, limit) {
       const rows = await db.all(
         "SELECT * FROM deliveries WHERE state = 'owed' AND lane = ? AND due_at <= ? ORDER BY due_at, run_id, number LIMIT ?",
@@ -127,6 +129,23 @@ export function deliveryStore(db: Database): DeliveryStore {
       );
       return rows.map(toDelivery);
     },
+    async listOfRun(runId, lanes, { state }, limit, after) {
+      // The outer bounds are part of the text, so that the partial index is used.
+      const rows = await db.all(
+        `SELECT * FROM deliveries WHERE lane >= '${STATUS_LANES}' AND lane < '${above(STATUS_LANES)}'
+           AND run_id = ?1 AND lane >= ?2 AND lane < ?3 AND (?4 IS NULL OR state = ?4)
+           ${after === undefined ? "AND ?6 IS ?7" : "AND (created_at, delivery_id) < (?6, ?7)"}
+         ORDER BY created_at DESC, delivery_id DESC LIMIT ?5`,
+        runId,
+        lanes,
+        above(lanes),
+        state ?? null,
+        limit,
+        after?.at ?? null,
+        after?.id ?? null,
+      );
+      return rows.map(toDelivery);
+    },
     prune: (now, limit) =>
       db.freeing(() =>
         db.runNow(
@@ -148,6 +167,11 @@ export function deliveryStore(db: Database): DeliveryStore {
         return db.runNow(`DELETE FROM deliveries WHERE delivery_id IN (${some})`, value, limit);
       }),
   };
+}
+
+/** Above every text that begins with this one, which ends in `/`: `0` is the character behind it. */
+function above(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
 }
 
 type Body = Pick<Delivery, "tenantId" | "type" | "body" | "owedAt" | "failures"> & {

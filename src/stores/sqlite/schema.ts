@@ -364,6 +364,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX hook_deliveries_by_project ON hook_deliveries (project_id);
   CREATE INDEX hook_deliveries_ended ON hook_deliveries (due_at) WHERE state <> 'owed';
   `,
+  // The bounds are those of the lanes of commit statuses.
+  `
+  CREATE INDEX statuses_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'status/' AND lane < 'status0';
+  `,
 ];
 
 /**

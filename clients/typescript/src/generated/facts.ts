@@ -18,6 +18,7 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/pipelines",
   "/pipelines/{pipelineId}/spec/save",
   "/pipelines/{pipelineId}/trigger",
+  "/projects/{projectId}/repository/pipelines",
   "/pipelines/{pipelineId}/revisions/{revisionId}/restore",
   "/pipelines/{pipelineId}/schedules/{scheduleName}/pause",
   "/pipelines/{pipelineId}/schedules/{scheduleName}/resume",

@@ -926,6 +926,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/pipelines/runs/{runId}/commit-statuses": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists what the host of its repository is told of a run and its jobs, the newest first, and whether it has it. */
+        readonly get: operations["listCommitStatuses"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/projects/{projectId}/notifications": {
         readonly parameters: {
             readonly query?: never;
@@ -1308,23 +1325,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/api/v1/pipelines/{pipelineId}/repository/check": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly get?: never;
-        readonly put?: never;
-        /** Tries the Git repository of a pipeline, and tells what is missing. */
-        readonly post: operations["checkRepository"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/api/v1/pipelines/{pipelineId}/plan": {
         readonly parameters: {
             readonly query?: never;
@@ -1353,6 +1353,91 @@ export interface paths {
         readonly put?: never;
         /** Starts a run of the definition at the head; of one in Git also at a branch, a tag or a commit. */
         readonly post: operations["triggerRun"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/repository/discover": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Lists the definitions of a Git repository, and the pipelines that it has already. */
+        readonly post: operations["discoverDefinitions"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/projects/{projectId}/repository/pipelines": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Makes pipelines of definitions of a Git repository. */
+        readonly post: operations["makePipelines"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/repository/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Tries the Git repository of a pipeline, and tells what is missing. */
+        readonly post: operations["checkRepository"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/repository/webhook/check": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Tells what is wrong with the webhook at the host of the repository. */
+        readonly post: operations["checkHostHook"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pipelines/{pipelineId}/repository/webhook": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Makes the webhook at the host of the repository, with the hook that it calls, or repairs it. */
+        readonly post: operations["connectHostHook"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3295,6 +3380,23 @@ export interface components {
             readonly status: "pending" | "running" | "success" | "failed" | "cancelled" | "paused" | "partial";
             readonly statusCode: number;
         };
+        readonly CommitStatus: {
+            readonly statusId: string;
+            readonly commit: string;
+            readonly name: string;
+            readonly job: string | null;
+            /** @enum {string} */
+            readonly status: "pending" | "running" | "success" | "failure" | "cancelled";
+            readonly description: string;
+            /** @enum {string} */
+            readonly state: "owed" | "delivered" | "failed";
+            readonly attempts: number;
+            readonly error: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly lastTry: string | null;
+            readonly nextTry: string | null;
+        };
         readonly DeadLetter: {
             readonly id: string;
             /** @enum {string} */
@@ -3386,6 +3488,26 @@ export interface components {
             readonly endColumn: number;
             readonly hint?: string;
         };
+        readonly Discovery: {
+            readonly projectId: string;
+            readonly repoUrl: string;
+            readonly branch: string;
+            readonly headCommitSha: string | null;
+            readonly list: readonly {
+                readonly path: string;
+                readonly name: string;
+                /** @enum {string} */
+                readonly format: "json" | "yaml";
+                readonly valid: boolean;
+                readonly problem: string;
+                readonly diagnostics: readonly components["schemas"]["Diagnostic"][];
+                readonly pipeline: {
+                    readonly pipelineId: string;
+                    readonly name: string;
+                } | null;
+            }[];
+            readonly hasMore: boolean;
+        };
         readonly Distribution: {
             readonly count: number;
             readonly p50: number;
@@ -3462,7 +3584,7 @@ export interface components {
                 readonly trigger: string;
                 readonly eventIndex: number;
                 /** @enum {string} */
-                readonly outcome: "matched" | "filtered" | "duplicate" | "refused";
+                readonly outcome: "matched" | "filtered" | "duplicate" | "outdated" | "waiting" | "refused";
                 readonly text: string;
                 readonly runId: string | null;
             }[] | null;
@@ -3486,6 +3608,26 @@ export interface components {
             readonly error: string;
             readonly nextTry: string | null;
             readonly runs: readonly string[];
+        };
+        readonly HostHook: {
+            readonly pipelineId: string;
+            /** @enum {string} */
+            readonly provider: "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+            readonly hookId: string | null;
+            readonly address: string | null;
+            /** @enum {string} */
+            readonly outcome: "made" | "repaired" | "unchanged";
+            readonly webhook: {
+                readonly id: string;
+                readonly url: string;
+                readonly active: boolean;
+                readonly lastStatus: number | null;
+            } | null;
+            readonly problems: readonly {
+                /** @enum {string} */
+                readonly code: "missing" | "doubled" | "inactive" | "address" | "events" | "failing";
+                readonly message: string;
+            }[];
         };
         readonly IdToken: {
             readonly token: string;
@@ -3560,6 +3702,17 @@ export interface components {
             readonly expiresIn: number;
             readonly user: components["schemas"]["User"];
             readonly refreshToken?: string;
+        };
+        readonly MadePipelines: {
+            readonly projectId: string;
+            readonly list: readonly {
+                readonly path: string;
+                readonly name: string;
+                /** @enum {string} */
+                readonly outcome: "created" | "connected" | "refused";
+                readonly pipelineId: string | null;
+                readonly problem: string;
+            }[];
         };
         readonly Member: {
             /** @enum {string} */
@@ -3706,6 +3859,8 @@ export interface components {
             readonly repoCredential: string;
             readonly repoProvider: string;
             readonly repoApiCredential: string;
+            /** @enum {string} */
+            readonly commitStatuses: "" | "off" | "run" | "jobs";
             readonly metadata: {
                 readonly [key: string]: string;
             };
@@ -3911,6 +4066,8 @@ export interface components {
             readonly canRead: boolean;
             readonly hasFile: boolean;
             readonly canPush: boolean | null;
+            readonly canPropose: boolean | null;
+            readonly canManageHooks: boolean | null;
             readonly problems: readonly {
                 readonly code: string;
                 readonly pointer: string;
@@ -4056,6 +4213,7 @@ export interface components {
             readonly reason: string;
             readonly approvals: readonly components["schemas"]["Approval"][];
             readonly tests: components["schemas"]["TestCounts"] | null;
+            readonly commitStatus: components["schemas"]["CommitStatus"] | null;
             readonly jobCount: number;
             readonly jobs: readonly components["schemas"]["Job"][];
         };
@@ -4765,6 +4923,15 @@ export interface components {
         };
         /** @description `range_not_satisfiable`: the range begins after the end of the file. */
         readonly range_not_satisfiable: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `request_id_reused`: the `requestId` or the `Idempotency-Key` was used with another body. */
+        readonly request_id_reused: {
             headers: {
                 readonly [name: string]: unknown;
             };
@@ -7533,6 +7700,49 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly listCommitStatuses: {
+        readonly parameters: {
+            readonly query?: {
+                readonly state?: "owed" | "delivered" | "failed";
+                readonly after?: string;
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly runId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["CommitStatus"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly listNotificationsOfProject: {
         readonly parameters: {
             readonly query?: {
@@ -8542,6 +8752,8 @@ export interface operations {
                     readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoApiCredential?: string;
+                    /** @enum {string} */
+                    readonly commitStatuses?: "" | "off" | "run" | "jobs";
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -8657,6 +8869,8 @@ export interface operations {
                     readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
                     /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
                     readonly repoApiCredential?: string;
+                    /** @enum {string} */
+                    readonly commitStatuses?: "" | "off" | "run" | "jobs";
                     readonly metadata?: {
                         readonly [key: string]: string;
                     };
@@ -8964,42 +9178,6 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
-    readonly checkRepository: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path: {
-                readonly pipelineId: string;
-            };
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description Success. */
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        /** @constant */
-                        readonly code: 0;
-                        readonly msg: string;
-                        readonly detail: components["schemas"]["RepositoryCheck"];
-                        readonly timestamp: number;
-                    };
-                };
-            };
-            readonly 400: components["responses"]["malformed_request"];
-            readonly 401: components["responses"]["unauthenticated"];
-            readonly 403: components["responses"]["forbidden"];
-            readonly 404: components["responses"]["not_found"];
-            readonly 406: components["responses"]["not_acceptable"];
-            readonly 429: components["responses"]["too_many"];
-            readonly 500: components["responses"]["internal"];
-            readonly 503: components["responses"]["unavailable"];
-        };
-    };
     readonly planPipeline: {
         readonly parameters: {
             readonly query?: never;
@@ -9127,6 +9305,234 @@ export interface operations {
             readonly 409: components["responses"]["conflict-or-request_id_reused"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly discoverDefinitions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly repoUrl: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly defaultBranch?: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoCredential?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["Discovery"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly makePipelines: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly projectId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly repoUrl: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly defaultBranch?: string;
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoCredential?: string;
+                    /** @enum {string} */
+                    readonly saveMode?: "direct" | "pr";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly prTargetBranch?: string;
+                    /** @enum {string} */
+                    readonly repoProvider?: "" | "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+                    /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                    readonly repoApiCredential?: string;
+                    readonly files: readonly {
+                        /** @description It must match /^[^\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]*$/u. */
+                        readonly path: string;
+                        readonly name?: string & (unknown & unknown);
+                    }[];
+                    readonly requestId?: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["MadePipelines"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["request_id_reused"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly checkRepository: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["RepositoryCheck"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly checkHostHook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["HostHook"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 422: components["responses"]["git_refused"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly connectHostHook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly pipelineId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["HostHook"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
             readonly 422: components["responses"]["git_refused"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];

@@ -781,7 +781,14 @@ export interface PipelineFields {
     | string
     | undefined;
   /** The name of the secret with the token for the API of the host; empty for the one of `repo_credential`. */
-  repoApiCredential?: string | undefined;
+  repoApiCredential?:
+    | string
+    | undefined;
+  /**
+   * Which commit statuses its runs set at the host: off, run or jobs; empty: those of runs, when it names
+   * `repo_api_credential`.
+   */
+  commitStatuses?: string | undefined;
 }
 
 export interface PipelineFields_MetadataEntry {
@@ -818,6 +825,7 @@ export interface PipelineRecord {
   repoCredential: string;
   repoProvider: string;
   repoApiCredential: string;
+  commitStatuses: string;
 }
 
 export interface PipelineRecord_MetadataEntry {
@@ -1949,6 +1957,7 @@ function createBasePipelineFields(): PipelineFields {
     repoCredential: undefined,
     repoProvider: undefined,
     repoApiCredential: undefined,
+    commitStatuses: undefined,
   };
 }
 
@@ -1992,6 +2001,9 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     }
     if (message.repoApiCredential !== undefined) {
       writer.uint32(106).string(message.repoApiCredential);
+    }
+    if (message.commitStatuses !== undefined) {
+      writer.uint32(114).string(message.commitStatuses);
     }
     return writer;
   },
@@ -2116,6 +2128,14 @@ export const PipelineFields: MessageFns<PipelineFields> = {
             message.repoApiCredential = reader.string();
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.commitStatuses = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2196,6 +2216,11 @@ export const PipelineFields: MessageFns<PipelineFields> = {
         : isSet(object.repo_api_credential)
         ? globalThis.String(object.repo_api_credential)
         : undefined,
+      commitStatuses: isSet(object.commitStatuses)
+        ? globalThis.String(object.commitStatuses)
+        : isSet(object.commit_statuses)
+        ? globalThis.String(object.commit_statuses)
+        : undefined,
     };
   },
 
@@ -2246,6 +2271,9 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     if (message.repoApiCredential !== undefined) {
       obj.repoApiCredential = message.repoApiCredential;
     }
+    if (message.commitStatuses !== undefined) {
+      obj.commitStatuses = message.commitStatuses;
+    }
     return obj;
   },
 
@@ -2275,6 +2303,7 @@ export const PipelineFields: MessageFns<PipelineFields> = {
     message.repoCredential = object.repoCredential ?? undefined;
     message.repoProvider = object.repoProvider ?? undefined;
     message.repoApiCredential = object.repoApiCredential ?? undefined;
+    message.commitStatuses = object.commitStatuses ?? undefined;
     return message;
   },
 };
@@ -2385,6 +2414,7 @@ function createBasePipelineRecord(): PipelineRecord {
     repoCredential: "",
     repoProvider: "",
     repoApiCredential: "",
+    commitStatuses: "",
   };
 }
 
@@ -2452,6 +2482,9 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     }
     if (message.repoApiCredential !== "") {
       writer.uint32(154).string(message.repoApiCredential);
+    }
+    if (message.commitStatuses !== "") {
+      writer.uint32(162).string(message.commitStatuses);
     }
     return writer;
   },
@@ -2624,6 +2657,14 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
             message.repoApiCredential = reader.string();
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.commitStatuses = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2730,6 +2771,11 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
         : isSet(object.repo_api_credential)
         ? globalThis.String(object.repo_api_credential)
         : "",
+      commitStatuses: isSet(object.commitStatuses)
+        ? globalThis.String(object.commitStatuses)
+        : isSet(object.commit_statuses)
+        ? globalThis.String(object.commit_statuses)
+        : "",
     };
   },
 
@@ -2798,6 +2844,9 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     if (message.repoApiCredential !== "") {
       obj.repoApiCredential = message.repoApiCredential;
     }
+    if (message.commitStatuses !== "") {
+      obj.commitStatuses = message.commitStatuses;
+    }
     return obj;
   },
 
@@ -2839,6 +2888,7 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     message.repoCredential = object.repoCredential ?? "";
     message.repoProvider = object.repoProvider ?? "";
     message.repoApiCredential = object.repoApiCredential ?? "";
+    message.commitStatuses = object.commitStatuses ?? "";
     return message;
   },
 };

@@ -57,6 +57,10 @@ export function placeFields({ branch, path, credential }: PlaceInGit) {
 export interface CreateOptions extends PipelineOptions, PlaceInGit {
   readonly description?: string;
   readonly repo?: string;
+  readonly saveMode?: "direct" | "pr";
+  readonly target?: string;
+  readonly provider?: "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
+  readonly apiCredential?: string;
 }
 
 export function createPipeline(name: string, options: CreateOptions, signal: AbortSignal): Promise<number> {
@@ -69,11 +73,22 @@ export function createPipeline(name: string, options: CreateOptions, signal: Abo
       ...(description === undefined ? {} : { description }),
       ...(repo === undefined ? {} : { repoUrl: repo }),
       ...placeFields(options),
+      ...proposalFields(options),
     };
     const made = await client.post("/pipelines", { body, signal });
     const next = made.headCommitSha === "" ? `save ${made.name} FILE` : `show ${made.name}`;
     report.object(made, `created ${made.name} (${made.pipelineId})`, `next: millrace pipelines ${next}`);
   });
+}
+
+/** How saves are proposed, as the API names it. */
+function proposalFields({ saveMode, target, provider, apiCredential }: CreateOptions) {
+  return {
+    ...(saveMode !== undefined && { saveMode }),
+    ...(target !== undefined && { prTargetBranch: target }),
+    ...(provider !== undefined && { repoProvider: provider }),
+    ...(apiCredential !== undefined && { repoApiCredential: apiCredential }),
+  };
 }
 
 export interface ShowOptions extends PipelineOptions {

@@ -33,7 +33,8 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
     const expected = options.head === undefined ? {} : { expectedHeadCommitSha: options.head };
     const saved = await client.post("/pipelines/{pipelineId}/spec/save", {
       path,
-      body: { spec, format, commitMessage, ...expected },
+      // With the text, its comments and layout are saved too.
+      body: { spec, format, layout: text, commitMessage, ...expected },
       signal,
     });
     report.object(saved, `saved ${name} as ${saved.headCommitSha}`);
