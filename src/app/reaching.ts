@@ -85,6 +85,19 @@ export async function actingIn(
   return role === null ? undefined : { ...user, role };
 }
 
+/** Whether the user may call the operation in the project; false for a project that is missing or being deleted. */
+export async function mayIn(
+  context: RightsContext,
+  user: UserCaller,
+  operation: ProjectOperation,
+  projectId: ProjectId,
+): Promise<boolean> {
+  const { tenantId } = await projectFactsOf(context, projectId);
+  if (tenantId === null || (await areasBeingDeleted(context)).has(ownerOf({ projectId }))) return false;
+  const role = await roleIn(context, user, () => Promise.resolve(projectId));
+  return roleReaches(role, USER_OPERATIONS[operation].role);
+}
+
 /**
  * The projects in which the caller may call the operation, for lists over several projects; `all` for every project.
  * Throws `forbidden` for callers who may call it nowhere though they see everything.

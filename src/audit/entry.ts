@@ -71,6 +71,7 @@ export const RECORDED_FIELDS = {
   webhook: ["address", "types", "ordered", "enabled", "description", "reason"],
   hook: ["name", "sender", "proof", "secretName", "enabled", "perMinute"],
   delivery: ["type", "runId"],
+  notificationChoices: ["choices"],
   deadLetter: ["runId"],
   installation: ["shards", "masterKey"],
   call: [],

@@ -79,6 +79,7 @@ const TOLD_KINDS: Readonly<Record<ObjectKind, Told | null>> = {
   cache: null,
   upload: null,
   delivery: null,
+  notificationChoices: null,
   deadLetter: null,
   call: null,
 };

@@ -17,6 +17,12 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(total) ? total : undefined;
 }
 
+/** The text that {@link parseDuration} reads as these milliseconds, in one unit. */
+export function writeDuration(ms: number): string {
+  const [unit, unitMs] = Object.entries(UNIT_MS).findLast(([, one]) => ms % one === 0)!;
+  return `${ms / unitMs}${unit}`;
+}
+
 /** A short text for people: `1.2s`, `3m05s`, `2h10m`. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`;

@@ -232,6 +232,15 @@ export const NOTIFICATION_REASONS = [
   "waiting",
 ] as const;
 export type NotificationReason = (typeof NOTIFICATION_REASONS)[number];
+/** What users may choose to be told of. */
+export const CHOSEN_REASONS = [
+  "failure",
+  "fixed",
+  "success",
+  "approval",
+  "waiting",
+] as const satisfies readonly NotificationReason[];
+export type ChosenReason = (typeof CHOSEN_REASONS)[number];
 
 export const NOTIFICATION_CHANNELS = ["webhook", "slack", "email"] as const;
 export type NotificationChannel = (typeof NOTIFICATION_CHANNELS)[number];

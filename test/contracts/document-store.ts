@@ -63,5 +63,16 @@ export function documentStoreContract(open: () => Pick<Stores, "documents">): vo
       expect(await documents.find("variables", [gone.owner, kept.owner])).to.deep.equal([kept]);
       expect(await documents.save(gone), "as a first one").to.equal(true);
     });
+
+    it("of a user go with the user", async () => {
+      const { documents } = open();
+      const owner = `user/${newId("usr")}` as const;
+      const body = { choices: [] };
+      const document: OwnedDocument<"notificationChoices"> = { kind: "notificationChoices", owner, version: 1, body };
+      await documents.save(document);
+      expect(await documents.find("notificationChoices", [owner])).to.deep.equal([document]);
+      await documents.deleteOf(owner);
+      expect(await documents.find("notificationChoices", [owner])).to.deep.equal([]);
+    });
   });
 }

@@ -139,6 +139,62 @@ describe("the notifications of a run", function () {
     expect(receiver.received, "nothing is fixed by a success after a success").to.have.length(1);
   });
 
+  it("reach a user who has chosen to be told of failures and of the success that follows, each once", async () => {
+    const { userId } = await call("POST", "/users", { name: "ann", role: "viewer", email: "ann@users.example" });
+    const { token } = await call("POST", `/users/${userId}/tokens`, { name: "t" });
+    const pipelineId = await pipelineWith("chosen", [], [job("exit ${{ variables.code }}")]);
+    const before = await trigger(pipelineId, { code: "3" });
+    expect(await endOf(before)).to.equal("failed");
+    const choices = [{ projectId: "default", on: ["failure", "fixed"], runs: "all" }];
+    expect((await installation.call("PUT", "/me/notifications", { choices }, token)).status).to.equal(200);
+
+    const failed = await trigger(pipelineId, { code: "3" });
+    expect(await endOf(failed)).to.equal("failed");
+    const [told] = await allOf(failed, 1, "delivered");
+    expect(told).to.deep.include({ on: "failure", channel: "email", target: "ann", attempts: 1, job: null });
+    const fixed = await trigger(pipelineId, { code: "0" });
+    expect(await endOf(fixed)).to.equal("success");
+    expect((await allOf(fixed, 1, "delivered"))[0].on).to.equal("fixed");
+    const third = await trigger(pipelineId, { code: "0" });
+    expect(await endOf(third)).to.equal("success");
+    const other = await pipelineWith(
+      "asked",
+      [{ on: ["success"], email: { to: ["end@mail.example"] } }],
+      [job("true")],
+    );
+    await allOf(await trigger(other), 1, "delivered");
+    expect(mail.received.flatMap(({ to }) => to)).to.deep.equal([
+      "ann@users.example",
+      "ann@users.example",
+      "end@mail.example",
+    ]);
+    expect(mail.received[0]!.source)
+      .to.match(/^Subject: chosen failed/m)
+      .and.to.include("millrace notifications");
+    expect(await notificationsOf(before)).to.deep.equal([]);
+  });
+
+  it("are chosen, shown and taken back by the command line", async () => {
+    const { userId } = await call("POST", "/users", { name: "cli", role: "viewer" });
+    const { token } = await call("POST", `/users/${userId}/tokens`, { name: "t" });
+    const run = async (...args: readonly string[]) => {
+      const commandEnv = { MILLRACE_URL: `http://${installation.node.http}`, MILLRACE_TOKEN: token };
+      const started = world.start(["notifications", ...args], { env: commandEnv });
+      return { code: (await started.exited).code, stdout: started.stdout, stderr: started.stderr };
+    };
+    expect((await run()).stdout).to.contain("you are told nothing");
+    const chosen = ["set", "--on", "failure", "--on", "waiting", "--longer-than", "90m"];
+    const silent = await run(...chosen);
+    expect(silent).to.include({ code: 1 });
+    expect(silent.stderr).to.contain("cli has no e-mail address");
+    await call("PATCH", `/users/${userId}`, { email: "cli@users.example" });
+    expect((await run(...chosen)).stdout).to.equal(
+      "you are told of failure, waiting of your runs, by e-mail to cli@users.example\n",
+    );
+    expect(JSON.parse((await run("--json")).stdout)).to.have.nested.property("[0].longerThan", "90m");
+    expect(JSON.parse((await run("delete", "--json")).stdout)).to.deep.include({ choices: [] });
+  });
+
   it("tell of an approval that is asked for", async () => {
     const pipelineId = await pipelineWith(
       "asks",

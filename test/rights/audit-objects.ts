@@ -12,6 +12,7 @@ export const ROUTES_OF_KIND: Partial<Record<ObjectKind, readonly string[]>> = {
     "PUT /users/:userId/password",
     "DELETE /users/:userId/logins",
   ],
+  notificationChoices: ["PUT /me/notifications"],
   token: [
     "POST /users/:userId/tokens",
     "POST /tenants/:tenantId/service-accounts/:userId/tokens",

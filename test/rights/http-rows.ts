@@ -162,6 +162,8 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "POST /id-token", operation: "job", body: nothing },
   { route: "GET /whoami", operation: "readOwnAccount" },
   { route: "GET /roles", operation: "readOwnAccount" },
+  { route: "GET /me/notifications", operation: "readOwnAccount" },
+  { route: "PUT /me/notifications", operation: "manageOwnNotifications", body: () => ({ choices: [] }) },
   { route: "POST /users", operation: "manageUsers", body: () => ({ name: unique(), role: "viewer" }) },
   { route: "GET /users", operation: "manageUsers" },
   { route: "GET /users/:userId", operation: "manageUsers", at: onUser },

@@ -143,6 +143,15 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
   return userCaller(active(user), token, { token: token.tokenId });
 }
 
+/**
+ * A user as a caller without a proof, with all of the user's rights: for what is told to users while they are away. Undefined for
+ * a user who is disabled.
+ */
+export function absentUser({ userId, name, role, disabled, bindings = [] }: FoundUser): UserCaller | undefined {
+  if (disabled) return undefined;
+  return { kind: "user", userId, name, role, rights: rightsFrom(bindings), scopes: [] };
+}
+
 /** Throws `forbidden`, which names the missing role or kind of token, unless the caller may call the operation. */
 export function authorise(caller: Caller, operation: UserOperation | AgentOperation): void {
   if (!(operation in AGENT_OPERATIONS)) {

@@ -62,6 +62,8 @@ export const USER_OPERATIONS = {
   // A narrowed token that could make tokens could make wider ones.
   manageOwnTokens: rule("own", "viewer", "admin"),
   readOwnAccount: rule("own", "viewer"),
+  /** What the caller is told of by e-mail. */
+  manageOwnNotifications: rule("own", "viewer", "write"),
   /** The caller's own password and logins. */
   manageOwnAccount: rule("own", "viewer", "admin"),
   /** Each approval bounds further who may decide it: `authoriseVote`. */

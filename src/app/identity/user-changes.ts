@@ -17,6 +17,7 @@ import {
   type UserCaller,
 } from "./access.ts";
 import { operationsIn } from "./operations.ts";
+import type { WithStores } from "../context.ts";
 import type { IdentityContext } from "./context.ts";
 import { hashPassword, verifyPassword } from "./passwords.ts";
 import { dropLinks } from "./one-time-links.ts";
@@ -133,7 +134,7 @@ async function tryToChange(
  * a role above the caller's own; `conflict` for the last owner.
  */
 export async function deleteUser(
-  context: IdentityContext,
+  context: IdentityContext & WithStores<"documents">,
   caller: Caller,
   input: { readonly userId: string },
 ): Promise<void> {
@@ -144,6 +145,8 @@ export async function deleteUser(
     if (outcome === "missing") throw noUser(userId);
     if (outcome === "lastOwner") throw lastOwner(user);
   });
+  // The choices of a user who is gone reach no reader.
+  await context.stores.documents.deleteOf(`user/${userId}`);
 }
 
 /**

@@ -6,4 +6,6 @@ export type NotificationContext = Pick<
   AppContext,
   "clock" | "log" | "secrets" | "eventNamespace" | "publicUrl" | "meters" | "shards"
 > &
-  WithStores<"documents" | "pipelines" | "rights" | "deliveries" | "events" | "aggregates" | "plans" | "outputs">;
+  WithStores<
+    "documents" | "identity" | "pipelines" | "rights" | "deliveries" | "events" | "aggregates" | "plans" | "outputs"
+  >;

@@ -15,6 +15,7 @@ import {
 } from "../webhooks/sending.ts";
 import { CLOUD_EVENT, isGone, USER_AGENT } from "../webhooks/webhook-receiver.ts";
 import { signedHeaders } from "../webhooks/webhook-rules.ts";
+import { isStillWanted, type ToldUser } from "./chosen.ts";
 import type { NotificationContext } from "./context.ts";
 import { type NotificationRecord, recordOf } from "./notification-record.ts";
 import { escapeMarkup, oneLine, resolveSecrets } from "./render-notification.ts";
@@ -23,6 +24,7 @@ import { verdictOn } from "./standing-waits.ts";
 const JSON_TYPE = "application/json; charset=utf-8";
 /** What stands for an address, or a part of one, that a secret holds. */
 const HIDDEN = "***";
+const CHOSEN = "You have chosen to be told of this: `millrace notifications` shows and changes what you chose.";
 
 export function notificationReceiver(context: NotificationContext, outgoing: Outgoing): Receiver {
   return {
@@ -31,7 +33,9 @@ export function notificationReceiver(context: NotificationContext, outgoing: Out
     serial: false,
     refusal: null,
     async readiness(delivery) {
-      const { wait } = recordOf(delivery);
+      const record = recordOf(delivery);
+      const { wait, user } = record;
+      if (user !== undefined && !(await isStillWanted(context, user, record, delivery.projectId))) return "over";
       // What was tried once is tried to the end, although the wait may be over.
       return wait === null || delivery.attempts > 0 ? "lasts" : verdictOn(context, delivery.runId, wait);
     },
@@ -57,7 +61,8 @@ async function openMessage(
   { projectId }: Delivery,
   record: NotificationRecord,
 ): Promise<Opened> {
-  const { pipelineId, channel, message } = record;
+  const { pipelineId, channel, message, user } = record;
+  if (user !== undefined) return { message: { ...message, to: [await addressOf(context, user)] }, secrets: {} };
   const names = [...record.secrets, ...(message.secret === undefined ? [] : [message.secret])];
   if (names.length === 0) return { message, secrets: {} };
   const secrets = Object.fromEntries(await readSecrets(context, { projectId, pipelineId }, names));
@@ -66,6 +71,12 @@ async function openMessage(
   if (missing.length > 0)
     throw new NoAnswerError(`the secret ${missing.join(", ")} is not set for this pipeline or its project`);
   return { message: resolveSecrets(record, channel, secrets), secrets };
+}
+
+async function addressOf({ stores }: NotificationContext, { userId }: ToldUser): Promise<string> {
+  const email = (await stores.identity.findUser(userId))?.email;
+  if (email !== undefined) return email;
+  throw new UndeliverableError("the user has no e-mail address: an administrator can set one");
 }
 
 async function readSecrets(
@@ -103,7 +114,8 @@ function attemptOf(
     const to = message.to?.[0];
     if (to === undefined) throw new UndeliverableError(record.problem);
     const subject = oneLine(message.subject ?? record.subject);
-    const text = withProblem(message.text ?? record.text, record.problem);
+    const written = withProblem(message.text ?? record.text, record.problem);
+    const text = record.user === undefined ? written : `${written}\n\n${CHOSEN}`;
     return {
       headers: {},
       secrets: hidden,
@@ -157,9 +169,12 @@ function withProblem(text: string, problem: string): string {
   return problem === "" ? text : `${text}\n\n(The notification of the pipeline has a problem: ${problem})`;
 }
 
-/** The address for people who may read the run. */
-export function shownTarget(record: Pick<NotificationRecord, "channel" | "message" | "late">): string {
-  const { channel, message } = record;
+type Target = Pick<NotificationRecord, "channel" | "message" | "late" | "user">;
+
+/** The address for people who may read the run; the name of a user, whose address is for the user alone. */
+export function shownTarget(record: Target): string {
+  const { channel, message, user } = record;
+  if (user !== undefined) return user.name;
   const kinds: Readonly<Record<NotificationChannel, string | undefined>> = {
     webhook: message.url,
     slack: message.url,
@@ -173,7 +188,8 @@ export function shownTarget(record: Pick<NotificationRecord, "channel" | "messag
   return channel === "slack" ? `${new URL(shownAddress(target) || "http://x").origin}/...` : shownAddress(target);
 }
 
-/** Whether secrets are a part of where it goes. */
-function hasSecretPlace({ late }: Pick<NotificationRecord, "late">): boolean {
+/** Whether where it goes is hidden: it is the address of a user, or secrets are a part of it. */
+function hasSecretPlace({ late, user }: Pick<NotificationRecord, "late" | "user">): boolean {
+  if (user !== undefined) return true;
   return late.some((pointer) => pointer === "/url" || pointer.startsWith("/to/"));
 }

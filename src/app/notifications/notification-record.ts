@@ -2,6 +2,7 @@
 import type { PipelineId } from "../../domain/ids.ts";
 import type { NotificationChannel, NotificationMessage, NotificationReason } from "../../domain/plan.ts";
 import { type Delivery, NOTIFICATION_LANES } from "../../stores/ports/deliveries.ts";
+import type { ToldUser } from "./chosen.ts";
 import type { Wait } from "./occasions.ts";
 
 export interface NotificationRecord {
@@ -22,6 +23,8 @@ export interface NotificationRecord {
   readonly event: object;
   /** The wait that must still last when the notification is sent first; null for all others. */
   readonly wait: LastingWait | null;
+  /** The user who has chosen to be told; absent for an entry of `notify`. The address is looked up for each try. */
+  readonly user?: ToldUser;
 }
 
 export interface LastingWait {

@@ -1,5 +1,5 @@
 /**
- * Turns stored events of runs into the notifications that the `notify` blocks of their plans ask for. A wait is owed from its
+ * Turns stored events of runs into the notifications that the `notify` blocks of their plans, and the choices of users, ask for. A wait is owed from its
  * beginning, for the time at which it has lasted long enough; whether it still lasts is looked up then.
  */
 import { hash } from "node:crypto";
@@ -12,6 +12,7 @@ import { type CloudEvent, cloudEvent } from "../following/cloud-event.ts";
 import { loopShare } from "../loop-share.ts";
 import { RecentlyRead } from "../recently-read.ts";
 import { deliveryIdOf, neverTried } from "../webhooks/webhook-rules.ts";
+import { askedAt, type ChosenBy, chooserOf, type ToldUser } from "./chosen.ts";
 import type { NotificationContext } from "./context.ts";
 import { notificationLane, type NotificationRecord } from "./notification-record.ts";
 import { notificationValuesOf, type NotificationFacts } from "./notification-texts.ts";
@@ -29,24 +30,32 @@ export interface Place {
   readonly projectId: ProjectId;
 }
 
-/** The deliveries of the notifications that these events of one run ask for. */
+/** The deliveries of the notifications that these events of one run ask for, and those that users have chosen. */
 export async function notificationsOf(
   context: NotificationContext,
   { runId }: Pick<UntoldRun, "runId">,
   events: readonly RunEvent[],
   place: Place,
+  choices: readonly ChosenBy[] = [],
 ): Promise<readonly Delivery[]> {
   const found = events.flatMap(occasionsOf);
   if (found.length === 0) return [];
   const notifications = await plannedNotifications(context, runId);
-  const occasions = found.filter((occasion) =>
-    notifications.some((one) => reasonToSend(one, occasion, true) !== undefined),
+  const occasions = found.filter(
+    (occasion) =>
+      notifications.some((one) => reasonToSend(one, occasion, true) !== undefined) ||
+      choices.some(({ choice }) => {
+        const asked = askedAt(choice, occasion.event.timeMs);
+        return asked !== undefined && reasonToSend(asked, occasion, true) !== undefined;
+      }),
   );
   const scene = occasions.length === 0 ? undefined : await sceneOf(context, runId);
   if (scene === undefined) return [];
+  const choosers = await choosersOf(context, scene, choices);
   const owed: Delivery[] = [];
   for (const occasion of occasions) {
-    for (const wanted of await wantedFor(context, scene, occasion, notifications)) {
+    const asked = [...ofPlan(notifications), ...ofChoosers(choosers, occasion)];
+    for (const wanted of await wantedFor(context, scene, occasion, asked)) {
       owed.push(...(await deliveriesFor(context, scene, occasion, wanted, place)));
     }
   }
@@ -64,26 +73,58 @@ function plannedNotifications(
   return memory.read(runId);
 }
 
-interface Wanted {
+/** What asks for a notification. */
+interface Asked {
   readonly notification: PlannedNotification;
-  /** The position of the notification in the plan. */
-  readonly entry: number;
+  /** The position in the plan, or the user: what tells it from the others. */
+  readonly entry: string;
+  readonly user: ToldUser | null;
+}
+
+interface Chooser extends ChosenBy {
+  readonly name: string;
+}
+
+interface Wanted extends Asked {
   readonly on: NotificationReason;
+}
+
+function ofPlan(notifications: readonly PlannedNotification[]): readonly Asked[] {
+  return notifications.map((notification, entry) => ({ notification, entry: String(entry), user: null }));
+}
+
+/** Those whose choices are about the run. */
+async function choosersOf(
+  context: NotificationContext,
+  { head }: Scene,
+  choices: readonly ChosenBy[],
+): Promise<readonly Chooser[]> {
+  const names = await Promise.all(choices.map((one) => chooserOf(context, one, head.origin)));
+  return choices.flatMap((one, at) => (names[at] === undefined ? [] : [{ ...one, name: names[at] }]));
+}
+
+function ofChoosers(choosers: readonly Chooser[], { event: { timeMs: at } }: Occasion): readonly Asked[] {
+  return choosers.flatMap(({ userId, name, choice }) => {
+    const notification = askedAt(choice, at);
+    return notification === undefined ? [] : [{ notification, entry: `user-${userId}`, user: { userId, name, at } }];
+  });
 }
 
 async function wantedFor(
   context: NotificationContext,
   scene: Scene,
   occasion: Occasion,
-  notifications: readonly PlannedNotification[],
+  asked: readonly Asked[],
 ): Promise<readonly Wanted[]> {
-  const about = [...notifications.entries()].filter(([, notification]) => isAbout(notification, occasion, scene.plan));
+  const about = asked.filter(({ notification }) => isAbout(notification, occasion, scene.plan));
   const mayBeFixed = occasion.about === "run" && occasion.reason === "success";
   const isFixed =
-    mayBeFixed && about.some(([, { on }]) => on.includes("fixed")) && (await hadFailedBefore(context, scene));
-  return about.flatMap(([entry, notification]) => {
-    const on = reasonToSend(notification, occasion, isFixed);
-    return on === undefined ? [] : [{ notification, entry, on }];
+    mayBeFixed &&
+    about.some(({ notification: { on } }) => on.includes("fixed")) &&
+    (await hadFailedBefore(context, scene));
+  return about.flatMap((one) => {
+    const on = reasonToSend(one.notification, occasion, isFixed);
+    return on === undefined ? [] : [{ ...one, on }];
   });
 }
 
@@ -91,7 +132,7 @@ async function deliveriesFor(
   context: NotificationContext,
   scene: Scene,
   occasion: Occasion,
-  { notification, entry, on }: Wanted,
+  { notification, entry, user, on }: Wanted,
   place: Place,
 ): Promise<readonly Delivery[]> {
   const found = await factsOf(context, scene, occasion, on, notification.longerThanMs ?? 0);
@@ -109,7 +150,8 @@ async function deliveriesFor(
     const rendered = await withJobFacts(context, scene, (jobs) =>
       renderNotification({ ...notification, message }, shown, jobs),
     );
-    const lane = notificationLane(place.projectId, addressOf(notification, rendered.message));
+    const address = user === null ? addressOf(notification, rendered.message) : entry;
+    const lane = notificationLane(place.projectId, address);
     const record: NotificationRecord = {
       on,
       channel: notification.channel,
@@ -120,6 +162,7 @@ async function deliveriesFor(
       text: shown.text,
       event: notificationEvent(context, event, facts, place),
       wait,
+      ...(user !== null && { user }),
     };
     owed.push({
       deliveryId: deliveryIdOf(lane, event.runId, `${entry} ${on} ${what}`),

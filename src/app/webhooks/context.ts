@@ -8,4 +8,4 @@ export type WebhookContext = Pick<AppContext, "clock" | "log" | "secrets" | "eve
 /** What events are told with. */
 export type TellingContext = WebhookContext &
   Pick<AppContext, "shards" | "publicUrl" | "meters" | "feed" | "git"> &
-  WithStores<"events" | "aggregates" | "audit" | "plans" | "outputs" | "systemEvents">;
+  WithStores<"identity" | "events" | "aggregates" | "audit" | "plans" | "outputs" | "systemEvents">;

@@ -1,6 +1,6 @@
 /** Who wants to be told what happens: webhooks, and the projects whose runs may have notifications. */
 import { asId, type ProjectId, type TenantId } from "../../domain/ids.ts";
-import type { DocumentOwner, Webhook } from "../../stores/ports/documents.ts";
+import type { DocumentOwner, NotifiedMark, Webhook } from "../../stores/ports/documents.ts";
 import { tenantOf } from "../../stores/ports/pipelines.ts";
 import type { TellingContext } from "./context.ts";
 
@@ -11,8 +11,8 @@ export interface OwnedWebhook {
 
 export interface Listeners {
   readonly webhooks: readonly OwnedWebhook[];
-  /** Since when runs of a project may have notifications, Unix milliseconds. */
-  readonly notified: ReadonlyMap<ProjectId, number>;
+  /** The projects whose runs may have notifications. */
+  readonly notified: ReadonlyMap<ProjectId, NotifiedMark>;
 }
 
 const PROJECT = "project/";
@@ -21,11 +21,11 @@ const TENANT = "tenant/";
 /** All of the installation. */
 export async function allListeners({ stores }: TellingContext): Promise<Listeners> {
   const webhooks: OwnedWebhook[] = [];
-  const notified = new Map<ProjectId, number>();
+  const notified = new Map<ProjectId, NotifiedMark>();
   for (const document of await stores.documents.all("webhooks", "notified")) {
     const { owner } = document;
     if (document.kind === "webhooks") webhooks.push(...document.body.webhooks.map((webhook) => ({ owner, webhook })));
-    else notified.set(asId<ProjectId>(owner.slice(PROJECT.length)), document.body.since);
+    else notified.set(asId<ProjectId>(owner.slice(PROJECT.length)), document.body);
   }
   return { webhooks, notified };
 }
@@ -36,7 +36,10 @@ export function hasListeners({ webhooks, notified }: Listeners): boolean {
 
 /** From when on anybody wants to be told anything, Unix milliseconds. */
 export function firstSince({ webhooks, notified }: Listeners): number {
-  return Math.min(...webhooks.map(({ webhook: { since } }) => since), ...notified.values());
+  return Math.min(
+    ...webhooks.map(({ webhook: { since } }) => since),
+    ...[...notified.values()].map(({ since }) => since),
+  );
 }
 
 /** The projects whose events a listener may want. */

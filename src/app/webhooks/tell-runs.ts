@@ -9,6 +9,7 @@ import type { Delivery, UntoldRun } from "../../stores/ports/deliveries.ts";
 import { contentLength, isLastPage } from "../../stores/ports/events.ts";
 import { statusesOf } from "../commit-statuses/tell-statuses.ts";
 import { cloudEvent } from "../following/cloud-event.ts";
+import { choicesOf, type ChosenBy } from "../notifications/chosen.ts";
 import { notificationsOf } from "../notifications/tell-notifications.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import type { TellingContext } from "./context.ts";
@@ -47,6 +48,8 @@ export async function tellRuns(
   }
   // Read after the events: a webhook that was there before an event is among them.
   const listeners = await allListeners(context);
+  const choosers = new Set(found.flatMap(({ run }) => listeners.notified.get(run.projectId)?.users ?? []));
+  const choices = await choicesOf(context, [...choosers]);
   let owed: Delivery[] = [];
   let told: { runId: UntoldRun["runId"]; told: number }[] = [];
   const store = async (): Promise<void> => {
@@ -55,7 +58,7 @@ export async function tellRuns(
   };
   for (const { run, events, through } of found) {
     if (through === run.told) continue;
-    if (events.length > 0) owed.push(...(await deliveriesOf(context, run, events, listeners)));
+    if (events.length > 0) owed.push(...(await deliveriesOf(context, run, events, { ...listeners, choices })));
     told.push({ runId: run.runId, told: through });
     if (owed.length >= DELIVERIES_AT_ONCE) await store();
   }
@@ -80,14 +83,17 @@ async function deliveriesOf(
   context: TellingContext,
   run: UntoldRun,
   events: readonly RunEvent[],
-  { webhooks, notified }: Listeners,
+  { webhooks, notified, choices }: Listeners & { readonly choices: ReadonlyMap<ProjectId, readonly ChosenBy[]> },
 ): Promise<readonly Delivery[]> {
   const { projectId } = run;
   const { tenantId } = await projectFactsOf(context, projectId);
   if (tenantId === null) return [];
   const place = { tenantId, projectId };
   const notifications = notified.has(projectId)
-    ? [...(await notificationsOf(context, run, events, place)), ...(await statusesOf(context, events, place))]
+    ? [
+        ...(await notificationsOf(context, run, events, place, choices.get(projectId))),
+        ...(await statusesOf(context, events, place)),
+      ]
     : [];
   const owners = [`tenant/${tenantId}`, `project/${projectId}`];
   const here = webhooks.filter(({ owner, webhook }) => owners.includes(owner) && webhook.disabled === null);

@@ -47,3 +47,11 @@ function parseCount(text: string): number {
 export function collect(value: string, values: readonly string[] | undefined): readonly string[] {
   return [...(values ?? []), value];
 }
+
+/** Reads a value of a repeated option, which must be one of the choices. */
+export function someOf(choices: readonly string[]) {
+  return (value: string, values: readonly string[] | undefined): readonly string[] => {
+    if (!choices.includes(value)) throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
+    return collect(value, values);
+  };
+}

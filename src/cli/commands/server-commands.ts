@@ -3,10 +3,10 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { runCommand } from "../command-line.ts";
 import { addHookCommands } from "./hook-commands.ts";
 import { addRecordCommands } from "./record-commands.ts";
-import { collect, count, limit, listed, project, remote, ROLES, type SetStatus } from "./remote-command.ts";
+import { collect, count, limit, listed, project, remote, ROLES, type SetStatus, someOf } from "./remote-command.ts";
 import { addPipelineCommands } from "./pipeline-commands.ts";
 import { addPluginCommands } from "./plugin-commands.ts";
-import { addSecretCommands, addUserCommands } from "./user-commands.ts";
+import { addNotificationCommands, addSecretCommands, addUserCommands } from "./user-commands.ts";
 
 const SCOPES = ["read", "trigger", "write", "admin", "act-as"] as const;
 const RUN_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused", "partial"] as const;
@@ -32,6 +32,7 @@ export function addServerCommands(
   addObjectCommands(program, setStatus);
   addSecretCommands(secrets, setStatus);
   addUserCommands(users, setStatus);
+  addNotificationCommands(program, setStatus);
   addPluginCommands(plugin, setStatus);
   addRecordCommands(program, setStatus);
 
@@ -347,12 +348,4 @@ function parsePriority(text: string): number {
 function parseAround(text: string): string {
   if (!/^(?:\d|10)$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 0 to 10.");
   return text;
-}
-
-/** Reads a value of a repeated option, which must be one of the choices. */
-function someOf(choices: readonly string[]) {
-  return (value: string, values: readonly string[] | undefined): readonly string[] => {
-    if (!choices.includes(value)) throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
-    return collect(value, values);
-  };
 }

@@ -1,6 +1,8 @@
 /** The commands on secrets, and on the users of a server. Their groups also hold commands that work on the machine of an installation. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { count, listed, project, remote, ROLES, type SetStatus } from "./remote-command.ts";
+import { count, listed, project, remote, ROLES, type SetStatus, someOf } from "./remote-command.ts";
+
+const REASONS = ["failure", "fixed", "success", "approval", "waiting"] as const;
 
 export function addSecretCommands(secrets: Command, setStatus: SetStatus): void {
   const place = () => [project(), new Option("--pipeline <pipeline>", "of one pipeline; default: of the project")];
@@ -79,6 +81,30 @@ export function addUserCommands(users: Command, setStatus: SetStatus): void {
   remote(users.command("delete"), "delete a user", setStatus, {
     args: [user],
     run: async (signal, options, name) => (await import("./remote/remote-users.ts")).deleteUser(name!, options, signal),
+  });
+}
+
+/** What the caller is told of by e-mail. */
+export function addNotificationCommands(program: Command, setStatus: SetStatus): void {
+  const place = () => project().default("default");
+  const about = "list what you are told of by e-mail";
+  const notifications = remote(program.command("notifications"), about, setStatus, {
+    run: async (signal, options) => (await import("./remote/notifications.ts")).listChoices(options, signal),
+  });
+  remote(notifications.command("set"), "choose what you are told of the runs of a project", setStatus, {
+    options: [
+      place(),
+      new Option("--on <reason>", `${REASONS.join(", ")}; may be repeated`)
+        .argParser(someOf(REASONS))
+        .makeOptionMandatory(),
+      new Option("--runs <runs>", "of those that you trigger, or of all").choices(["mine", "all"]).default("mine"),
+      new Option("--longer-than <duration>", "how long a wait has to last, for `--on waiting`: for example 30m"),
+    ],
+    run: async (signal, options) => (await import("./remote/notifications.ts")).setChoice(options, signal),
+  });
+  remote(notifications.command("delete"), "be told nothing more of the runs of a project", setStatus, {
+    options: [place()],
+    run: async (signal, options) => (await import("./remote/notifications.ts")).deleteChoice(options, signal),
   });
 }
 

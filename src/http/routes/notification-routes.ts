@@ -6,6 +6,12 @@ import {
 } from "../../app/commit-statuses/commit-statuses.ts";
 import type { AppContext } from "../../app/context.ts";
 import {
+  NotificationChoicesShape,
+  notificationChoicesBody,
+  readNotificationChoices,
+  replaceNotificationChoices,
+} from "../../app/notifications/choices.ts";
+import {
   listNotificationsOfProject,
   listNotificationsOfRun,
   NotificationDetailShape,
@@ -16,12 +22,38 @@ import {
   readNotificationOfRun,
   resendNotification,
 } from "../../app/notifications/notifications.ts";
+import type { z } from "zod";
 import { asId, type DeliveryId } from "../../domain/ids.ts";
 import { routesFor } from "../route.ts";
 
 const route = routesFor<AppContext>("Notifications");
 
+/** The choices alone can be changed; `since` follows from them. */
+const tagged = ({ choices }: z.infer<typeof NotificationChoicesShape>) => choices;
+
 export const NOTIFICATION_ROUTES = [
+  route({
+    method: "GET",
+    path: "/me/notifications",
+    name: "readNotificationChoices",
+    about: "Reads what the caller has chosen to be told of by e-mail.",
+    answer: NotificationChoicesShape,
+    tagged,
+    handle: (context, { caller }) => readNotificationChoices(context, caller),
+  }),
+  route({
+    method: "PUT",
+    path: "/me/notifications",
+    name: "replaceNotificationChoices",
+    about:
+      "Replaces what the caller has chosen to be told of by e-mail. Nothing that happened before a choice is told.",
+    body: notificationChoicesBody,
+    answer: NotificationChoicesShape,
+    errors: ["conflict"],
+    tagged,
+    changes: { tagged },
+    handle: (context, { caller, body, match }) => replaceNotificationChoices(context, caller, { ...body, match }),
+  }),
   route({
     method: "GET",
     path: "/pipelines/runs/:runId/notifications",

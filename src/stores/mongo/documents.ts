@@ -9,13 +9,14 @@ import {
   type DocumentStore,
   type OwnedDocument,
   type OwnerOf,
+  type UserOwner,
 } from "../ports/documents.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 /** The body is JSON text: names in it are chosen by users, and MongoDB reads dots and dollar signs in names. */
 interface StoredDocument {
   readonly _id: string;
-  readonly owner: DocumentOwner | AgentOwner;
+  readonly owner: DocumentOwner | AgentOwner | UserOwner;
   readonly version: number;
   readonly body: string;
 }

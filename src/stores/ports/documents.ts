@@ -1,6 +1,6 @@
 /** The port of documents: small JSON values that the installation, a tenant, a project or an agent has, each as a whole. */
-import type { AgentId, WebhookId } from "../../domain/ids.ts";
-import type { JobPermissions } from "../../domain/plan.ts";
+import type { AgentId, ProjectId, UserId, WebhookId } from "../../domain/ids.ts";
+import type { ChosenReason, JobPermissions } from "../../domain/plan.ts";
 import type { Bound } from "../../domain/retention.ts";
 import type { LabelQuota } from "../../domain/quotas.ts";
 import type { Area, Owner } from "../../domain/roles.ts";
@@ -98,10 +98,23 @@ export interface WebhookSet {
   readonly webhooks: readonly Webhook[];
 }
 
-/** Whose presence says that runs of the project may have notices. */
+/** Whose presence says that runs of the project may have notifications. */
 export interface NotifiedMark {
-  /** When the first of them was made, Unix milliseconds. */
+  /** When the first of them was asked for, Unix milliseconds. */
   readonly since: number;
+  /** Users who may have chosen to be told of runs of the project; absent for none. Their choices decide. */
+  readonly users?: readonly UserId[];
+}
+
+/** What one user wants to be told of the runs of one project. */
+export interface NotificationChoice {
+  readonly projectId: ProjectId;
+  /** `since`: from when on it is told, Unix milliseconds. */
+  readonly on: readonly { readonly reason: ChosenReason; readonly since: number }[];
+  /** `mine`: only of runs that the user has triggered. */
+  readonly runs: "mine" | "all";
+  /** How long a wait has to last before it is told; null without `waiting`. */
+  readonly longerThanMs: number | null;
 }
 
 /** How far the log of system events of a tenant is told to its webhooks. */
@@ -129,6 +142,8 @@ export interface DocumentBodies {
   webhooks: WebhookSet;
   /** Of a project. */
   notified: NotifiedMark;
+  /** Of a user. */
+  notificationChoices: { readonly choices: readonly NotificationChoice[] };
   /** Of a tenant. */
   toldEvents: ToldEvents;
   /** Of an agent. */
@@ -141,6 +156,7 @@ export const DOCUMENT_KINDS = [
   "tokenKeys",
   "webhooks",
   "notified",
+  "notificationChoices",
   "toldEvents",
   "presence",
 ] as const satisfies readonly DocumentKind[];
@@ -148,8 +164,13 @@ export const DOCUMENT_KINDS = [
 /** Whose document it is. */
 export type DocumentOwner = Owner;
 export type AgentOwner = `agent/${AgentId}`;
+export type UserOwner = `user/${UserId}`;
 /** Whose the documents of a kind are. */
-export type OwnerOf<K extends DocumentKind> = K extends "presence" ? AgentOwner : DocumentOwner;
+export type OwnerOf<K extends DocumentKind> = K extends "presence"
+  ? AgentOwner
+  : K extends "notificationChoices"
+    ? UserOwner
+    : DocumentOwner;
 
 /** An owner has at most one document of each kind. */
 export interface DocumentKey<K extends DocumentKind = DocumentKind> {
@@ -177,7 +198,7 @@ export interface DocumentStore {
    */
   save<K extends DocumentKind>(document: OwnedDocument<K>): Promise<boolean>;
   /** Removes all documents of the owner. */
-  deleteOf(owner: DocumentOwner | AgentOwner): Promise<void>;
+  deleteOf(owner: DocumentOwner | AgentOwner | UserOwner): Promise<void>;
 }
 
 export function ownerOf(area: Area): DocumentOwner {

@@ -210,6 +210,7 @@ describe("access", () => {
       manageOwnTokens: "viewer",
       readOwnAccount: "viewer",
       manageOwnAccount: "viewer",
+      manageOwnNotifications: "viewer",
       decideApprovals: "viewer",
       triggerRun: "operator",
       writeUploads: "operator",
@@ -276,7 +277,7 @@ describe("access", () => {
         "readTrustDemand", "readProjects", "readTenants", "readVariables", "readTenantVariables", "readSettings", "readTenantSettings", "readInstallationSettings", "readUploads", "readAudit", "readInstallationAudit", "readSystemEvents", "readAllSystemEvents", "readInstallationEvents",
       ],
       trigger: ["decideApprovals", "triggerRun", "controlRun", "controlSchedules", "writeUploads"],
-      write: ["manageWebhooks", "manageHooks", "manageProjectPlugins", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
+      write: ["manageOwnNotifications", "manageWebhooks", "manageHooks", "manageProjectPlugins", "runAdHocSteps", "updateStepRuns", "deleteArtifacts", "deleteCaches", "deleteUploads", "writePipelines", "writeDefinitions", "writeVariables", "writeTenantVariables"],
       admin: [
         "manageOwnTokens", "manageOwnAccount", "manageSecrets", "managePlugins", "manageTenantPlugins", "manageUsers", "manageOthersTokens",
         "manageAgents", "createProjects", "manageProjects", "deleteProjects", "createTenants", "manageTenants", "deleteTenants",

@@ -857,6 +857,24 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/me/notifications": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads what the caller has chosen to be told of by e-mail. */
+        readonly get: operations["readNotificationChoices"];
+        /** Replaces what the caller has chosen to be told of by e-mail. Nothing that happened before a choice is told. */
+        readonly put: operations["replaceNotificationChoices"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/runs/{runId}/notifications": {
         readonly parameters: {
             readonly query?: never;
@@ -3773,6 +3791,18 @@ export interface components {
             readonly nextTry: string | null;
             readonly problem: string;
         };
+        readonly NotificationChoices: {
+            readonly email: string | null;
+            readonly choices: readonly {
+                readonly projectId: string;
+                readonly on: readonly ("failure" | "fixed" | "success" | "approval" | "waiting")[];
+                /** @enum {string} */
+                readonly runs: "mine" | "all";
+                readonly longerThan: string | null;
+                /** Format: date-time */
+                readonly since: string;
+            }[];
+        };
         readonly NotificationDetail: {
             readonly notificationId: string;
             readonly runId: string;
@@ -4100,7 +4130,7 @@ export interface components {
         readonly Role: {
             /** @enum {string} */
             readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "manageHooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnNotifications" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "manageHooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
         };
         readonly Run: {
             readonly runId: string;
@@ -4688,7 +4718,7 @@ export interface components {
         readonly Whoami: {
             readonly user: components["schemas"]["User"];
             readonly scopes: readonly string[];
-            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "manageHooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+            readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnNotifications" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "manageHooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             readonly bound: readonly {
                 readonly area: {
                     readonly tenantId: string;
@@ -4697,7 +4727,7 @@ export interface components {
                 };
                 /** @enum {string} */
                 readonly role: "owner" | "admin" | "maintainer" | "operator" | "viewer";
-                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "manageHooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
+                readonly operations: readonly ("readPipelines" | "validateDefinition" | "readRuns" | "readLogs" | "readArtifacts" | "readCaches" | "readUploads" | "readEvents" | "readApprovals" | "readPlugins" | "readAgents" | "readProjects" | "manageOwnTokens" | "readOwnAccount" | "manageOwnNotifications" | "manageOwnAccount" | "decideApprovals" | "triggerRun" | "writeUploads" | "controlRun" | "controlSchedules" | "runAdHocSteps" | "updateStepRuns" | "deleteArtifacts" | "deleteCaches" | "deleteUploads" | "writePipelines" | "writeDefinitions" | "readVariables" | "writeVariables" | "readTenantVariables" | "writeTenantVariables" | "manageSecrets" | "manageWebhooks" | "manageTenantWebhooks" | "manageHooks" | "managePlugins" | "readTenantPlugins" | "manageTenantPlugins" | "readProjectPlugins" | "manageProjectPlugins" | "manageUsers" | "manageOthersTokens" | "manageAgents" | "createTenants" | "readTenants" | "manageTenants" | "deleteTenants" | "manageTenantMembers" | "manageProjectMembers" | "manageTeams" | "createProjects" | "manageProjects" | "deleteProjects" | "readAudit" | "readInstallationAudit" | "readSystemEvents" | "readAllSystemEvents" | "readInstallationEvents" | "readCluster" | "readRetention" | "writeRetention" | "readLogLimit" | "writeLogLimit" | "readTrustDemand" | "writeTrustDemand" | "readSettings" | "writeSettings" | "readTenantSettings" | "writeTenantSettings" | "readInstallationSettings" | "writeInstallationSettings" | "redriveDeadLetters")[];
             }[];
         };
     };
@@ -7449,6 +7479,104 @@ export interface operations {
             readonly 403: components["responses"]["forbidden"];
             readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readNotificationChoices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Answers 304 while the object has this `ETag`. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["NotificationChoices"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            /** @description What the caller has is current. */
+            readonly 304: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly replaceNotificationChoices: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Changes the object only while it has this `ETag`; else 412. */
+                readonly "If-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly choices: readonly {
+                        readonly projectId: string;
+                        readonly on: readonly ("failure" | "fixed" | "success" | "approval" | "waiting")[];
+                        /**
+                         * @default mine
+                         * @enum {string}
+                         */
+                        readonly runs?: "mine" | "all";
+                        readonly longerThan?: string | null;
+                    }[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["NotificationChoices"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 409: components["responses"]["conflict"];
+            readonly 412: components["responses"]["precondition_failed"];
+            readonly 413: components["responses"]["payload_too_large"];
+            readonly 415: components["responses"]["unsupported_media_type"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
