@@ -9,6 +9,14 @@ import { noteRoute } from "./place.ts";
 
 const Home = lazy(() => import("../pages/home.tsx").then(({ HomePage }) => HomePage));
 const Runs = lazy(() => import("../pages/runs.tsx").then(({ RunsPage }) => RunsPage));
+const Pipelines = lazy(() => import("../pages/pipelines.tsx").then(({ PipelinesPage }) => PipelinesPage));
+const NewPipeline = lazy(() => import("../pages/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage));
+const Pipeline = lazy(() => import("../pages/pipeline.tsx").then(({ PipelinePage }) => PipelinePage));
+const Trigger = lazy(() => import("../pages/trigger.tsx").then(({ TriggerPage }) => TriggerPage));
+const Approvals = lazy(() => import("../pages/approvals.tsx").then(({ ApprovalsPage }) => ApprovalsPage));
+const Agents = lazy(() => import("../pages/agents.tsx").then(({ AgentsPage }) => AgentsPage));
+const Agent = lazy(() => import("../pages/agent.tsx").then(({ AgentPage }) => AgentPage));
+const Me = lazy(() => import("../pages/me.tsx").then(({ MePage }) => MePage));
 const Run = lazy(() => import("../run/run-page.tsx"));
 const Log = lazy(() => import("../run/log-page.tsx"));
 
@@ -20,6 +28,14 @@ export function Routes() {
         <Route path="/runs" component={Runs} />
         <Route path="/runs/:id" component={RunAt} />
         <Route path="/runs/:id/steps/:step" component={LogAt} />
+        <Route path="/pipelines" component={Pipelines} />
+        <Route path="/pipelines/new" component={NewPipeline} />
+        <Route path="/pipelines/:id" component={PipelineAt} />
+        <Route path="/pipelines/:id/trigger" component={TriggerAt} />
+        <Route path="/approvals" component={Approvals} />
+        <Route path="/agents" component={Agents} />
+        <Route path="/agents/:id" component={AgentAt} />
+        <Route path="/me" component={Me} />
         <Route default component={NoPage} />
       </Router>
     </ErrorBoundary>
@@ -36,6 +52,18 @@ function RunAt({ params }: At) {
 
 function LogAt({ params }: At) {
   return <Log runId={params["id"] ?? ""} stepRunId={params["step"] ?? ""} />;
+}
+
+function PipelineAt({ params }: At) {
+  return <Pipeline pipelineId={params["id"] ?? ""} />;
+}
+
+function TriggerAt({ params }: At) {
+  return <Trigger pipelineId={params["id"] ?? ""} />;
+}
+
+function AgentAt({ params }: At) {
+  return <Agent agentId={params["id"] ?? ""} />;
 }
 
 function NoPage() {

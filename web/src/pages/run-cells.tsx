@@ -17,6 +17,11 @@ export function shortId(runId: string): string {
   return runId.slice(-6);
 }
 
+/** A definition that is not in Git has revisions instead of commits. */
+function isCommit(sha: string): boolean {
+  return /^[0-9a-f]{40,64}$/.test(sha);
+}
+
 /** The status, and under it the one reason for which a run waits. */
 function RunStatus({ run }: { readonly run: Run }) {
   const wait = hasEnded(run.status as StatusWord) ? null : run.waitingFor;
@@ -39,7 +44,7 @@ export function Origin({ run }: { readonly run: Run }) {
           <Icon svg={gitBranch} size={12} /> {branch} ·{" "}
         </>
       )}
-      {run.commitSha === "" ? null : (
+      {!isCommit(run.commitSha) ? null : (
         <>
           <code>{run.commitSha.slice(0, 7)}</code> ·{" "}
         </>
@@ -53,7 +58,8 @@ export function Origin({ run }: { readonly run: Run }) {
 
 export const statusColumn: Column<Run> = {
   name: texts.status,
-  width: "26%",
+  width: "30%",
+  narrow: "112px",
   cell: (run) => <RunStatus run={run} />,
 };
 
@@ -85,6 +91,7 @@ export const timeColumns: readonly Column<Run>[] = [
   {
     name: texts.duration,
     width: "96px",
+    narrow: "86px",
     align: "end",
     cell: (run) => <Elapsed from={run.startTime} to={run.endTime} ms={run.duration} />,
   },

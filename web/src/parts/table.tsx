@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly needs?: "medium" | "wide";
   /** A width as CSS has it; the others share what is left. */
   readonly width?: string;
+  /** The width below 720 px; `width` counts there when it is absent. */
+  readonly narrow?: string;
   /** True for a head that only readers of screens need. */
   readonly isQuiet?: boolean;
 }
@@ -33,8 +35,8 @@ export function Table<Row>({
     <div class={styles["frame"]}>
       <table class={styles["table"]} aria-label={label}>
         <colgroup>
-          {columns.map(({ name, width, needs }) => (
-            <col key={name} data-needs={needs} style={width === undefined ? {} : { width }} />
+          {columns.map(({ name, width = "auto", narrow = width, needs }) => (
+            <col key={name} data-needs={needs} style={{ "--width": width, "--narrow": narrow }} />
           ))}
         </colgroup>
         <thead>
