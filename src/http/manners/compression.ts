@@ -19,7 +19,7 @@ export function compressJson(): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
     const { body } = ctx;
-    if (ctx.response.has("Content-Encoding")) return;
+    if (ctx.res.hasHeader("Content-Encoding")) return;
     const isJson = Buffer.isBuffer(body) ? ctx.response.is("json", "html") !== false : isPlain(body);
     if (!isJson) return;
     ctx.vary("Accept-Encoding");
