@@ -5,7 +5,8 @@
  *
  *   always    installs the npm dependencies of package-lock.json; finds or fetches a Redis server, unless REDIS_URL is set
  *   --build   compiles the TypeScript sources into dist when they are newer, and the web page when its sources are
- *   --test    also provides what tests need: development dependencies, and a Redis server even when REDIS_URL is set
+ *   --test    also provides what tests need: development dependencies, a Redis server even when REDIS_URL is set, and,
+ *             for root on a system with Debian's packages, the package chromium
  *
  * Everything is written under a temporary name and renamed when it is complete, so the next run does not trust the
  * leftovers of an interrupted run. `redis-server.mjs` finds or fetches the Redis server.
@@ -13,7 +14,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NoRedisServerError, provideRedisServer } from "./redis-server.mjs";
 
@@ -24,6 +25,9 @@ const BUILT_BY = ["tsconfig.json", "tsconfig.build.json", "package-lock.json", "
 /** What decides the build of the web page, beside its sources. */
 const WEB_BUILT_BY = ["web/index.html", "web/vite.config.ts", "web/package.json", "web/scripts/build.mjs"];
 
+/** Names of browsers that the tests can drive. */
+const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
+
 class SetupError extends Error {}
 
 const options = { build: process.argv.includes("--build"), test: process.argv.includes("--test") };
@@ -31,6 +35,7 @@ try {
   refuseUnknown(process.argv.slice(2));
   installDependencies();
   if (options.test || !process.env.REDIS_URL) provideRedisServer(say);
+  if (options.test) provideBrowser();
   if (options.build) {
     build();
     buildWeb();
@@ -87,6 +92,20 @@ function adviceFor(refusal) {
 function installedByHand(lockfile, record) {
   const hidden = join(MODULES, ".package-lock.json");
   return !existsSync(record) && existsSync(hidden) && statSync(hidden).mtimeMs >= statSync(lockfile).mtimeMs;
+}
+
+// --- a browser ---
+
+/** The tests of the web page fail without a browser and say what to install, so a failure here is no failure. */
+function provideBrowser() {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  if (folders.some((folder) => BROWSERS.some((name) => existsSync(join(folder, name))))) return;
+  const hasPackages = folders.some((folder) => existsSync(join(folder, "apt-get")));
+  if (!hasPackages || process.getuid?.() !== 0) return;
+  say("installing the package chromium");
+  for (const args of [["update"], ["install", "--yes", "--no-install-recommends", "chromium"]]) {
+    spawnSync("apt-get", args, { stdio: "ignore" });
+  }
 }
 
 // --- build ---

@@ -87,6 +87,7 @@ export async function openTestEdge(
     deaf?: HttpServerOptions["deaf"];
     oidc?: HttpServerOptions["oidc"];
     git?: NonNullable<ClusterContext["git"]>;
+    webFolder?: string;
   } = {},
 ): Promise<TestEdge> {
   const redis = await startTestRedis();
@@ -153,6 +154,7 @@ export async function openTestEdge(
     origins: limits.origins,
     ...(limits.deaf === undefined ? {} : { deaf: limits.deaf }),
     oidc: limits.oidc,
+    ...(limits.webFolder === undefined ? {} : { webFolder: limits.webFolder }),
     readiness: {
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },

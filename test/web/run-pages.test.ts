@@ -1,14 +1,12 @@
 /** The pages of a run and of a log in a real browser, on the real program. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { seriousProblems } from "../support/accessibility.ts";
 import { startBrowser } from "../support/browser-program.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PASSWORD = "correct horse battery";
 const HOSTILE = "<img src=x onerror=document.title='broken'>";
 
@@ -211,19 +209,3 @@ describe("the pages of a run", function () {
     expect(stored).to.have.length(60);
   });
 });
-
-/** What axe calls serious or critical, as `rule: element`. */
-async function seriousProblems(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      readonly axe: {
-        run(): Promise<{ violations: { impact: string; id: string; nodes: { html: string }[] }[] }>;
-      };
-    };
-    const { violations } = await axe.run();
-    return violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-  });
-}

@@ -7,23 +7,22 @@ import play from "lucide-static/icons/circle-play.svg?raw";
 import workflow from "lucide-static/icons/workflow.svg?raw";
 import stamp from "lucide-static/icons/stamp.svg?raw";
 import server from "lucide-static/icons/server.svg?raw";
-import plug from "lucide-static/icons/plug.svg?raw";
-import network from "lucide-static/icons/network.svg?raw";
-import folder from "lucide-static/icons/folder-cog.svg?raw";
-import shield from "lucide-static/icons/shield.svg?raw";
 import user from "lucide-static/icons/circle-user.svg?raw";
 import keyboard from "lucide-static/icons/keyboard.svg?raw";
 import search from "lucide-static/icons/search.svg?raw";
 import sun from "lucide-static/icons/sun.svg?raw";
 import moon from "lucide-static/icons/moon.svg?raw";
 import monitor from "lucide-static/icons/monitor.svg?raw";
+import { api } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { useLive } from "../live/use-live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { words } from "../words.ts";
 import { ConnectionSign } from "./connection-sign.tsx";
 import { listenToKeys, useKeys } from "./keys.ts";
 import { KeyHelp } from "./key-help.tsx";
 import { Palette } from "./palette.tsx";
-import { chooseProject, currentProject, may, projects, session } from "./session.ts";
+import { chooseProject, currentProject, projects, session } from "./session.ts";
 import { type Theme, theme, turnTheme } from "./theme.ts";
 import styles from "./shell.module.css";
 
@@ -43,19 +42,9 @@ const PLACES: readonly Place[] = [
 
 const THEME_ICONS: Readonly<Record<Theme, string>> = { system: monitor, light: sun, dark: moon };
 
-/** The pages that only some readers may open. */
-function furtherPlaces(): readonly Place[] {
-  const project = currentProject.value ?? projects.value[0];
-  return [
-    ...(project === undefined ? [] : [{ href: `/projects/${project.slug}`, name: words.nav.project, icon: folder }]),
-    ...(may("readPlugins") ? [{ href: "/plugins", name: words.nav.plugins, icon: plug }] : []),
-    ...(may("readCluster") ? [{ href: "/cluster", name: words.nav.cluster, icon: network }] : []),
-    ...(may("manageUsers") ? [{ href: "/admin", name: words.nav.admin, icon: shield }] : []),
-  ];
-}
-
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const { path, route } = useLocation();
+  const waiting = useWaitingApprovals();
   const [open, setOpen] = useState<"help" | "palette" | undefined>(undefined);
   useEffect(listenToKeys, []);
   useKeys(
@@ -78,6 +67,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
     <a key={href} href={href} aria-current={isHere(href) ? "page" : undefined}>
       <Icon svg={icon} />
       <span>{name}</span>
+      {href === "/approvals" && waiting > 0 ? (
+        <span class={styles["badge"]} title={words.approvals.waitForYou(waiting)}>
+          {waiting}
+        </span>
+      ) : null}
     </a>
   );
   return (
@@ -98,9 +92,6 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {projects.value.length > 1 ? <ProjectSwitch /> : null}
         <nav class={styles["nav"]} aria-label={words.nav.label}>
           {PLACES.map(link)}
-        </nav>
-        <nav class={styles["further"]} aria-label={words.nav.more}>
-          {furtherPlaces().map(link)}
         </nav>
         <div class={styles["foot"]}>
           <ConnectionSign />
@@ -127,11 +118,23 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
       {open === "help" ? <KeyHelp onClose={() => setOpen(undefined)} /> : null}
-      {open === "palette" ? (
-        <Palette places={[...PLACES, ...furtherPlaces()]} onClose={() => setOpen(undefined)} />
-      ) : null}
+      {open === "palette" ? <Palette places={PLACES} onClose={() => setOpen(undefined)} /> : null}
     </div>
   );
+}
+
+/** How many approvals wait for the reader. Every page follows them, so that every page knows whether it is connected. */
+function useWaitingApprovals(): number {
+  const projectId = currentProject.value?.projectId;
+  const scope = projectId === undefined ? {} : { projectId };
+  const approvals = useResource(
+    (signal) => api.get("/approvals", { query: { ...scope, status: "pending", pageSize: 100 }, signal }),
+    [projectId],
+  );
+  useLive({ channel: "channel_approvals", params: scope }, ({ type }) => {
+    if (type === "approval" || type === "removed") approvals.reload();
+  });
+  return approvals.value?.list.filter(({ mayDecide }) => mayDecide).length ?? 0;
 }
 
 function ProjectSwitch() {

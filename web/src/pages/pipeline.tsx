@@ -1,6 +1,5 @@
 /** One pipeline: its last runs, when it starts by itself, and how its runs go. */
 import { useEffect } from "preact/hooks";
-import pencil from "lucide-static/icons/pencil.svg?raw";
 import zap from "lucide-static/icons/zap.svg?raw";
 import fileX from "lucide-static/icons/file-x.svg?raw";
 import { may, projects } from "../app/session.ts";
@@ -15,7 +14,7 @@ import { Table, Under } from "../parts/table.tsx";
 import { Ago, wholeTime } from "../parts/time.tsx";
 import { durationText } from "../parts/time-texts.ts";
 import { words } from "../words.ts";
-import { pipelineColumn, statusColumn, timeColumns } from "./run-cells.tsx";
+import { runColumn, statusColumn, timeColumns } from "./run-cells.tsx";
 import { useRuns } from "./run-list.ts";
 import { RunStrip } from "./run-strip.tsx";
 import { useKeys } from "../app/keys.ts";
@@ -47,15 +46,7 @@ export function PipelinePage({ pipelineId }: { readonly pipelineId: string }) {
   useEffect(() => {
     if (shown !== undefined) noteNames([shown]);
   }, [shown]);
-  useKeys([
-    { keys: "t", does: texts.trigger, run: () => route(`/pipelines/${pipelineId}/trigger`) },
-    { keys: "e", does: texts.edit, run: () => route(`/pipelines/${pipelineId}/edit`) },
-  ]);
-  const edit = (
-    <ButtonLink href={`/pipelines/${pipelineId}/edit`} icon={pencil}>
-      {texts.edit}
-    </ButtonLink>
-  );
+  useKeys([{ keys: "t", does: texts.trigger, run: () => route(`/pipelines/${pipelineId}/trigger`) }]);
   const hasDefinition = shown !== undefined && shown.headCommitSha !== "";
   return (
     <Page
@@ -63,16 +54,11 @@ export function PipelinePage({ pipelineId }: { readonly pipelineId: string }) {
       crumbs={[["/pipelines", words.pipelines.title]]}
       about={shown?.description === "" ? undefined : shown?.description}
       actions={
-        shown === undefined ? undefined : (
-          <>
-            {edit}
-            {hasDefinition && may("triggerRun") ? (
-              <ButtonLink href={`/pipelines/${pipelineId}/trigger`} kind="primary" icon={zap}>
-                {texts.trigger}
-              </ButtonLink>
-            ) : null}
-          </>
-        )
+        shown === undefined ? undefined : hasDefinition && may("triggerRun") ? (
+          <ButtonLink href={`/pipelines/${pipelineId}/trigger`} kind="primary" icon={zap}>
+            {texts.trigger}
+          </ButtonLink>
+        ) : undefined
       }
     >
       <Loaded of={pipeline}>
@@ -96,7 +82,7 @@ export function PipelinePage({ pipelineId }: { readonly pipelineId: string }) {
                           label={texts.runs}
                           rows={list.slice(0, SHOWN_RUNS)}
                           keyOf={({ runId }) => runId}
-                          columns={[pipelineColumn, statusColumn, ...timeColumns]}
+                          columns={[runColumn, statusColumn, ...timeColumns]}
                         />
                       </Section>
                     )}
@@ -172,7 +158,7 @@ export function PipelinePage({ pipelineId }: { readonly pipelineId: string }) {
               </Section>
             </>
           ) : (
-            <Blank icon={fileX} title={texts.noDefinition} actions={edit}>
+            <Blank icon={fileX} title={texts.noDefinition}>
               {texts.noDefinitionText}
             </Blank>
           )

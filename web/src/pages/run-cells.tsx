@@ -80,6 +80,19 @@ export const pipelineColumn: Column<Run> = {
   ),
 };
 
+/** For the page of one pipeline, whose name every run would repeat. */
+export const runColumn: Column<Run> = {
+  name: texts.run,
+  cell: (run) => (
+    <RowLink href={`/runs/${run.runId}`}>
+      <span class={styles["id"]} title={texts.shortIdAbout}>
+        {shortId(run.runId)}
+      </span>{" "}
+      <Origin run={run} />
+    </RowLink>
+  ),
+};
+
 export const timeColumns: readonly Column<Run>[] = [
   {
     name: texts.started,
@@ -91,8 +104,8 @@ export const timeColumns: readonly Column<Run>[] = [
   {
     name: texts.duration,
     width: "96px",
-    narrow: "86px",
     align: "end",
+    needs: "wide",
     cell: (run) => <Elapsed from={run.startTime} to={run.endTime} ms={run.duration} />,
   },
 ];

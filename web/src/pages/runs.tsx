@@ -68,6 +68,7 @@ export function RunsPage() {
     name: texts.select,
     isQuiet: true,
     width: "40px",
+    needs: "wide",
     cell: ({ runId, pipelineId }) => (
       <Above>
         <label class={styles["box"]}>
