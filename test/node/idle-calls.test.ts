@@ -31,7 +31,7 @@ const LIMITS = {
    * The probe, the question for shards with work (two), the upkeep of the application, every 2 s a look for webhooks, and every
    * 10 s one for deliveries of hooks.
    */
-  "calls of the store": 8.7,
+  "calls of the store": 8.5,
 };
 
 type Kind = keyof typeof LIMITS;

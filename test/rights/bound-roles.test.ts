@@ -52,7 +52,12 @@ describe("roles in tenants and projects", () => {
     const one = await member({ [project()]: "operator", [tenant()]: "viewer" });
     const { user, operations, bound } = (await send("GET", "/whoami", undefined, one.token)).body.detail;
     expect(user).to.include({ name: one.name, role: null });
-    expect(operations).to.deep.equal(["manageOwnTokens", "readOwnAccount", "manageOwnAccount"]);
+    expect(operations).to.deep.equal([
+      "manageOwnTokens",
+      "readOwnAccount",
+      "manageOwnNotifications",
+      "manageOwnAccount",
+    ]);
     const areas = bound.map(({ area, role }: { area: object; role: string }) => ({ area, role }));
     expect(areas).to.deep.equal([
       { area: { tenantId }, role: "viewer" },

@@ -10,7 +10,7 @@ import { carryOutDeletion } from "../catalogue/pipeline-deletion.ts";
 import type { UpkeepContext } from "./context.ts";
 
 /** Between two looks for deletions. */
-const TICK_MS = 1_000;
+const TICK_MS = 2_000;
 /** Between two looks at the runs of one deletion; the longest time counts once no run was live. */
 const LIVE_MS = 2_000;
 const LIVE_MS_A_RUN = 2;
