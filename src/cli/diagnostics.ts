@@ -1,5 +1,6 @@
 /** Diagnostics of a definition in the form that compilers use: place, message, the line of the text and carets. Pure. */
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
+import type { Includes } from "../definition/include/included-files.ts";
 import type { Problem } from "../domain/errors.ts";
 import { type Paint, printable } from "./screen.ts";
 
@@ -8,15 +9,29 @@ const TAB = "  ";
 const MAX_LINE = 160;
 const BEFORE_PLACE = 60;
 
-/** The diagnostics as lines for people. `file` is the path as the user gave it, `text` the text that was parsed. */
+/** A text that was parsed, with the path as the user gave it. */
+export interface ParsedText {
+  readonly file: string;
+  readonly text: string;
+  readonly includes?: Includes | undefined;
+}
+
+/** The diagnostics as lines for people. */
 export function renderDiagnostics(
-  file: string,
-  text: string,
+  { file, text, includes }: ParsedText,
   diagnostics: readonly Diagnostic[],
   paint: Paint,
 ): readonly string[] {
-  const lines = text.split(/\r?\n/);
-  return diagnostics.flatMap((each) => renderDiagnostic(printable(file), lines[each.line - 1] ?? "", each, paint));
+  const included = new Map(includes?.files.map((each) => [each.path, "text" in each ? linesOf(each.text) : []]));
+  const own = linesOf(text);
+  return diagnostics.flatMap((each) => {
+    const lines = each.file === undefined ? own : (included.get(each.file) ?? []);
+    return renderDiagnostic(printable(each.file ?? file), lines[each.line - 1] ?? "", each, paint);
+  });
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(/\r?\n/);
 }
 
 /** A problem as a diagnostic. It has no range, so it points at one character. */

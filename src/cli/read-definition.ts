@@ -1,11 +1,13 @@
 /** Reads the text of a definition from a file or from standard input. */
 import { createReadStream } from "node:fs";
-import { extname } from "node:path";
+import { extname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
+import type { Includes } from "../definition/include/included-files.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import { UsageError } from "./command-line.ts";
+import { readLocalIncludes } from "./local-includes.ts";
 
 const STDIN = "-";
 
@@ -14,17 +16,23 @@ export interface DefinitionText {
   readonly file: string;
   readonly text: string;
   readonly format: Format;
+  /** What it includes, read from the folder of its repository; absent for a definition that includes nothing. */
+  readonly includes?: Includes | undefined;
 }
 
 /**
  * Reads `file`, or standard input for `-`. A file whose name ends in `.json` is JSON, every other file YAML; standard input
  * has `stdinFormat`. Reading stops soon after the bound of a definition, so that the validator can refuse a text that is too
- * large. Rejects with a UsageError for a file that cannot be read, and for a folder.
+ * large. With it come the files that it includes. Rejects with a UsageError for a file that cannot be read, and for a folder.
  */
 export async function readDefinitionText(file: string, stdinFormat: Format = "yaml"): Promise<DefinitionText> {
-  if (file === STDIN) return { file: "<stdin>", text: await read(process.stdin, "stdin"), format: stdinFormat };
+  const isStdin = file === STDIN;
   const format = extname(file).toLowerCase() === ".json" ? "json" : "yaml";
-  return { file, text: await read(createReadStream(file), file), format };
+  const definition = isStdin
+    ? { file: "<stdin>", text: await read(process.stdin, "stdin"), format: stdinFormat }
+    : ({ file, text: await read(createReadStream(file), file), format } as const);
+  // A definition on standard input counts as one of the present folder.
+  return { ...definition, includes: await readLocalIncludes(isStdin ? join(process.cwd(), "-") : file, definition) };
 }
 
 async function read(stream: Readable, name: string): Promise<string> {

@@ -69,17 +69,35 @@ export class DefinitionWork {
     return isSmall ? performTask("spec", source, readDefinition) : this.#perform(caller, source.text, "spec", source);
   }
 
+  /** The definition with what it includes, as its spec; null for one with errors. */
+  async resolved(caller: string, source: DefinitionText): Promise<unknown> {
+    const isSmall = sizeOf(source) <= INLINE_CHARS;
+    return isSmall
+      ? performTask("resolved", source, readDefinition)
+      : this.#perform(caller, source.text, "resolved", source);
+  }
+
+  /** The good paths in the `include` of a text; undefined for a text without the key, and for one that cannot be read. */
+  async includePaths(caller: string, text: string, format: Format): Promise<readonly string[] | undefined> {
+    const source = { text, format };
+    const isSmall = text.length <= INLINE_CHARS;
+    const paths = isSmall
+      ? performTask("includes", source, readDefinition)
+      : await this.#perform(caller, text, "includes", source);
+    return paths ?? undefined;
+  }
+
   async check(caller: string, input: CheckInput): Promise<CheckedDefinition> {
-    const { text, format } = input;
-    if (text.length <= INLINE_CHARS) {
+    const { text, format, includes } = input;
+    if (sizeOf(input) <= INLINE_CHARS) {
       const { checked, definition } = checkText(input);
       const { plugins, schedules, providers } = checked;
-      const known = { text, format, plugins, schedules, providers };
+      const known = { text, format, includes, plugins, schedules, providers };
       return { ...checked, known: definition === undefined ? null : { ...known, definition } };
     }
     const checked = await this.#perform(caller, text, "check", input);
     const { plugins, schedules, providers } = checked;
-    const known = { text, format, plugins, schedules, providers, definition: null };
+    const known = { text, format, includes, plugins, schedules, providers, definition: null };
     return { ...checked, known: checked.size === null ? null : known };
   }
 
@@ -89,7 +107,7 @@ export class DefinitionWork {
       const result = planDefinition(known.definition, request, budget);
       if (!this.#isTooMuch(budget)) return result;
     }
-    return this.#perform(caller, known.text, "plan", { text: known.text, format: known.format, ...request });
+    return this.#perform(caller, known.text, "plan", { ...textOf(known), ...request });
   }
 
   async dryRun(caller: string, known: KnownDefinition, request: PlanRequest<Subject>): Promise<DryRunResult> {
@@ -98,14 +116,13 @@ export class DefinitionWork {
       const result = dryRunDefinition(known.definition, request, budget);
       if (!this.#isTooMuch(budget)) return result;
     }
-    return this.#perform(caller, known.text, "dryRun", { text: known.text, format: known.format, ...request });
+    return this.#perform(caller, known.text, "dryRun", { ...textOf(known), ...request });
   }
 
   /** Which event triggers an event starts. */
   async judgeEvents(caller: string, known: KnownDefinition, subject: EventSubject): Promise<readonly EventJudgement[]> {
     if (known.definition !== null) return judgeEvents(known.definition, subject);
-    const { text, format } = known;
-    return this.#perform(caller, text, "events", { text, format, subject });
+    return this.#perform(caller, known.text, "events", { ...textOf(known), subject });
   }
 
   #inlineBudget(): PlanBudget {
@@ -125,6 +142,15 @@ export class DefinitionWork {
     if (this.#threads === null) return performTask(name, input, readDefinition);
     return this.#threads.run(caller, text, name, input);
   }
+}
+
+function textOf({ text, format, includes }: KnownDefinition): DefinitionText {
+  return { text, format, includes };
+}
+
+/** Characters of a definition with all that it includes. */
+function sizeOf({ text, includes }: DefinitionText): number {
+  return (includes?.files ?? []).reduce((sum, file) => sum + ("text" in file ? file.text.length : 0), text.length);
 }
 
 interface DraftOf {

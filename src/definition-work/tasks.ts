@@ -6,10 +6,12 @@ import { countJobs, countSteps } from "../definition/count.ts";
 import type { Definition } from "../definition/definition.ts";
 import { editText } from "../definition/edit/edit-text.ts";
 import { renderSpec, textToSpec } from "../definition/edit/render.ts";
-import { type ParsedDefinition, parseDefinition } from "../definition/parse.ts";
+import { type ParsedDefinition, parseDefinition, resolvedSpec } from "../definition/parse.ts";
 import { schedulesOf } from "../definition/schedules.ts";
+import { includePathsIn, type Includes } from "../definition/include/included-files.ts";
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Format } from "../definition/text/read-text.ts";
+import { Source } from "../definition/text/source.ts";
 import type { HookKind } from "../hook-events/words.ts";
 import type { FoundPlugin, PluginLookup } from "../domain/plugins.ts";
 import type { ScheduleSpec } from "../domain/schedules.ts";
@@ -30,6 +32,8 @@ export type KnownPlugin =
 export interface DefinitionText {
   readonly text: string;
   readonly format: Format;
+  /** What a definition of a repository includes; absent for one that includes nothing, and for one in no repository. */
+  readonly includes?: Includes | undefined;
 }
 
 export interface DraftInput {
@@ -70,6 +74,10 @@ export interface Tasks {
   draft: { readonly input: DraftInput; readonly result: string };
   /** The spec of a text. */
   spec: { readonly input: DefinitionText; readonly result: unknown };
+  /** The spec of a text with what it includes; null for a text with errors. */
+  resolved: { readonly input: DefinitionText; readonly result: unknown };
+  /** The paths that a text includes; null for one without `include`, and for one that cannot be read. */
+  includes: { readonly input: DefinitionText; readonly result: readonly string[] | null };
   check: { readonly input: CheckInput; readonly result: Checked };
   plan: { readonly input: PlanTask<PlanInput>; readonly result: PlanResult };
   dryRun: { readonly input: PlanTask<Subject>; readonly result: DryRunResult };
@@ -92,6 +100,8 @@ export function performTask<Name extends keyof Tasks>(
   const performers: { [Each in keyof Tasks]: (input: Tasks[Each]["input"]) => Tasks[Each]["result"] } = {
     draft: draftText,
     spec: ({ text, format }) => textToSpec(text, format),
+    resolved: ({ text, format, includes }) => resolvedSpec(text, format, includes) ?? null,
+    includes: ({ text, format }) => includePathsIn(new Source(text, format).value) ?? null,
     check: (asked) => checkText(asked).checked,
     plan: (asked) => planDefinition(read(asked), asked),
     dryRun: (asked) => dryRunDefinition(read(asked), asked),
@@ -106,12 +116,12 @@ export function draftText({ head, spec, format }: DraftInput): string {
 }
 
 /** `definition` is undefined for a text with errors. */
-export function checkText({ text, format, plugins, snapshotBytes = null }: CheckInput): {
+export function checkText({ text, format, includes, plugins, snapshotBytes = null }: CheckInput): {
   readonly checked: Checked;
   readonly definition: Definition | undefined;
 } {
   const parsed = refuseTooLarge(
-    parseDefinition(text, format, plugins === null ? undefined : lookupIn(plugins)),
+    parseDefinition(text, format, plugins === null ? undefined : lookupIn(plugins), includes),
     snapshotBytes,
   );
   const { definition, diagnostics } = parsed;
@@ -132,8 +142,8 @@ function refuseTooLarge(parsed: ParsedDefinition, limit: number | null): ParsedD
 }
 
 /** The definition of a text that was found valid. */
-export function readDefinition({ text, format }: DefinitionText): Definition {
-  const { definition, diagnostics } = parseDefinition(text, format);
+export function readDefinition({ text, format, includes }: DefinitionText): Definition {
+  const { definition, diagnostics } = parseDefinition(text, format, undefined, includes);
   if (definition === undefined) throw new Error(`the definition is not valid: ${diagnostics[0]?.message}`);
   return definition;
 }

@@ -43,7 +43,7 @@ export interface Definition {
   };
   readonly stages: readonly DefinedStage[];
   /** The text of the definition: gives the places of problems that are found later, and the parsed expressions. */
-  readonly source: Pick<Source, "find" | "locate" | "parsed">;
+  readonly source: Pick<Source, "find" | "locate" | "parsed" | "value">;
 }
 
 export interface DefinedStage {

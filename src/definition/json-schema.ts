@@ -76,7 +76,10 @@ const LABEL_VALUES = [
 const RULES: ReadonlyMap<z.core.$ZodType, JsonSchema> = new Map<z.core.$ZodType, JsonSchema>([
   [
     pipelineSchema,
-    { ...oneOf("stages", "jobs"), allOf: oneSpelling("source", "approval", "target", "notify", "triggers") },
+    {
+      anyOf: ["stages", "jobs", "include"].map((key) => ({ required: [key] })),
+      allOf: [notBoth("stages", "jobs"), ...oneSpelling("source", "approval", "target", "notify", "triggers")],
+    },
   ],
   [stageSchema, { allOf: oneSpelling("approval") }],
   [jobSchema, { allOf: oneSpelling("source", "approval", "target", "notify") }],

@@ -5,9 +5,10 @@ import type { PluginLookup } from "../domain/plugins.ts";
 import type { Diagnostic } from "./text/diagnostics.ts";
 import { findNotRunYet } from "./not-run-yet.ts";
 import { checkPlugins, pluginsIn } from "./checks/plugin-checks.ts";
+import type { Includes } from "./include/included-files.ts";
+import { resolveIncludes } from "./include/resolve.ts";
 import type { Format } from "./text/read-text.ts";
-import { pipelineSchema, type RawPipeline } from "./schema/pipeline.ts";
-import { reportIssues } from "./checks/shape.ts";
+import { checkShape } from "./checks/shape.ts";
 import { Source } from "./text/source.ts";
 
 export interface ParsedDefinition {
@@ -21,12 +22,22 @@ export interface ParsedDefinition {
 
 /**
  * Reads and validates a definition. Never throws; reports all problems at once. Steps that use plugins are checked against
- * `lookup`; without it, they are not checked.
+ * `lookup`; without it, they are not checked. `includes`: what the definition includes; undefined for one in no repository.
  */
-export function parseDefinition(text: string, format: Format, lookup?: PluginLookup): ParsedDefinition {
+export function parseDefinition(
+  text: string,
+  format: Format,
+  lookup?: PluginLookup,
+  includes?: Includes,
+): ParsedDefinition {
   const source = new Source(text, format);
   if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
-  const raw = checkShape(source);
+  const written = source.value;
+  const own = checkShape(source);
+  if (!resolveIncludes(source, includes)) {
+    return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
+  }
+  const raw = source.value === written || source.hasErrors ? own : checkShape(source);
   checkDefinition(source);
   if (lookup !== undefined) checkPlugins(source, lookup);
   const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);
@@ -36,19 +47,7 @@ export function parseDefinition(text: string, format: Format, lookup?: PluginLoo
   return { definition, diagnostics: source.diagnostics, plugins: pluginsIn(source) };
 }
 
-function checkShape(source: Source): RawPipeline | undefined {
-  try {
-    const { data, error } = pipelineSchema.safeParse(source.value, { reportInput: true });
-    if (error !== undefined && isMap(source.value)) reportIssues(source, error.issues);
-    return data;
-  } catch (error) {
-    // The library passes its issues as arguments of one call; more than about 100,000 of them overflow the stack.
-    if (!(error instanceof RangeError)) throw error;
-    source.report("diagnostic-limit", [], "this has too many problems to list them: is it a definition?");
-    return undefined;
-  }
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** The value of a definition with what it includes; undefined unless it is valid. */
+export function resolvedSpec(text: string, format: Format, includes: Includes | undefined): unknown {
+  return parseDefinition(text, format, undefined, includes).definition?.source.value;
 }

@@ -66,6 +66,8 @@ export interface Problem {
   readonly message: string;
   readonly line?: number;
   readonly column?: number;
+  /** The included file that the place is in; absent for the definition itself. */
+  readonly file?: string;
 }
 
 /** Problems of a request that an error lists, at most. A definition has a bound of its own. */

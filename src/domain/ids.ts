@@ -121,9 +121,13 @@ export function isAdHocRevision(revisionId: string): boolean {
   return revisionId.startsWith("adh_");
 }
 
-/** The id of a definition in Git that is not the head of its pipeline. The same text at the same path has one id. */
-export function gitRevisionId(pipelineId: PipelineId, path: string, blob: string): RevisionId {
-  return asId<RevisionId>(`git_${hash("sha256", JSON.stringify([pipelineId, path, blob])).slice(0, 26)}`);
+/**
+ * The id of a definition in Git that is not the head of its pipeline. The same text at the same path, with the same `includes`,
+ * has one id.
+ */
+export function gitRevisionId(pipelineId: PipelineId, path: string, blob: string, includes?: unknown): RevisionId {
+  const parts = [pipelineId, path, blob, ...(includes === undefined ? [] : [includes])];
+  return asId<RevisionId>(`git_${hash("sha256", JSON.stringify(parts)).slice(0, 26)}`);
 }
 
 /** The id of the artifact with this name that a step sends under one grant. */

@@ -16,7 +16,7 @@ import { type CommandBounds, Mirror } from "./mirror.ts";
 import { type MirrorBounds, Mirrors } from "./mirrors.ts";
 import { candidatesOf, type GitRef, pathProblem } from "./names.ts";
 import { type CommitFacts, fileKindOf, readCommit } from "./objects.ts";
-import { type FoundFile, type PlacedFile, readFolder } from "./read-files.ts";
+import { type FoundFile, type PlacedFile, readEntries, readFolder } from "./read-files.ts";
 import type { Remote } from "./remote.ts";
 import { TurnsOfWork, type WorkBounds } from "./turns-of-work.ts";
 
@@ -127,6 +127,14 @@ export class GitRepositories {
       const { refName, commit } = await find(mirror, repository.remote, ref);
       const isWanted = (path: string) => pathProblem(path) === undefined;
       return { refName, commit, ...(await readFolder(mirror, commit.id, { folder, limit, isWanted })) };
+    });
+  }
+
+  /** What a commit has at these paths, which {@link pathProblem} takes: those that it has. Rejects as {@link read} does. */
+  readFiles(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly PlacedFile[]> {
+    return this.#work(repository, async (mirror) => {
+      const { commit: found } = await find(mirror, repository.remote, { kind: "commit", id: commit });
+      return readEntries(mirror, await mirror.entriesAt(found.id, paths));
     });
   }
 

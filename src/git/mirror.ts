@@ -110,6 +110,11 @@ export class Mirror {
     return readTreeEntry(await this.local(["ls-tree", "-z", "--full-tree", commit, "--", path]));
   }
 
+  /** What the tree of a commit has at several paths, in their order in the tree. Those that it has not are left out. */
+  async entriesAt(commit: string, paths: readonly string[]): Promise<readonly TreeFile[]> {
+    return readTreeFiles(await this.local(["ls-tree", "-z", "--full-tree", commit, "--", ...paths]));
+  }
+
   /** What is below a folder of a commit, in the order of the paths. Links and submodules are not followed. */
   async entriesBelow(commit: string, folder: string): Promise<readonly TreeFile[]> {
     return readTreeFiles(await this.local(["ls-tree", "-r", "-z", "--full-tree", commit, "--", `${folder}/`]));

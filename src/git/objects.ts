@@ -57,7 +57,7 @@ export function readTreeEntry(printed: Buffer): TreeEntry | undefined {
   return mode === undefined || type === undefined || id === undefined ? undefined : { mode, type, id };
 }
 
-/** The entries of the output of `git ls-tree -r -z`. A path that is no UTF-8 has replacement characters. */
+/** The entries of the output of `git ls-tree -z`. A path that is no UTF-8 has replacement characters. */
 export function readTreeFiles(printed: Buffer): readonly TreeFile[] {
   return printed
     .toString("utf8")

@@ -26,7 +26,8 @@ export async function readFolder(
   return { files: await readEntries(mirror, entries.slice(0, limit)), hasMore: entries.length > limit };
 }
 
-async function readEntries(mirror: Mirror, entries: readonly TreeFile[]): Promise<readonly PlacedFile[]> {
+/** The contents of files, which are fetched together. */
+export async function readEntries(mirror: Mirror, entries: readonly TreeFile[]): Promise<readonly PlacedFile[]> {
   const files = entries.filter(({ mode }) => fileKindOf(mode) === "file");
   await mirror.fetchBlobs(files.map(({ id }) => id));
   const contents = new Map<string, PlacedFile["file"]>();

@@ -52,8 +52,9 @@ function pack(type: string, value: Uint8Array): Any {
   return { typeUrl: `type.googleapis.com/google.rpc.${type}`, value: Buffer.from(value) };
 }
 
-function violationOf({ code, pointer, message, line, column }: Problem): Violation {
-  const place = line === undefined ? "" : `${line}:${column ?? 1}: `;
+function violationOf({ code, pointer, message, line, column, file }: Problem): Violation {
+  const inFile = file === undefined ? "" : `${file}:`;
+  const place = line === undefined ? "" : `${inFile}${line}:${column ?? 1}: `;
   return { field: fieldPath(pointer), description: `${place}${message}`, reason: upperSnake(code) };
 }
 

@@ -91,10 +91,12 @@ function definitionCalls(context: AppContext): DefinitionCalls {
     getSpec: unary(context, async ({ pipelineId, ref }, { caller }) => {
       const query = parseMessage(specQuery, { ref: nonEmpty(ref) });
       const view = await getSpec(context, caller, { ...query, pipelineId: asId<PipelineId>(pipelineId) });
-      const { spec, format, branch, path, diagnostics, savedAt, ...others } = view;
+      const { spec, resolved, includes, format, branch, path, diagnostics, savedAt, ...others } = view;
       return {
         ...others,
         spec: (spec as Readonly<Record<string, unknown>> | null) ?? undefined,
+        resolved: (resolved as Readonly<Record<string, unknown>> | null) ?? undefined,
+        includes: includes.map((file) => ({ path: file.path, text: file.text ?? undefined })),
         format: FORMATS[format],
         branch: branch ?? "",
         path: path ?? "",

@@ -32,9 +32,10 @@ export class PlanBudget extends WorkBudget {
   refusal({ span }: WorkUsedUp, source: Definition["source"]): { path: Path; message: string; spot?: Spot } {
     this.#settle();
     const { path, work } = this.#dearest;
-    const { line, column } = source.locate("plan-limit", "error", path, "");
+    const { line, column, file } = source.locate("plan-limit", "error", path, "");
+    const place = `${file === undefined ? "" : `${file}, `}line ${line}, column ${column}`;
     const why = `the expressions and texts of a run may cost ${this.limit} characters of work in all, and this run needs more`;
-    const what = `the dearest one, at line ${line}, column ${column}, costs ${work} or more`;
+    const what = `the dearest one, at ${place}, costs ${work} or more`;
     const hint = "work with smaller values, or take what is needed of a large value once, in an output of a step";
     const spot =
       span === null || this.#text === ""

@@ -96,9 +96,10 @@ export class TextResolver {
   /** Adds a problem, once for each place and code: the cells of a matrix share their texts and so their problems. */
   refuse(code: DiagnosticCode, path: Path, message: string, spot?: Spot): void {
     if (this.problems.length >= LIMITS.diagnostics) return;
-    const { pointer, line, column } = this.#source.locate(code, "error", path, message, spot);
-    if (this.problems.some((known) => known.pointer === pointer && known.code === code)) return;
-    this.problems.push({ code, pointer, message, line, column });
+    const { pointer, line, column, file } = this.#source.locate(code, "error", path, message, spot);
+    const isKnown = (known: Problem) => known.pointer === pointer && known.code === code && known.file === file;
+    if (this.problems.some(isKnown)) return;
+    this.problems.push({ code, pointer, message, line, column, ...(file !== undefined && { file }) });
   }
 
   /** As {@link refuse}, for an evaluation that has used up the budget. Throws every other error. */

@@ -36,15 +36,18 @@ const PARTLY: readonly DiagnosticCode[] = [
 /** Only the validator finds errors of these codes: names, expressions, sums, and meanings of words. */
 const MEANING: readonly DiagnosticCode[] = [
   "constant-condition",
+  "cyclic-include",
   "cyclic-needs",
   "duplicate-name",
   "expression-limit",
   "expression-misplaced",
   "expression-syntax",
+  "include-limit",
   "inexact-number",
   "invalid-approval",
   "invalid-call",
   "invalid-cron",
+  "invalid-include",
   "invalid-path",
   "invalid-pattern",
   "matrix-limit",
@@ -88,11 +91,14 @@ describe("the corpus", () => {
     expect(rare).to.have.members(ELSEWHERE);
   });
 
-  for (const { title, text, format, expected } of CORPUS) {
+  for (const { title, text, format, includes, expected } of CORPUS) {
     it(`has its diagnostics at the right places: ${title}`, () => {
-      const diagnostics = parseDefinition(text, format).diagnostics.filter(({ code }) => code !== "not-run-yet");
+      const diagnostics = parseDefinition(text, format, undefined, includes).diagnostics.filter(({ code }) => code !== "not-run-yet");
       expect(
-        diagnostics.map(({ severity, code, line, column }) => `${severity} ${code} ${line}:${column}`),
+        diagnostics.map(
+          ({ severity, code, file, line, column }) =>
+            `${severity} ${code} ${file === undefined ? "" : `${file}:`}${line}:${column}`,
+        ),
         diagnostics.map(({ message }) => message).join("\n"),
       ).to.deep.equal(expected);
     });

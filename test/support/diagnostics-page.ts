@@ -5,6 +5,7 @@
 import { asDiagnostic, renderDiagnostics } from "../../src/cli/diagnostics.ts";
 import type { Diagnostic } from "../../src/definition/text/diagnostics.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
+import type { Includes } from "../../src/definition/include/included-files.ts";
 import type { Format } from "../../src/definition/text/read-text.ts";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
@@ -26,6 +27,22 @@ export interface BadExample {
   /** True when the example is too long for the page; the page describes the example in words. */
   readonly isGenerated: boolean;
 }
+
+const job = (name: string) => `jobs:\n  - name: ${name}\n    steps:\n      - uses: shell\n        args: { script: make ${name} }\n`;
+
+/** What the examples may include. */
+const INCLUDES: Includes = {
+  path: ".millrace/pipeline.yaml",
+  files: [
+    { path: ".millrace/templates/lint.yaml", text: job("lint") },
+    { path: ".millrace/templates/a.yaml", text: "include:\n  - .millrace/templates/b.yaml\n" },
+    { path: ".millrace/templates/b.yaml", text: "include:\n  - .millrace/templates/a.yaml\n" },
+    ...Array.from({ length: LIMITS.includeDepth + 1 }, (_, at) => ({
+      path: `.millrace/deep/${at + 1}.yaml`,
+      text: `include:\n  - .millrace/deep/${at + 2}.yaml\n`,
+    })),
+  ],
+};
 
 const STEP = "{ uses: shell, args: { script: make } }";
 
@@ -82,7 +99,7 @@ export function diagnose(
   { text, format, isPlanned }: Omit<BadExample, "isGenerated">,
 ): readonly Diagnostic[] {
   const plugins = code === "" ? undefined : knownPlugins();
-  const { definition, diagnostics } = parseDefinition(text, format, plugins);
+  const { definition, diagnostics } = parseDefinition(text, format, plugins, INCLUDES);
   const relevant = diagnostics.filter((diagnostic) => code === "not-run-yet" || diagnostic.code !== "not-run-yet");
   if (!isPlanned || definition === undefined) return relevant;
   const planned = dryRun({
@@ -121,6 +138,7 @@ function readBad(code: string, body: string): BadExample {
  */
 function print(code: string, bad: BadExample): string {
   const shown = diagnose(code, bad).filter((diagnostic) => !bad.isGenerated || diagnostic.code === code);
-  const lines = renderDiagnostics(`pipeline.${bad.format}`, bad.isGenerated ? "" : bad.text, shown, (_, text) => text);
+  const parsed = { file: `pipeline.${bad.format}`, text: bad.isGenerated ? "" : bad.text, includes: INCLUDES };
+  const lines = renderDiagnostics(parsed, shown, (_, text) => text);
   return lines.join("\n");
 }

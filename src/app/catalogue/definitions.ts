@@ -11,12 +11,14 @@ import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { malformed } from "../git/git-problems.ts";
+import { includesOnBranch } from "../git/includes.ts";
 import { isInGit } from "../git/repository.ts";
 import { proposeInGit } from "../git/propose-definition.ts";
 import { saveInGit } from "../git/save-definition.ts";
 import { specInGit } from "../git/spec-view.ts";
 import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
+import { viewOfIncludes } from "./includes-view.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
 import { saveHead } from "./timetable.ts";
@@ -63,6 +65,7 @@ async function viewOf(
   return {
     pipelineId,
     spec: await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
+    ...(await viewOfIncludes(asking, revision, true)),
     text: revision.text,
     format: revision.format,
     headCommitSha: revision.revisionId,
@@ -88,7 +91,10 @@ export async function validateSpec(
   const { user, found: pipeline } = await reachPipeline(context, caller, "validateDefinition", input.pipelineId);
   const asking = askingFor(context, user.userId);
   const { text } = await draftOn(context, asking, pipeline, input);
-  const { size, diagnostics } = await checkWithPlugins(context, asking, pipeline.projectId, text, input.format);
+  const { format } = input;
+  const includes = await includesOnBranch(context, pipeline, { text, format });
+  const definition = { text, format, includes };
+  const { size, diagnostics } = await checkWithPlugins(context, asking, pipeline.projectId, definition);
   return { valid: size !== null, diagnostics, jobsCount: size?.jobsCount ?? 0, stepsCount: size?.stepsCount ?? 0 };
 }
 
@@ -118,7 +124,7 @@ export async function saveSpec(
   }
   const draft = await draftOn(context, asking, pipeline, input);
   const definition = requireKnown(
-    await checkWithPlugins(context, asking, pipeline.projectId, draft.text, input.format),
+    await checkWithPlugins(context, asking, pipeline.projectId, { text: draft.text, format: input.format }),
   );
   if (input.layout !== undefined) await requireEqual(asking, input.layout, input);
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;

@@ -16,4 +16,6 @@ export const DiagnosticShape = shape("Diagnostic", {
   endColumn: wholeNumber,
   /** What to do; absent when the message itself says what to do. */
   hint: z.string().exactOptional(),
+  /** The included file that the place is in; absent for the definition itself. */
+  file: z.string().exactOptional(),
 });

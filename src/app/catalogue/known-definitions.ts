@@ -23,8 +23,8 @@ export function definitionOfRevision(
   return memoryOf(pipelines).read(revisionId, async () => {
     const revision = await pipelines.findRevision(revisionId);
     if (revision === undefined) return undefined;
-    const { text, format } = revision;
-    return requireKnown(await work.check(caller, { text, format, plugins: null }));
+    const { text, format, includes } = revision;
+    return requireKnown(await work.check(caller, { text, format, includes, plugins: null }));
   });
 }
 

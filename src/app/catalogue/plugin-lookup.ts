@@ -9,8 +9,7 @@ import {
   type KnownDefinition,
   WORK_AT_ONCE,
 } from "../../definition-work/definition-work.ts";
-import type { KnownPlugin, KnownPlugins } from "../../definition-work/tasks.ts";
-import type { Format } from "../../definition/text/read-text.ts";
+import type { DefinitionText, KnownPlugin, KnownPlugins } from "../../definition-work/tasks.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { ProjectId, RunId } from "../../domain/ids.ts";
 import { compareVersions, newestMatching } from "../../domain/plugin-versions.ts";
@@ -50,14 +49,13 @@ export async function checkWithPlugins(
   context: LookUpContext & WithStores<"snapshotBytes">,
   { work, caller }: Asking,
   projectId: ProjectId,
-  text: string,
-  format: Format,
+  { text, format, includes }: DefinitionText,
 ): Promise<CheckedDefinition> {
   const { snapshotBytes } = context.stores;
-  const checked = await work.check(caller, { text, format, plugins: null, snapshotBytes });
+  const checked = await work.check(caller, { text, format, includes, plugins: null, snapshotBytes });
   if (checked.plugins.length === 0) return checked;
   const plugins = await lookUpPlugins(context, projectId, checked.plugins);
-  return work.check(caller, { text, format, plugins, snapshotBytes });
+  return work.check(caller, { text, format, includes, plugins, snapshotBytes });
 }
 
 /** The plugins for a new run of the definition in the project. */

@@ -30,6 +30,7 @@ export function invalidDefinition(problems: readonly Problem[]): MillraceError {
   });
 }
 
-function asProblem({ code, pointer, message, hint, line, column }: Diagnostic): Problem {
-  return { code, pointer, message: hint === undefined ? message : `${message} (${hint})`, line, column };
+function asProblem({ code, pointer, message, hint, line, column, file }: Diagnostic): Problem {
+  const text = hint === undefined ? message : `${message} (${hint})`;
+  return { code, pointer, message: text, line, column, ...(file !== undefined && { file }) };
 }

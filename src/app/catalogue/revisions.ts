@@ -152,11 +152,13 @@ async function requireRevision(
 
 async function textOf(
   { work, caller }: Asking,
-  { text, format }: Revision,
+  { text, format, includes }: Revision,
   of: z.output<typeof diffQuery>["of"],
 ): Promise<string> {
   if (of === "text") return text;
-  return work.draft(caller, { head: null, spec: await work.spec(caller, { text, format }), format: "yaml" });
+  const resolved = includes === undefined ? null : await work.resolved(caller, { text, format, includes });
+  const spec = resolved ?? (await work.spec(caller, { text, format }));
+  return work.draft(caller, { head: null, spec, format: "yaml" });
 }
 
 function unified(from: RevisionId | null, before: string, to: RevisionId, after: string): string {

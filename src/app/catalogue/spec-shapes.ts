@@ -33,6 +33,16 @@ export const SpecShape = shape("Spec", {
   pipelineId: id<PipelineId>(),
   /** Of a definition in Git: null while it has errors. */
   spec: z.unknown(),
+  /** The definition with the parts of all files that it includes; null for one that includes nothing, and while it has errors. */
+  resolved: z.unknown(),
+  /** The files that it includes, at the same commit. */
+  includes: listOf(
+    fields({
+      path: z.string(),
+      /** Null where the commit has no such file. */
+      text: z.string().nullable(),
+    }),
+  ),
   /** The saved text, byte for byte. */
   text: z.string(),
   format: savedFormat,

@@ -1,6 +1,7 @@
 /** What saves of definitions in Git share: the text to commit, the commit and its push, and the words for a lost race. */
 import { decodeTime } from "ulid";
 import type { z } from "zod";
+import type { Includes } from "../../definition/include/included-files.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, type RevisionId, type UserId } from "../../domain/ids.ts";
 import type { PushOutcome } from "../../git/commit-file.ts";
@@ -18,6 +19,7 @@ import type { WithPrecondition } from "../preconditions.ts";
 import type { GitContext } from "./context.ts";
 import { commitOf, type DefinitionAt, definitionAt } from "./definition-at.ts";
 import { malformed, withGit } from "./git-problems.ts";
+import { includesAt } from "./includes.ts";
 import { changeOfOther } from "./other-change.ts";
 import type { OpenRepository } from "./repository.ts";
 import { viewInGit } from "./spec-view.ts";
@@ -33,6 +35,11 @@ export interface Saving {
 }
 
 export type SaveInput = z.output<typeof saveBody> & WithPrecondition<SpecView>;
+
+/** The text and the includes of a definition that was found at a commit. */
+export function draftedOf(revision: Revision | null): Drafted {
+  return { content: revision?.text ?? "", includes: revision?.includes };
+}
 
 /** What the branch has now. */
 export interface Base {
@@ -80,18 +87,25 @@ export async function readBase(
   }
 }
 
-/** The valid text to commit. */
+/** A valid text to commit, with what it includes at the commit below it. */
+export interface Drafted {
+  readonly content: string;
+  readonly includes: Includes | undefined;
+}
+
 export async function draft(
   context: GitContext,
   { asking, pipeline }: Saving,
-  { found }: Base,
+  opened: OpenRepository,
+  { head, found }: Base,
   { spec, format, layout }: z.output<typeof saveBody>,
-): Promise<string> {
+): Promise<Drafted> {
   const { work, caller } = asking;
   const text = layout ?? (await work.draft(caller, { head: found?.revision?.text ?? null, spec, format }));
-  requireKnown(await checkWithPlugins(context, asking, pipeline.projectId, text, format));
+  const includes = await includesAt(context, opened, head, { path: pipeline.pipelineFilePath, text });
+  requireKnown(await checkWithPlugins(context, asking, pipeline.projectId, { text, format, includes }));
   if (layout !== undefined) await requireEqual(asking, layout, { spec, format });
-  return text;
+  return { content: text, includes };
 }
 
 export interface Content {
@@ -208,14 +222,14 @@ interface Committed {
   readonly branch: string;
   readonly revisionId: RevisionId;
   readonly commit: CommitFacts;
-  readonly content: string;
+  readonly drafted: Drafted;
 }
 
 /** The revision of a pushed commit. */
 export function revisionOf(
   { clock }: Pick<GitContext, "clock">,
   { user, pipeline, editor }: Saving,
-  { branch, revisionId, commit, content }: Committed,
+  { branch, revisionId, commit, drafted: { content, includes } }: Committed,
 ): Revision {
   const { pipelineId, pipelineFilePath: path } = pipeline;
   return {
@@ -228,5 +242,6 @@ export function revisionOf(
     actor: user.name,
     createdAt: clock.now(),
     commit: commitOf(commit, { ref: `refs/heads/${branch}`, path, blob: blobId(content) }),
+    ...(includes !== undefined && { includes }),
   };
 }

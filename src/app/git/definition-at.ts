@@ -2,6 +2,8 @@
  * The definition that a commit holds, as a revision in the store: what a run uses is there, whatever becomes of the
  * repository. A revision stands for a text; commits with the same text share one.
  */
+import { isDeepStrictEqual } from "node:util";
+import type { Includes } from "../../definition/include/included-files.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { gitRevisionId, newId, type RevisionId } from "../../domain/ids.ts";
 import { formatOfPath, type GitRef, refOf } from "../../git/names.ts";
@@ -13,6 +15,7 @@ import { saveHead } from "../catalogue/timetable.ts";
 import { findPipeline } from "../lookups.ts";
 import type { GitContext } from "./context.ts";
 import { malformed, withGit } from "./git-problems.ts";
+import { includesAt } from "./includes.ts";
 import { openRepository, type OpenRepository } from "./repository.ts";
 
 export interface DefinitionAt {
@@ -56,11 +59,38 @@ export async function remember(
   const { commit, refName, file } = answer;
   const lack = lackOf(file, pipeline);
   if (lack !== "") return { commit, refName, revision: null, lack };
+  const read = await withIncludes(context, pipeline, answer, head);
   const revision =
     refName === `refs/heads/${pipeline.defaultBranch}`
-      ? await makeHead(context, pipeline, head, answer)
-      : await keep(context, pipeline, head, answer);
+      ? await makeHead(context, pipeline, head, read)
+      : await keep(context, pipeline, head, read);
   return { commit, refName, revision, lack };
+}
+
+/** A definition with what it includes at its commit. */
+interface Read extends ReadAnswer {
+  readonly includes?: Includes | undefined;
+}
+
+async function withIncludes(
+  context: GitContext,
+  pipeline: Pipeline,
+  answer: ReadAnswer,
+  head: Revision | undefined,
+): Promise<Read> {
+  const { file, commit } = answer;
+  if (file.kind !== "file") return answer;
+  const { pipelineFilePath: path } = pipeline;
+  const opened = await openRepository(context, pipeline);
+  const includes = await includesAt(context, opened, commit.id, { path, text: file.content.toString("utf8") });
+  if (includes === undefined) return answer;
+  const read = { ...answer, includes };
+  return head !== undefined && isOf(head, read) ? { ...answer, file: { kind: "known", blob: file.blob } } : read;
+}
+
+/** Whether a revision has the same text, and includes the same. */
+function isOf({ commit, includes }: Revision, { file, includes: found }: Read & { readonly file: FoundFile }): boolean {
+  return file.kind === "file" && commit?.blob === file.blob && isDeepStrictEqual(includes, found);
 }
 
 /** {@link definitionAt} where a definition is needed. Throws `conflict` without one. */
@@ -84,7 +114,9 @@ function readAt(
   ref: GitRef,
   head: Revision | undefined,
 ): Promise<ReadAnswer> {
-  const knownBlob = head?.commit?.path === path ? head.commit.blob : undefined;
+  // What a text includes may have changed where the text has not.
+  const isKnown = head?.commit?.path === path && head.includes === undefined;
+  const knownBlob = isKnown ? head.commit.blob : undefined;
   return withGit(() => engine.read(repository, { ref, path, knownBlob }));
 }
 
@@ -114,7 +146,7 @@ async function makeHead(
   context: GitContext,
   pipeline: Pipeline,
   head: Revision | undefined,
-  answer: ReadAnswer,
+  answer: Read,
 ): Promise<Revision> {
   const { pipelines } = context.stores;
   const { pipelineId } = pipeline;
@@ -131,7 +163,7 @@ async function makeHead(
     const moved = await findPipeline(context, pipelineId);
     const newer = await headOf(context, moved);
     // Another call has read the same.
-    if (newer?.commit?.blob === fresh.commit!.blob && newer.commit.path === fresh.commit!.path) return newer;
+    if (newer?.commit?.path === fresh.commit!.path && isOf(newer, answer)) return newer;
     expected = moved.headRevisionId;
   }
   return keep(context, pipeline, undefined, answer);
@@ -142,12 +174,12 @@ async function keep(
   context: GitContext,
   pipeline: Pipeline,
   head: Revision | undefined,
-  answer: ReadAnswer,
+  answer: Read,
 ): Promise<Revision> {
   if (answer.file.kind === "known") return head!;
   const { pipelines } = context.stores;
   const blob = answer.file.kind === "file" ? answer.file.blob : "";
-  const revisionId = gitRevisionId(pipeline.pipelineId, pipeline.pipelineFilePath, blob);
+  const revisionId = gitRevisionId(pipeline.pipelineId, pipeline.pipelineFilePath, blob, answer.includes);
   const stored = await pipelines.findRevision(revisionId);
   if (stored !== undefined) return stored;
   const revision = revisionOf(context, pipeline, revisionId, answer);
@@ -159,7 +191,7 @@ function revisionOf(
   { clock }: Pick<GitContext, "clock">,
   { pipelineId, pipelineFilePath }: Pipeline,
   revisionId: RevisionId,
-  { commit, refName, file }: ReadAnswer,
+  { commit, refName, file, includes }: Read,
 ): Revision {
   if (file.kind !== "file") throw new Error("there is no file");
   return {
@@ -172,6 +204,7 @@ function revisionOf(
     actor: commit.committer.name,
     createdAt: clock.now(),
     commit: commitOf(commit, { ref: refName, path: pipelineFilePath, blob: file.blob }),
+    ...(includes !== undefined && { includes }),
   };
 }
 

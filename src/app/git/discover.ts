@@ -17,6 +17,7 @@ import { fields, id, listOf, shape } from "../shapes.ts";
 import { DEFAULT_BRANCH } from "./connect.ts";
 import { lackOf } from "./definition-at.ts";
 import { malformed, withGit } from "./git-problems.ts";
+import { includesAt } from "./includes.ts";
 import { openRepository, type OpenRepository } from "./repository.ts";
 
 const FOLDER = ".millrace";
@@ -73,7 +74,7 @@ export async function discoverDefinitions(
   { projectId, ...input }: z.output<typeof discoverBody> & { readonly projectId: ProjectId },
 ): Promise<Discovery> {
   const { user } = await reachProject(context, caller, "writePipelines", projectId);
-  const { branch, answer, repositoryName } = await lookInto(context, projectId, input);
+  const { branch, answer, opened, repositoryName } = await lookInto(context, projectId, input);
   const connected = await connectedPipelines(context, projectId, input.repoUrl, branch);
   const common = { projectId, repoUrl: input.repoUrl, branch };
   if (answer === null) return { ...common, headCommitSha: null, list: [], hasMore: false };
@@ -85,7 +86,7 @@ export async function discoverDefinitions(
       path: placed.path,
       name: pipeline?.name ?? nameFor(repositoryName, placed.path),
       format: formatOfPath(placed.path),
-      ...(await judge(context, asking, projectId, placed)),
+      ...(await judge(context, asking, { projectId, opened, commit: answer.commit.id }, placed)),
       pipeline: pipeline === undefined ? null : { pipelineId: pipeline.pipelineId, name: pipeline.name },
     });
   }
@@ -96,6 +97,7 @@ interface Look {
   readonly branch: string;
   /** Null for a repository without a commit. */
   readonly answer: FolderAnswer | null;
+  readonly opened: OpenRepository;
   readonly repositoryName: string;
 }
 
@@ -117,7 +119,7 @@ async function lookInto(
   const { engine, repository } = opened;
   const branch = named === "" ? ((await withGit(() => engine.defaultBranch(repository))) ?? DEFAULT_BRANCH) : named;
   const repositoryName = repositoryPath(repository.remote).split("/").at(-1) ?? "";
-  return { branch, answer: await withGit(() => readBranch(opened, branch)), repositoryName };
+  return { branch, answer: await withGit(() => readBranch(opened, branch)), opened, repositoryName };
 }
 
 async function readBranch({ engine, repository }: OpenRepository, branch: string): Promise<FolderAnswer | null> {
@@ -166,12 +168,14 @@ export function nameFor(repositoryName: string, path: string): string {
 async function judge(
   context: CatalogueContext,
   asking: Asking,
-  projectId: ProjectId,
+  { projectId, opened, commit }: { projectId: ProjectId; opened: OpenRepository; commit: string },
   { path, file }: PlacedFile,
 ): Promise<Pick<Discovery["list"][number], "valid" | "problem" | "diagnostics">> {
   const problem = file.kind === "tooLarge" ? "is too large for a definition" : lackOf(file, { pipelineFilePath: path });
   if (problem !== "" || file.kind !== "file") return { valid: false, problem, diagnostics: [] };
   const text = file.content.toString("utf8");
-  const { known, diagnostics } = await checkWithPlugins(context, asking, projectId, text, formatOfPath(path));
+  const includes = await includesAt(context, opened, commit, { path, text });
+  const definition = { text, format: formatOfPath(path), includes };
+  const { known, diagnostics } = await checkWithPlugins(context, asking, projectId, definition);
   return { valid: known !== null, problem: "", diagnostics };
 }

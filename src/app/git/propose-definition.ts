@@ -13,6 +13,8 @@ import { Turns } from "../turns.ts";
 import {
   type Base,
   draft,
+  type Drafted,
+  draftedOf,
   findOwn,
   headMoved,
   pushDefinition,
@@ -95,7 +97,8 @@ async function propose(context: GitContext, saving: Saving, { match, ...input }:
       throw await headMoved(opened, pipeline, { ...base, branch: target }, expected);
     }
     await requireMatch(context, saving, base, match);
-    const content = await draft(context, saving, onto, input);
+    const drafted = await draft(context, saving, opened, onto, input);
+    const { content } = drafted;
     const unchanged = unchangedAnswer(pipeline, target, { onto, place, content });
     const freshId = (): Claim => (unchanged === null ? newId("prp") : (JSON.stringify(unchanged) as Claim));
     const { id: claim } = await claimRequest<Claim>(context, { ...request, freshId });
@@ -119,7 +122,7 @@ async function propose(context: GitContext, saving: Saving, { match, ...input }:
       continue;
     }
     const made = place.open ?? (await openProposal(proposing, branch, input.commitMessage));
-    return store(context, proposing, { revisionId, commit, content, proposal: { ...made, branch } });
+    return store(context, proposing, { revisionId, commit, drafted, proposal: { ...made, branch } });
   } while (context.clock.monotonic() < endsAt);
   throw new MillraceError("unavailable", "other users push to this branch all the time: try again");
 }
@@ -205,8 +208,8 @@ async function answerOfEarlier(
     (await withGit(() => provider.find(branch, target))) ??
     (await openProposal(proposing, branch, input.commitMessage));
   const found = await definitionAt(context, pipeline, { kind: "commit", id: commit.id });
-  const content = found.revision?.text ?? "";
-  return store(context, proposing, { revisionId, commit, content, proposal: { ...made, branch } });
+  const drafted = draftedOf(found.revision);
+  return store(context, proposing, { revisionId, commit, drafted, proposal: { ...made, branch } });
 }
 
 function unchangedAnswer(
@@ -223,19 +226,19 @@ function unchangedAnswer(
 interface Stored {
   readonly revisionId: RevisionId;
   readonly commit: CommitFacts;
-  readonly content: string;
+  readonly drafted: Drafted;
   readonly proposal: Proposal & { readonly branch: string };
 }
 
 async function store(
   context: GitContext,
   { target, ...saving }: Proposing,
-  { revisionId, commit, content, proposal: { number, url, branch } }: Stored,
+  { revisionId, commit, drafted, proposal: { number, url, branch } }: Stored,
 ): Promise<SaveView> {
   const { user, pipeline } = saving;
   const { pipelineId, name } = pipeline;
   const proposal: ProposedIn = { number, url, branch, target };
-  const revision = { ...revisionOf(context, saving, { branch, revisionId, commit, content }), proposal };
+  const revision = { ...revisionOf(context, saving, { branch, revisionId, commit, drafted }), proposal };
   const after = { revisionId, commit: commit.id, pullRequest: url };
   await recorded(user, { kind: "definition", id: pipelineId, name, before: {}, after }, () =>
     context.stores.pipelines.keepRevision(revision),

@@ -11,6 +11,8 @@ import { findPipeline } from "../lookups.ts";
 import { claimRequest, type IdentifiedRequest, peekRequest } from "../request-ids.ts";
 import {
   draft,
+  type Drafted,
+  draftedOf,
   findOwn,
   headMoved,
   pushDefinition,
@@ -63,8 +65,8 @@ export async function saveInGit(
     if (expected !== "" && expected !== base.head)
       throw await headMoved(opened, pipeline, { ...base, branch: pipeline.defaultBranch }, expected);
     await requireMatch(context, saving, base, match);
-    const content = await draft(context, saving, base, input);
-    const isUnchanged = base.head !== null && base.found?.revision?.text === content;
+    const drafted = await draft(context, saving, opened, base, input);
+    const isUnchanged = base.head !== null && base.found?.revision?.text === drafted.content;
     const unchanged: Claim | null = isUnchanged ? `${base.found.revision.revisionId}@${base.head}` : null;
     const { id: claim } = await claimRequest(context, { ...request, freshId: () => unchanged ?? newId("rev") });
     if (unchanged !== null) {
@@ -75,11 +77,11 @@ export async function saveInGit(
     const commit = await pushDefinition(context, saving, opened, {
       branch: pipeline.defaultBranch,
       parent: base.head,
-      content,
+      content: drafted.content,
       message: input.commitMessage ?? "",
       revisionId,
     });
-    if (commit !== undefined) return store(context, saving, { revisionId, commit, content });
+    if (commit !== undefined) return store(context, saving, { revisionId, commit, drafted });
     if (expected !== "" || match !== undefined) {
       const moved = await readBase(context, pipeline, opened, pipeline.defaultBranch);
       const error = await headMoved(
@@ -118,7 +120,7 @@ async function answerOfEarlier(
   const own = await findOwn(opened, pipeline.defaultBranch, revisionId);
   if (own === undefined) return undefined;
   const found = await definitionAt(context, pipeline, { kind: "commit", id: own.id });
-  return store(context, saving, { revisionId, commit: own, content: found.revision?.text ?? "" });
+  return store(context, saving, { revisionId, commit: own, drafted: draftedOf(found.revision) });
 }
 
 /** Stores the revision of a pushed commit, as the head unless the branch has moved on, and answers the save. */
@@ -128,14 +130,14 @@ async function store(
   {
     revisionId,
     commit,
-    content,
-  }: { readonly revisionId: RevisionId; readonly commit: CommitFacts; readonly content: string },
+    drafted,
+  }: { readonly revisionId: RevisionId; readonly commit: CommitFacts; readonly drafted: Drafted },
 ): Promise<SaveView> {
   const { pipelines } = context.stores;
   const { user, pipeline } = saving;
   const { pipelineId, name, defaultBranch } = pipeline;
   const current = await findPipeline(context, pipelineId);
-  const revision = revisionOf(context, saving, { branch: defaultBranch, revisionId, commit, content });
+  const revision = revisionOf(context, saving, { branch: defaultBranch, revisionId, commit, drafted });
   const before = { revisionId: current.headRevisionId, commit: current.headCommit ?? null };
   const change = {
     kind: "definition",

@@ -1,6 +1,7 @@
 /** A definition in Git, as callers read it. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
+import { viewOfIncludes } from "../catalogue/includes-view.ts";
 import { type Asking, checkWithPlugins } from "../catalogue/plugin-lookup.ts";
 import type { SpecView } from "../catalogue/spec-shapes.ts";
 import { rfc3339 } from "../times.ts";
@@ -36,11 +37,12 @@ export async function viewInGit(
 ): Promise<SpecView> {
   if (revision === null) throw new MillraceError("not_found", `commit ${commit.id} ${lack}`);
   const { text, format, revisionId } = revision;
-  const { known, diagnostics } = await checkWithPlugins(context, asking, projectId, text, format);
+  const { known, diagnostics } = await checkWithPlugins(context, asking, projectId, revision);
   return {
     pipelineId,
     // A text with errors may be one that cannot be read, or that grows without bounds when it is.
     spec: known === null ? null : await asking.work.spec(asking.caller, { text, format }),
+    ...(await viewOfIncludes(asking, revision, known !== null)),
     text,
     format,
     headCommitSha: commit.id,

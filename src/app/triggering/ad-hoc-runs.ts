@@ -63,7 +63,7 @@ export async function createStepRun(
   const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
   const asking = askingFor(context, user.userId);
   const text = await asking.work.draft(asking.caller, { head: null, spec: { jobs: [job] }, format: "json" });
-  const checked = await checkWithPlugins(context, asking, pipeline.projectId, text, "json");
+  const checked = await checkWithPlugins(context, asking, pipeline.projectId, { text, format: "json" });
   const definition = await withStepPointers(() => requireKnown(checked));
   const { id: runId, repeated } = await claimRequest(context, {
     caller: user,

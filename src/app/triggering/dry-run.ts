@@ -13,6 +13,7 @@ import type { TriggeringContext } from "./context.ts";
 import { validateBody } from "../catalogue/spec-shapes.ts";
 import { requireKnown } from "../catalogue/required-definition.ts";
 import { draftOn } from "../catalogue/draft.ts";
+import { includesOnBranch } from "../git/includes.ts";
 import { isInGit } from "../git/repository.ts";
 import { noPipeline } from "../lookups.ts";
 import { reachPipeline } from "../reaching.ts";
@@ -136,7 +137,8 @@ async function requestedDefinition(
 ): Promise<Requested> {
   if (spec !== undefined) {
     const { text } = await draftOn(context, asking, pipeline, { spec, format });
-    const definition = requireKnown(await asking.work.check(asking.caller, { text, format, plugins: null }));
+    const includes = await includesOnBranch(context, pipeline, { text, format });
+    const definition = requireKnown(await asking.work.check(asking.caller, { text, format, includes, plugins: null }));
     return { definition, commit: pipeline.headCommit ?? "" };
   }
   const { pipelineId, headRevisionId } = pipeline;

@@ -7,7 +7,6 @@ import type { Definition } from "../../definition/definition.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import type { Format } from "../../definition/text/read-text.ts";
-import { textToSpec } from "../../definition/edit/render.ts";
 import { asId } from "../../domain/ids.ts";
 import { dryRun, type DryRunResult } from "../../planner/dry-run.ts";
 import type { TriggerContext } from "../../planner/plan-contexts.ts";
@@ -55,7 +54,7 @@ export async function plan(path: string, options: PlanOptions): Promise<number> 
   const remote = readRemote(options);
   const request = await readPlanRequest(options);
   const read = await readDefinitionText(path, options.format);
-  const { definition, diagnostics } = parseDefinition(read.text, read.format);
+  const { definition, diagnostics } = parseDefinition(read.text, read.format, undefined, read.includes);
   const name = options.pipeline ?? basename(read.file);
   if (definition === undefined) return fail(read, diagnostics);
   let view: Schemas["Plan"];
@@ -69,7 +68,7 @@ export async function plan(path: string, options: PlanOptions): Promise<number> 
     view = viewPlan(planned.plan, null);
   } else {
     printDiagnostics(read, diagnostics);
-    view = await planRemotely(remote, read, request);
+    view = await planRemotely(remote, definition.source.value, read.format, request);
   }
   const { isTTY, columns } = process.stdout;
   const shown =
@@ -102,12 +101,17 @@ interface Remote {
   readonly token: string;
 }
 
-async function planRemotely(remote: Remote, read: DefinitionText, request: PlanRequest): Promise<Schemas["Plan"]> {
+/** `spec`: with what it includes, so that the pipeline of the control plane need not be in the repository of this machine. */
+async function planRemotely(
+  remote: Remote,
+  spec: unknown,
+  format: Format,
+  request: PlanRequest,
+): Promise<Schemas["Plan"]> {
   const { ApiClient } = await import("../api-client.ts");
   const api = new ApiClient({ baseUrl: remote.baseUrl, token: () => Promise.resolve(remote.token) });
-  const { text, format } = read;
   const view = await api.plan(remote.pipelineId, {
-    spec: textToSpec(text, format) as Readonly<Record<string, unknown>>,
+    spec: spec as Readonly<Record<string, unknown>>,
     format,
     ...request,
   });
@@ -170,8 +174,8 @@ function fail(read: DefinitionText, diagnostics: readonly Diagnostic[]): number 
   return EXIT.failure;
 }
 
-function printDiagnostics({ file, text }: DefinitionText, diagnostics: readonly Diagnostic[]): void {
+function printDiagnostics(read: DefinitionText, diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length === 0) return;
-  const lines = renderDiagnostics(file, text, diagnostics, paintFor(process.stderr));
+  const lines = renderDiagnostics(read, diagnostics, paintFor(process.stderr));
   process.stderr.write(`${lines.join("\n")}\n${countProblems(diagnostics)}\n`);
 }

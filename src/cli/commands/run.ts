@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readNodeConfig } from "../../config.ts";
 import { parseDefinition } from "../../definition/parse.ts";
-import { textToSpec } from "../../definition/edit/render.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { ApiClient } from "../api-client.ts";
 import { readSettings } from "../command-line.ts";
@@ -50,11 +49,12 @@ export async function run(file: string, options: RunOptions, signal: AbortSignal
 
 /** The structured definition, or undefined when it has errors, which are then printed. */
 async function readDefinition(path: string): Promise<unknown> {
-  const { file, text, format } = await readDefinitionText(path);
-  const { definition, diagnostics } = parseDefinition(text, format);
-  const lines = renderDiagnostics(file, text, diagnostics, paintFor(process.stderr));
+  const read = await readDefinitionText(path);
+  const { definition, diagnostics } = parseDefinition(read.text, read.format, undefined, read.includes);
+  const lines = renderDiagnostics(read, diagnostics, paintFor(process.stderr));
   process.stderr.write(lines.map((line) => `${line}\n`).join(""));
-  return definition === undefined ? undefined : textToSpec(text, format);
+  // The pipeline of the temporary installation is inline, so it gets the definition with what it includes.
+  return definition?.source.value;
 }
 
 function startPrivateInstallation(dataDir: string, signal: AbortSignal): Promise<LocalInstallation> {

@@ -29,9 +29,9 @@ export async function validate(files: readonly string[], { format, json }: Valid
   for (const file of files) {
     const read = await readOrReport(file, format);
     if (read === undefined) continue;
-    const { definition, diagnostics } = parseDefinition(read.text, read.format);
+    const { definition, diagnostics } = parseDefinition(read.text, read.format, undefined, read.includes);
     validated.push({ ...read, valid: definition !== undefined, diagnostics });
-    if (json !== true) print(renderDiagnostics(read.file, read.text, diagnostics, paint));
+    if (json !== true) print(renderDiagnostics(read, diagnostics, paint));
   }
   const unread = files.length - validated.length;
   print([json === true ? toJson(validated) : summary(validated, unread)]);

@@ -2,12 +2,31 @@
 import type { z } from "zod";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { toPointer } from "../../domain/json-pointer.ts";
+import { pipelineSchema, type RawPipeline } from "../schema/pipeline.ts";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../text/diagnostics.ts";
 import { clip } from "../text/read-text.ts";
 import type { Path, Source, Spot } from "../text/source.ts";
 import { meantKey, reportUnknownKey } from "./unknown-keys.ts";
 
 type Issue = z.core.$ZodIssue;
+
+/**
+ * Reports what is wrong with the shape of a text's value, except for the values of the keys `ignored` at its top. Answers the
+ * value when nothing is.
+ */
+export function checkShape(source: Source, ignored: readonly string[] = []): RawPipeline | undefined {
+  try {
+    const { data, error } = pipelineSchema.safeParse(source.value, { reportInput: true });
+    const issues = error?.issues.filter(({ path: [key] }) => !ignored.includes(String(key))) ?? [];
+    if (issues.length > 0 && isMap(source.value)) reportIssues(source, issues);
+    return data;
+  } catch (error) {
+    // The library passes its issues as arguments of one call; more than about 100,000 of them overflow the stack.
+    if (!(error instanceof RangeError)) throw error;
+    source.report("diagnostic-limit", [], "this has too many problems to list them: is it a definition?");
+    return undefined;
+  }
+}
 
 /**
  * Reports every issue, with the code `as` or with a code of its own. `prefix` is the place of the checked value. A problem of a

@@ -4,6 +4,10 @@ import { MAX_EXPRESSION_CHARS, MAX_EXPRESSION_STEPS } from "../../expressions/bo
 export const LIMITS = {
   /** Bytes of text. */
   textBytes: 1_048_576,
+  /** Files that one definition includes, with those that they include. */
+  includes: 32,
+  /** Files that include one another, from the definition on. */
+  includeDepth: 5,
   /** Levels of maps and lists within one another. */
   depth: 32,
   /** Uses of anchors. */

@@ -33,6 +33,12 @@ export const pipelineSchema = z
       .describe("Dotted name of the definition."),
     version: z.string().optional().describe("Any text; it has no effect."),
     description: z.string().optional().describe("A text for readers; it has no effect."),
+    include: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(LIMITS.includes)
+      .optional()
+      .describe("[Files of the same repository](#include), by their paths from its root, whose parts are added."),
     variables: scalars.optional().describe("Values that expressions read and that a trigger may override."),
     env: env.optional(),
     timeout: duration("1ms", "365d", "The longest time that the whole run may take.").optional(),

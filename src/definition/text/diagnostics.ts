@@ -4,6 +4,7 @@
 export const DIAGNOSTIC_CODES = [
   "alias-limit",
   "constant-condition",
+  "cyclic-include",
   "cyclic-needs",
   "depth-limit",
   "diagnostic-limit",
@@ -13,6 +14,7 @@ export const DIAGNOSTIC_CODES = [
   "expression-limit",
   "expression-misplaced",
   "expression-syntax",
+  "include-limit",
   "inexact-number",
   "invalid-approval",
   "invalid-args",
@@ -20,6 +22,7 @@ export const DIAGNOSTIC_CODES = [
   "invalid-cron",
   "invalid-duration",
   "invalid-event",
+  "invalid-include",
   "invalid-input",
   "invalid-matrix",
   "invalid-notification",
@@ -74,4 +77,6 @@ export interface Diagnostic {
   readonly endColumn: number;
   /** What to do; absent when the message itself says what to do. */
   readonly hint?: string;
+  /** The included file that the place is in; absent for the definition itself. */
+  readonly file?: string;
 }

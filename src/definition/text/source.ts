@@ -31,18 +31,30 @@ export interface ReportOptions {
   readonly hint?: string;
 }
 
+/** Where a value of a merged definition was written: in which file, and at which path there. */
+export interface Origin {
+  readonly source: Source;
+  readonly path: Path;
+}
+
 /** A definition's text, its value, and the diagnostics that checks report about it. */
 export class Source {
-  /** The text as a plain value; undefined when it could not be read. */
-  readonly value: unknown;
   readonly parsed = new ParsedTexts();
+  #value: unknown;
+  /** The path of an included file; null for the definition itself. */
+  readonly #file: string | null;
+  /** The files whose values are merged into the value, in their order. */
+  #included: readonly Source[] = [];
+  /** By the JSON pointers of the merged value; what has none here is of this text, at the same path. */
+  #origins: ReadonlyMap<string, Origin> = new Map();
   readonly #text: string;
   readonly #lines = new LineCounter();
   readonly #root: Node | null;
   readonly #found = { error: [] as Diagnostic[], warning: [] as Diagnostic[] };
   #isCut = false;
 
-  constructor(text: string, format: Format) {
+  constructor(text: string, format: Format, file: string | null = null) {
+    this.#file = file;
     this.#text = text;
     const { root, value, findings } = readText(text, format, this.#lines);
     this.#root = root;
@@ -53,21 +65,46 @@ export class Source {
     this.#addAll("warning", findInexactNumbers(root));
     const excess = measure(value);
     if (excess !== undefined) this.report(excess.code, [], excess.message);
-    else this.value = value;
+    else this.#value = value;
+  }
+
+  /** The text as a plain value, with what it includes once {@link merge} was called; undefined when it could not be read. */
+  get value(): unknown {
+    return this.#value;
   }
 
   get hasErrors(): boolean {
-    return this.#found.error.length > 0;
+    return this.#found.error.length > 0 || this.#included.some(({ hasErrors }) => hasErrors);
   }
 
-  /** All diagnostics, by position. When there are more than the limit, the last one says that there are more. */
+  /**
+   * All diagnostics: those of the definition itself, then those of the included files, each by position. When there are more
+   * than the limit, the last one says that there are more.
+   */
   get diagnostics(): readonly Diagnostic[] {
-    const all = [...this.#found.error, ...this.#found.warning].toSorted(
-      (a, b) => a.line - b.line || a.column - b.column,
+    const files = [null, ...this.#included.map((each) => each.#file)];
+    const found = [this, ...this.#included].flatMap((each) => [...each.#found.error, ...each.#found.warning]);
+    const sorted = found.toSorted(
+      (a, b) =>
+        files.indexOf(a.file ?? null) - files.indexOf(b.file ?? null) || a.line - b.line || a.column - b.column,
     );
-    if (!this.#isCut) return all;
+    const all = sorted.slice(0, 2 * LIMITS.diagnostics);
+    if (!this.#isCut && all.length === sorted.length) return all;
     const message = `only the first ${LIMITS.diagnostics} problems are listed; there are more`;
     return [...all, this.#diagnose("diagnostic-limit", "error", [], message, [0, 0])];
+  }
+
+  /** Notes the files that the definition includes: their problems are problems of the definition. */
+  addIncluded(files: readonly Source[]): void {
+    this.#included = files;
+  }
+
+  /** Makes `value` the value of the definition: from now on, paths are paths in it. */
+  merge(value: unknown, origins: ReadonlyMap<string, Origin>): void {
+    this.#value = value;
+    this.#origins = origins;
+    const excess = measure(value);
+    if (excess !== undefined) this.report(excess.code, [], excess.message);
   }
 
   /** Adds a diagnostic about the value at `path`; beyond the limit it only notes that there are more errors. */
@@ -75,7 +112,7 @@ export class Source {
     const { severity = "error", spot = "value", hint } = options;
     // Finding a place costs a search, so nothing is searched for a diagnostic that is not kept.
     if (this.#isFull(severity)) this.#isCut ||= severity === "error";
-    else this.#found[severity].push(this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot), hint));
+    else this.#found[severity].push(this.#diagnoseAt(code, severity, path, message, spot, hint));
   }
 
   /** The first of these paths at which the definition has a value. */
@@ -91,7 +128,28 @@ export class Source {
     message: string,
     spot: Spot = "value",
   ): Diagnostic {
-    return this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot));
+    return this.#diagnoseAt(code, severity, path, message, spot);
+  }
+
+  #diagnoseAt(
+    code: DiagnosticCode,
+    severity: "error" | "warning",
+    path: Path,
+    message: string,
+    spot: Spot,
+    hint?: string,
+  ): Diagnostic {
+    const { source, path: written } = this.#originOf(path);
+    return source.#diagnose(code, severity, written, message, source.#rangeOf(written, spot), hint);
+  }
+
+  /** The innermost part around a value that was taken from a file says where the value was written. */
+  #originOf(path: Path): Origin {
+    for (let length = this.#origins.size === 0 ? 0 : path.length; length > 0; length--) {
+      const origin = this.#origins.get(toPointer(path.slice(0, length)));
+      if (origin !== undefined) return { source: origin.source, path: [...origin.path, ...path.slice(length)] };
+    }
+    return { source: this, path };
   }
 
   #has(path: Path): boolean {
@@ -134,6 +192,7 @@ export class Source {
       endLine: to.line,
       endColumn: to.col,
       ...(hint === undefined ? {} : { hint }),
+      ...(this.#file === null ? {} : { file: this.#file }),
     };
   }
 

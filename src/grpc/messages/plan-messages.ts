@@ -25,8 +25,8 @@ const OUTCOMES = {
   unknown: "PLAN_OUTCOME_UNKNOWN",
 } as const satisfies Record<Verdict["outcome"], string>;
 
-export function diagnosticMessage({ severity, hint, ...rest }: Diagnostic): DiagnosticMessage {
-  return { ...rest, severity: severity === "error" ? "SEVERITY_ERROR" : "SEVERITY_WARNING", hint: hint ?? "" };
+export function diagnosticMessage({ severity, hint = "", file = "", ...rest }: Diagnostic): DiagnosticMessage {
+  return { ...rest, severity: severity === "error" ? "SEVERITY_ERROR" : "SEVERITY_WARNING", hint, file };
 }
 
 export function planMessage({ trigger, stages, warnings, jobsCount, stepsCount }: PlanView): PlanPipelineResponse {

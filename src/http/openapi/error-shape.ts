@@ -10,6 +10,8 @@ const ProblemShape = shape("Problem", {
   message: z.string(),
   line: wholeNumber.exactOptional(),
   column: wholeNumber.exactOptional(),
+  /** The included file that the place is in; absent for the definition itself. */
+  file: z.string().exactOptional(),
 });
 
 export const ErrorShape = shape("Error", {

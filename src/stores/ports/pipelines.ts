@@ -103,8 +103,21 @@ export interface Revision {
   readonly createdAt: number;
   /** The first commit in which a node has seen this text; absent for an inline definition. */
   readonly commit?: DefinitionCommit;
+  /** What the text includes, at the commit; absent for a text that includes nothing. */
+  readonly includes?: IncludesOfRevision;
   /** Of a definition that was saved as a pull request. */
   readonly proposal?: ProposedIn;
+}
+
+/** Files of the same commit, by their paths from the root of the repository. */
+export interface IncludesOfRevision {
+  /** The path of the definition itself. */
+  readonly path: string;
+  /** With the text of each file, or why there is none. */
+  readonly files: readonly (
+    | { readonly path: string; readonly text: string }
+    | { readonly path: string; readonly problem: string }
+  )[];
 }
 
 /** A pull request, or a merge request. */

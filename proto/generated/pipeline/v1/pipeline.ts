@@ -1450,6 +1450,8 @@ export interface Diagnostic {
   endColumn: number;
   /** What to do; empty when the message says it. */
   hint: string;
+  /** The included file that the place is in; empty for the definition itself. */
+  file: string;
 }
 
 export interface GetSpecRequest {
@@ -1480,6 +1482,19 @@ export interface GetSpecResponse {
   path: string;
   /** The problems of a definition in Git; an inline one has none. */
   diagnostics: Diagnostic[];
+  /** The definition with the parts of all files that it includes; absent for one that includes nothing, and while it has errors. */
+  resolved:
+    | { [key: string]: any }
+    | undefined;
+  /** The files that it includes, at the same commit. */
+  includes: IncludedFile[];
+}
+
+export interface IncludedFile {
+  /** From the root of the repository. */
+  path: string;
+  /** Absent where the commit has no such file. */
+  text?: string | undefined;
 }
 
 export interface SaveSpecRequest {
@@ -10556,6 +10571,7 @@ function createBaseDiagnostic(): Diagnostic {
     endLine: 0,
     endColumn: 0,
     hint: "",
+    file: "",
   };
 }
 
@@ -10587,6 +10603,9 @@ export const Diagnostic: MessageFns<Diagnostic> = {
     }
     if (message.hint !== "") {
       writer.uint32(74).string(message.hint);
+    }
+    if (message.file !== "") {
+      writer.uint32(82).string(message.file);
     }
     return writer;
   },
@@ -10676,6 +10695,14 @@ export const Diagnostic: MessageFns<Diagnostic> = {
             message.hint = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.file = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -10707,6 +10734,7 @@ export const Diagnostic: MessageFns<Diagnostic> = {
         ? globalThis.Number(object.end_column)
         : 0,
       hint: isSet(object.hint) ? globalThis.String(object.hint) : "",
+      file: isSet(object.file) ? globalThis.String(object.file) : "",
     };
   },
 
@@ -10739,6 +10767,9 @@ export const Diagnostic: MessageFns<Diagnostic> = {
     if (message.hint !== "") {
       obj.hint = message.hint;
     }
+    if (message.file !== "") {
+      obj.file = message.file;
+    }
     return obj;
   },
 
@@ -10756,6 +10787,7 @@ export const Diagnostic: MessageFns<Diagnostic> = {
     message.endLine = object.endLine ?? 0;
     message.endColumn = object.endColumn ?? 0;
     message.hint = object.hint ?? "";
+    message.file = object.file ?? "";
     return message;
   },
 };
@@ -10862,6 +10894,8 @@ function createBaseGetSpecResponse(): GetSpecResponse {
     branch: "",
     path: "",
     diagnostics: [],
+    resolved: undefined,
+    includes: [],
   };
 }
 
@@ -10902,6 +10936,12 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
     }
     for (const v of message.diagnostics) {
       Diagnostic.encode(v!, writer.uint32(90).fork()).join();
+    }
+    if (message.resolved !== undefined) {
+      Struct.encode(Struct.wrap(message.resolved), writer.uint32(98).fork()).join();
+    }
+    for (const v of message.includes) {
+      IncludedFile.encode(v!, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -11007,6 +11047,22 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
             message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.resolved = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.includes.push(IncludedFile.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -11050,6 +11106,10 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
       diagnostics: globalThis.Array.isArray(object?.diagnostics)
         ? object.diagnostics.map((e: any) => Diagnostic.fromJSON(e))
         : [],
+      resolved: isObject(object.resolved) ? object.resolved : undefined,
+      includes: globalThis.Array.isArray(object?.includes)
+        ? object.includes.map((e: any) => IncludedFile.fromJSON(e))
+        : [],
     };
   },
 
@@ -11088,6 +11148,12 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
     if (message.diagnostics?.length) {
       obj.diagnostics = message.diagnostics.map((e) => Diagnostic.toJSON(e));
     }
+    if (message.resolved !== undefined) {
+      obj.resolved = message.resolved;
+    }
+    if (message.includes?.length) {
+      obj.includes = message.includes.map((e) => IncludedFile.toJSON(e));
+    }
     return obj;
   },
 
@@ -11107,6 +11173,93 @@ export const GetSpecResponse: MessageFns<GetSpecResponse> = {
     message.branch = object.branch ?? "";
     message.path = object.path ?? "";
     message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    message.resolved = object.resolved ?? undefined;
+    message.includes = object.includes?.map((e) => IncludedFile.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseIncludedFile(): IncludedFile {
+  return { path: "", text: undefined };
+}
+
+export const IncludedFile: MessageFns<IncludedFile> = {
+  encode(message: IncludedFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.text !== undefined) {
+      writer.uint32(18).string(message.text);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IncludedFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIncludedFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): IncludedFile {
+    return {
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      text: isSet(object.text) ? globalThis.String(object.text) : undefined,
+    };
+  },
+
+  toJSON(message: IncludedFile): unknown {
+    const obj: any = {};
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.text !== undefined) {
+      obj.text = message.text;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<IncludedFile>, I>>(base?: I): IncludedFile {
+    return IncludedFile.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<IncludedFile>, I>>(object: I): IncludedFile {
+    const message = createBaseIncludedFile();
+    message.path = object.path ?? "";
+    message.text = object.text ?? undefined;
     return message;
   },
 };

@@ -20,12 +20,17 @@ export interface SaveOptions extends PipelineOptions {
 /** Checks the definition here first, so that each problem is shown with its line. */
 export function savePipeline(name: string, file: string, options: SaveOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
-    const { text, format, file: shown } = await readDefinitionText(file, options.format);
-    const { definition, diagnostics } = parseDefinition(text, format);
-    if (definition === undefined && report.isJson) throw refused(shown, diagnostics);
-    const lines = renderDiagnostics(shown, text, diagnostics, paintFor(process.stderr));
-    process.stderr.write(lines.map((line) => `${line}\n`).join(""));
-    if (definition === undefined) return EXIT.failure;
+    const read = await readDefinitionText(file, options.format);
+    const { text, format, file: shown, includes } = read;
+    const { definition, diagnostics } = parseDefinition(text, format, undefined, includes);
+    // The branch, at which the server resolves what is included, may have files that this machine has not.
+    const isWhole = includes?.files.every((each) => "text" in each) ?? true;
+    if (isWhole) {
+      if (definition === undefined && report.isJson) throw refused(shown, diagnostics);
+      const lines = renderDiagnostics(read, diagnostics, paintFor(process.stderr));
+      process.stderr.write(lines.map((line) => `${line}\n`).join(""));
+      if (definition === undefined) return EXIT.failure;
+    }
     const { pipelineId } = await findPipeline(client, name, options.project);
     const spec = textToSpec(text, format) as Readonly<Record<string, unknown>>;
     const commitMessage = options.message ?? `save ${basename(shown)}`;
