@@ -69,9 +69,8 @@ describe("a browser that shows a token", () => {
 
   it("counts in the projects of the token alone, by cookie and by ticket", async () => {
     const { projectId } = (await edge.call("GET", "/api/v1/projects/default")).body.detail;
-    const other = (
-      await edge.call("POST", "/api/v1/projects", { body: { name: "Other", slug: "other-of-tokens" } })
-    ).body.detail.projectId;
+    const other = (await edge.call("POST", "/api/v1/projects", { body: { name: "Other", slug: "other-of-tokens" } }))
+      .body.detail.projectId;
     const { call } = await enter(await tokenOf({ projects: [projectId] }));
     expect((await call("GET", `/projects/${projectId}`)).status).to.equal(200);
     expect((await call("GET", `/projects/${other}`)).status).to.equal(404);

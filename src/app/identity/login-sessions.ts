@@ -87,8 +87,10 @@ export async function beginSession(
   };
   const { sessionId } = session;
   trail?.proved({ kind: "user", id: userId, name, proof: sessionId });
-  await recorded({ trail }, { kind: "session", id: sessionId, name, after: { kind, ...(token && { token: token.tokenId }) } }, () =>
-    context.stores.logins.createSession(session),
+  await recorded(
+    { trail },
+    { kind: "session", id: sessionId, name, after: { kind, ...(token && { token: token.tokenId }) } },
+    () => context.stores.logins.createSession(session),
   );
   return session;
 }

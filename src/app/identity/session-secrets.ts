@@ -33,7 +33,10 @@ export function readRefreshToken(
   return { sessionId: asId<SessionId>(id!), generation: Number(generation) };
 }
 
-export function browserSecretOf(context: WithKey, { sessionId, token }: Pick<LoginSession, "sessionId" | "token">): string {
+export function browserSecretOf(
+  context: WithKey,
+  { sessionId, token }: Pick<LoginSession, "sessionId" | "token">,
+): string {
   const kind = token === undefined ? "mrb" : "mrp";
   return `${kind}_${sessionId}_${codeOf(context, BROWSER_PURPOSES[kind], sessionId).toString("hex")}`;
 }
