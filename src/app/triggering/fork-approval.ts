@@ -15,7 +15,6 @@ import type { ToldEvent } from "./told-event.ts";
 
 /** Earlier runs that are looked at for an approval. */
 const LOOKED_AT = 20;
-const NUMBER = /^\d{1,15}$/;
 
 interface ForkRun {
   readonly pipeline: Pipeline;
@@ -82,7 +81,7 @@ async function wasApproved(
 }
 
 function messageFor(origin: RunOrigin, { fields: { number } }: ToldEvent): string {
-  const named = NUMBER.test(String(number)) ? `Pull request ${String(number)}` : "This run";
+  const named = typeof number === "number" ? `Pull request ${number}` : "This run";
   const sha = shaOf(origin);
   const commit = sha === "" ? "what its ref holds" : `commit ${sha}`;
   return `${named}, by ${origin.triggeredBy}, comes from a fork. Once it is approved, ${commit} runs on your agents: look at its changes first.`;
