@@ -18,6 +18,7 @@ const Agents = lazy(() => import("../pages/agents.tsx").then(({ AgentsPage }) =>
 const Agent = lazy(() => import("../pages/agent.tsx").then(({ AgentPage }) => AgentPage));
 const Me = lazy(() => import("../pages/me.tsx").then(({ MePage }) => MePage));
 const Run = lazy(() => import("../run/run-page.tsx"));
+const Compare = lazy(() => import("../compare/compare-page.tsx").then(({ ComparePage }) => ComparePage));
 const Log = lazy(() => import("../run/log-page.tsx"));
 
 export function Routes() {
@@ -28,6 +29,7 @@ export function Routes() {
         <Route path="/runs" component={Runs} />
         <Route path="/runs/:id" component={RunAt} />
         <Route path="/runs/:id/steps/:step" component={LogAt} />
+        <Route path="/runs/:id/compare/:other?" component={CompareAt} />
         <Route path="/pipelines" component={Pipelines} />
         <Route path="/pipelines/new" component={NewPipeline} />
         <Route path="/pipelines/:id" component={PipelineAt} />
@@ -48,6 +50,10 @@ interface At {
 
 function RunAt({ params }: At) {
   return <Run runId={params["id"] ?? ""} />;
+}
+
+function CompareAt({ params }: At) {
+  return <Compare runId={params["id"] ?? ""} otherId={params["other"] === "" ? undefined : params["other"]} />;
 }
 
 function LogAt({ params }: At) {
