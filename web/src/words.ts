@@ -307,5 +307,5 @@ export const words = {
     theme: "Theme",
     expires: "Expires",
   },
-  actions: { cancel: "Cancel", close: "Close", copy: "Copy", copied: "Copied", save: "Save", refresh: "Refresh" },
+  actions: { cancel: "Cancel", close: "Close", copy: "Copy", copied: "Copied", save: "Save", refresh: "Refresh", more: "Show more" },
 } as const;
