@@ -58,7 +58,7 @@ export function usePages<T>(
   };
 }
 
-export function MoreButton({ of }: { readonly of: More<unknown> }) {
+export function MoreButton({ of }: { readonly of: Pick<More<unknown>, "more"> }) {
   return of.more === undefined ? null : (
     <p style={{ marginBlockStart: "10px" }}>
       <Button onClick={of.more}>{words.actions.more}</Button>
