@@ -70,7 +70,7 @@ export function Caches({ projectId, mayDelete }: { readonly projectId: string; r
     <Section
       title={areaWords.tabs.caches}
       aside={
-        mayDelete && caches.list.length > 0 ? (
+        mayDelete && prefix !== "" && caches.list.length > 0 ? (
           <Button onClick={() => setAsking(true)}>{texts.removeAll(prefix)}</Button>
         ) : undefined
       }
@@ -104,8 +104,7 @@ export function Caches({ projectId, mayDelete }: { readonly projectId: string; r
           action={texts.removeAll(prefix)}
           onClose={() => setAsking(false)}
           onConfirm={async () => {
-            const query = prefix === "" ? {} : { prefix };
-            const { deleted } = await api.delete("/projects/{projectId}/caches", { path, query });
+            const { deleted } = await api.delete("/projects/{projectId}/caches", { path, query: { prefix } });
             tell(texts.removedAll(deleted));
             caches.reload();
           }}
