@@ -13,7 +13,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { MoreButton, usePages } from "../parts/more.tsx";
 import { Facts, Section } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
-import { SavedFilters } from "../parts/saved-filters.tsx";
+import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { type Column, Table, Under } from "../parts/table.tsx";
 import { Ago, wholeTime } from "../parts/time.tsx";
 import { adminWords } from "./admin-words.ts";
@@ -90,7 +90,7 @@ export function Audit() {
           />
         ))}
         <Button onClick={entries.reload}>{texts.refresh}</Button>
-        <SavedFilters />
+        <SavedFilterList />
       </FilterBar>
       <Loaded of={entries.pages} rows={10}>
         {() =>
