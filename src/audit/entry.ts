@@ -17,7 +17,7 @@ export const RECORDED_FIELDS = {
   serviceAccount: ["name"],
   token: ["name", "scopes", "projects", "expiresAt", "subject"],
   registrationToken: ["name", "expiresAt", "maxUses", "labels"],
-  session: ["kind"],
+  session: ["kind", "token"],
   link: ["purpose", "expiresAt"],
   project: ["name", "description", "archived"],
   retention: ["runs", "logs", "artifacts", "events"],
