@@ -14,7 +14,7 @@ import { MoreButton, usePages } from "../parts/more.tsx";
 import { Facts, Section } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
 import { SavedFilterList } from "../app/saved-filter-list.tsx";
-import { type Column, Table, Under } from "../parts/table.tsx";
+import { type Column, RowButton, Table, Under } from "../parts/table.tsx";
 import { Ago, wholeTime } from "../parts/time.tsx";
 import { adminWords } from "./admin-words.ts";
 
@@ -39,9 +39,9 @@ export function Audit() {
       name: texts.operation,
       cell: (entry) => (
         <>
-          <Button kind="quiet" onClick={() => setOpen(entry)}>
+          <RowButton onClick={() => setOpen(entry)}>
             {entry.operation}
-          </Button>
+          </RowButton>
           <Under>{objectText(entry)}</Under>
         </>
       ),

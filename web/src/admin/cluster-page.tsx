@@ -11,7 +11,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { MoreButton, usePages } from "../parts/more.tsx";
 import { Page, Section } from "../parts/page.tsx";
-import { type Column, Table, Under } from "../parts/table.tsx";
+import { Above, type Column, RowButton, Table, Under } from "../parts/table.tsx";
 import { durationText, sizeText } from "../parts/time-texts.ts";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
@@ -102,7 +102,7 @@ function Shards({ of }: { readonly of: readonly Shard[] }) {
       name: texts.owner,
       cell: ({ owner }) => (owner === null ? <span class={styles["bad"]}>{texts.noOwner}</span> : <code>{owner}</code>),
     },
-    { name: texts.epoch, width: "72px", needs: "wide", align: "end", cell: ({ epoch }) => epoch },
+    { name: texts.epoch, width: "148px", needs: "medium", align: "end", cell: ({ epoch }) => epoch },
     number("waiting"),
     number("active"),
     number("delayed"),
@@ -182,9 +182,9 @@ function DeadLetters({ totals }: { readonly totals: Cluster["deadLetters"] }) {
       name: texts.reason,
       cell: (letter) => (
         <>
-          <Button kind="quiet" onClick={() => setOpen(letter)}>
+          <RowButton onClick={() => setOpen(letter)}>
             {letter.reason}
-          </Button>
+          </RowButton>
           <Under>
             {texts.kinds[letter.kind]} · {texts.shard} {letter.shard}
           </Under>
@@ -195,7 +195,14 @@ function DeadLetters({ totals }: { readonly totals: Cluster["deadLetters"] }) {
       name: texts.run,
       width: "24%",
       needs: "wide",
-      cell: ({ runId }) => (runId === null ? "–" : <a href={`/runs/${runId}`}>{runId}</a>),
+      cell: ({ runId }) =>
+        runId === null ? (
+          "–"
+        ) : (
+          <Above>
+            <a href={`/runs/${runId}`}>{runId}</a>
+          </Above>
+        ),
     },
     { name: texts.at, width: "104px", needs: "wide", align: "end", cell: ({ at }) => <Ago at={at} /> },
     {
@@ -203,7 +210,12 @@ function DeadLetters({ totals }: { readonly totals: Cluster["deadLetters"] }) {
       isQuiet: true,
       width: "116px",
       align: "end",
-      cell: (letter) => (mayRedrive ? <Button onClick={() => redriveOne(letter)}>{texts.redrive}</Button> : null),
+      cell: (letter) =>
+        mayRedrive ? (
+          <Above>
+            <Button onClick={() => redriveOne(letter)}>{texts.redrive}</Button>
+          </Above>
+        ) : null,
     },
   ];
   return (

@@ -121,7 +121,7 @@ export function Users() {
           save={texts.invite}
           fields={[
             { name: "name", label: texts.name, isRequired: true },
-            { name: "role", label: texts.role, kind: "select", value: "", options: ROLE_OPTIONS },
+            { name: "role", label: texts.role, kind: "select", value: "viewer", options: ROLES },
             { name: "email", label: texts.email, hint: texts.emailHint },
             { name: "days", label: texts.days, kind: "number", value: "7" },
           ]}

@@ -54,7 +54,7 @@ export function Settings({ area }: { readonly area: Area }) {
     {
       name: texts.change,
       isQuiet: true,
-      width: "276px",
+      width: "190px",
       narrow: "104px",
       align: "end",
       cell: (setting) =>

@@ -11,7 +11,7 @@ import { ConfirmDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { MoreButton, usePages } from "../parts/more.tsx";
 import { Facts, Panel, Section } from "../parts/page.tsx";
-import { type Column, Table, Under } from "../parts/table.tsx";
+import { type Column, RowButton, Table, Under } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 import {
@@ -122,9 +122,9 @@ function Deliveries({ area, webhookId }: { readonly area: Area; readonly webhook
       name: texts.type,
       cell: ({ deliveryId, type, runId }) => (
         <>
-          <Button kind="quiet" onClick={() => setOpen(deliveryId)}>
+          <RowButton onClick={() => setOpen(deliveryId)}>
             {type}
-          </Button>
+          </RowButton>
           <Under>{runId}</Under>
         </>
       ),

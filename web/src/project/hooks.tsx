@@ -16,7 +16,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { MoreButton, usePages } from "../parts/more.tsx";
 import { Facts, Panel, Section } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
-import { type Column, RowLink, Table, Under } from "../parts/table.tsx";
+import { type Column, RowButton, RowLink, Table, Under } from "../parts/table.tsx";
 import { sizeText } from "../parts/time-texts.ts";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
@@ -202,9 +202,9 @@ function Deliveries({ projectId, hookId }: { readonly projectId: string; readonl
       name: texts.event,
       cell: ({ deliveryId, event, events }) => (
         <>
-          <Button kind="quiet" onClick={() => setOpen(deliveryId)}>
+          <RowButton onClick={() => setOpen(deliveryId)}>
             {event === "" ? deliveryId : event}
-          </Button>
+          </RowButton>
           <Under>{[...new Set(events.map(({ ref, actor }) => `${ref} ${actor}`.trim()))].join(", ")}</Under>
         </>
       ),

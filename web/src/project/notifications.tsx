@@ -14,7 +14,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { MoreButton, usePages } from "../parts/more.tsx";
 import { Facts, Section } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
-import { type Column, Table, Under } from "../parts/table.tsx";
+import { type Column, RowButton, Table, Under } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 
@@ -45,9 +45,9 @@ export function Notifications({ projectId, mayResend }: { readonly projectId: st
       name: texts.target,
       cell: (one) => (
         <>
-          <Button kind="quiet" onClick={() => setOpen(one)}>
+          <RowButton onClick={() => setOpen(one)}>
             {one.target}
-          </Button>
+          </RowButton>
           <Under>
             {one.channel} · {one.on}
             {one.job === null ? "" : ` · ${one.job}`}
