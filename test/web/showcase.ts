@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { startBrowser } from "../support/browser-program.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { packageOf } from "../support/plugin-packages.ts";
@@ -203,12 +203,17 @@ export class Showcase {
     const context = await this.browser.newContext({
       viewport: { width: 1280, height: 800 },
       baseURL: this.origin,
+      reducedMotion: "reduce",
       ...options,
     });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
     this.watch(page);
-    await this.logIn(context, page, name);
+    await page.goto("/login?next=/runs");
+    await page.fill("[name=name]", name);
+    await page.fill("[name=password]", PASSWORD);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/runs");
     return page;
   }
 
@@ -217,14 +222,6 @@ export class Showcase {
     page.on("console", (message) => {
       if (/Content Security Policy/i.test(message.text())) this.problems.push(message.text());
     });
-  }
-
-  async logIn(_: BrowserContext, page: Page, name: string): Promise<void> {
-    await page.goto("/login?next=/runs");
-    await page.fill("[name=name]", name);
-    await page.fill("[name=password]", PASSWORD);
-    await page.keyboard.press("Enter");
-    await page.waitForURL("**/runs");
   }
 
   /** Every page by its name, with its address. */

@@ -43,7 +43,9 @@ export function Palette({
     const abort = new AbortController();
     const timer = setTimeout(
       () => {
-        const query = { pageSize: 20, ...(text === "" ? {} : { name: text }) };
+        // The name of an action begins with what it does.
+        const name = text.trim().replace(/^trigger\s+/i, "");
+        const query = { pageSize: 20, ...(name === "" ? {} : { name }) };
         api.get("/pipelines", { query, signal: abort.signal }).then(
           ({ list }) => setFound(list),
           () => {},
