@@ -60,8 +60,12 @@ describe("the comparison of logs", () => {
   });
 
   it("aligns the equal ends of logs that differ too much for a shortest difference", () => {
-    const many = (word: string) => Array.from({ length: 3_000 }, (_, at) => `${word} ${"x".repeat(at % 97)}${at % 89 === 0 ? word : ""}`);
-    const { rows, isAligned } = alignLogs(log("first", ...many("left"), "last"), log("first", ...many("right"), "last"));
+    const many = (word: string) =>
+      Array.from({ length: 3_000 }, (_, at) => `${word} ${"x".repeat(at % 97)}${at % 89 === 0 ? word : ""}`);
+    const { rows, isAligned } = alignLogs(
+      log("first", ...many("left"), "last"),
+      log("first", ...many("right"), "last"),
+    );
     expect(isAligned).to.equal(false);
     expect([rows[0]?.kind, rows.at(-1)?.kind, rows.length]).to.deep.equal(["same", "same", 3_002]);
   });
@@ -93,7 +97,10 @@ describe("the pairs of two runs", () => {
   });
 
   it("compare the newest attempt of a step", () => {
-    const attempts = [step("units", { status: "failed", retriedBy: "step again" }), step("units", { stepRunId: "again" })];
+    const attempts = [
+      step("units", { status: "failed", retriedBy: "step again" }),
+      step("units", { stepRunId: "again" }),
+    ];
     const rows = pairRows([job("test", attempts)], [job("test", [step("units")])]);
     expect(rows).to.have.length(2);
     expect(rows.some(({ differs }) => differs)).to.equal(false);

@@ -151,7 +151,10 @@ describe("the pages", function () {
   it("show what was sent and received: deliveries with tries, bodies and verdicts", async () => {
     const base = `/projects/${showcase.projectId}`;
     await page.goto(`${base}/webhooks/${showcase.webhookId}`);
-    await page.getByRole("button", { name: /svc\.pipeline/ }).first().click();
+    await page
+      .getByRole("button", { name: /svc\.pipeline/ })
+      .first()
+      .click();
     await dialog().getByText(/204/).first().waitFor();
     expect(await dialog().getByRole("heading", { name: "Body" }).count()).to.equal(1);
     await dialog().getByRole("button", { name: "Deliver again" }).click();
@@ -159,7 +162,10 @@ describe("the pages", function () {
     await page.goto(`${base}/hooks/${showcase.hookId}`);
     await page.locator("tbody [data-row-link]").first().click();
     await dialog().getByText("refs/heads/main").first().waitFor();
-    await dialog().getByText(/No pipeline of the project listens|shop/).first().waitFor();
+    await dialog()
+      .getByText(/No pipeline of the project listens|shop/)
+      .first()
+      .waitFor();
     await page.keyboard.press("Escape");
   });
 
@@ -168,7 +174,9 @@ describe("the pages", function () {
     await page.getByRole("button", { name: "Invite a user" }).click();
     await dialog().getByLabel("Name").fill("jan");
     await dialog().getByRole("button", { name: "Invite a user" }).click();
-    await dialog().getByText(/\/invitation\?/).waitFor();
+    await dialog()
+      .getByText(/\/invitation\?/)
+      .waitFor();
     await page.keyboard.press("Escape");
     await row("jan").getByRole("button", { name: "Disable" }).click();
     await dialog().getByRole("button", { name: "Disable" }).click();
@@ -176,7 +184,9 @@ describe("the pages", function () {
     await row("jan").getByRole("button", { name: "Disable" }).waitFor();
     await row("maria").getByRole("button", { name: "Reset link" }).click();
     await dialog().getByRole("button", { name: "Reset link" }).click();
-    await dialog().getByText(/\/reset\?/).waitFor();
+    await dialog()
+      .getByText(/\/reset\?/)
+      .waitFor();
     await page.keyboard.press("Escape");
     await page.goto("/admin/audit?operation=invite");
     await row("invite").getByText("Done").first().waitFor();

@@ -325,5 +325,13 @@ export const words = {
     remove: (name: string) => `Forget the filter ${name}`,
     kind: "Filter",
   },
-  actions: { cancel: "Cancel", close: "Close", copy: "Copy", copied: "Copied", save: "Save", refresh: "Refresh", more: "Show more" },
+  actions: {
+    cancel: "Cancel",
+    close: "Close",
+    copy: "Copy",
+    copied: "Copied",
+    save: "Save",
+    refresh: "Refresh",
+    more: "Show more",
+  },
 } as const;

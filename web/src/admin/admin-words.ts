@@ -122,7 +122,8 @@ export const adminWords = {
     letter: "Message",
     run: "Run",
     kinds: { message: "Message", envelope: "Envelope" },
-    sums: (waiting: number, active: number) => `${count(waiting, "message")} waiting, ${count(active, "message")} active`,
+    sums: (waiting: number, active: number) =>
+      `${count(waiting, "message")} waiting, ${count(active, "message")} active`,
   },
   plugins: {
     title: "Plugins",

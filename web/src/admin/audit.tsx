@@ -39,9 +39,7 @@ export function Audit() {
       name: texts.operation,
       cell: (entry) => (
         <>
-          <RowButton onClick={() => setOpen(entry)}>
-            {entry.operation}
-          </RowButton>
+          <RowButton onClick={() => setOpen(entry)}>{entry.operation}</RowButton>
           <Under>{objectText(entry)}</Under>
         </>
       ),
@@ -59,9 +57,7 @@ export function Audit() {
     {
       name: texts.outcome,
       width: "104px",
-      cell: ({ outcome }) => (
-        <span class={styles[outcome === "done" ? "good" : "bad"]}>{texts.outcomes[outcome]}</span>
-      ),
+      cell: ({ outcome }) => <span class={styles[outcome === "done" ? "good" : "bad"]}>{texts.outcomes[outcome]}</span>,
     },
     { name: texts.time, width: "110px", needs: "wide", align: "end", cell: ({ time }) => <Ago at={time} /> },
   ];

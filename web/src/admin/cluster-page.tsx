@@ -182,9 +182,7 @@ function DeadLetters({ totals }: { readonly totals: Cluster["deadLetters"] }) {
       name: texts.reason,
       cell: (letter) => (
         <>
-          <RowButton onClick={() => setOpen(letter)}>
-            {letter.reason}
-          </RowButton>
+          <RowButton onClick={() => setOpen(letter)}>{letter.reason}</RowButton>
           <Under>
             {texts.kinds[letter.kind]} · {texts.shard} {letter.shard}
           </Under>

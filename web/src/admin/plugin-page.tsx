@@ -35,7 +35,9 @@ export function PluginPage({ name }: { readonly name: string }) {
   const [removing, setRemoving] = useState<Version | undefined>(undefined);
   const remove = async ({ version }: Version) => {
     if (projectId !== undefined) {
-      await api.delete("/projects/{projectId}/plugins/{name}/versions/{version}", { path: { projectId, name, version } });
+      await api.delete("/projects/{projectId}/plugins/{name}/versions/{version}", {
+        path: { projectId, name, version },
+      });
     } else if (tenantId !== undefined) {
       await api.delete("/tenants/{tenantId}/plugins/{name}/versions/{version}", { path: { tenantId, name, version } });
     } else await api.delete("/plugins/{name}/versions/{version}", { path: { name, version } });

@@ -55,7 +55,9 @@ function furtherPlaces(): readonly (Place & { readonly keys: string; readonly do
     ...(may("readCluster")
       ? [{ href: "/cluster", name: words.nav.cluster, icon: network, keys: "g c", does: words.keys.goCluster }]
       : []),
-    ...(isAdmin ? [{ href: "/admin", name: words.nav.admin, icon: shield, keys: "g d", does: words.keys.goAdmin }] : []),
+    ...(isAdmin
+      ? [{ href: "/admin", name: words.nav.admin, icon: shield, keys: "g d", does: words.keys.goAdmin }]
+      : []),
   ];
 }
 

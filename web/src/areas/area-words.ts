@@ -21,7 +21,8 @@ export const areaWords = {
     archiveText: "An archived project starts no runs and is not listed in the choice of projects. Nothing is removed.",
     remove: "Delete",
     removeTitle: "Delete the project",
-    removeText: "The project and everything in it are removed: pipelines, runs, logs, artifacts, secrets and variables.",
+    removeText:
+      "The project and everything in it are removed: pipelines, runs, logs, artifacts, secrets and variables.",
     typeName: (name: string) => `Type ${name} to confirm`,
     removed: "The project is being deleted",
     parts: "Parts of the project",

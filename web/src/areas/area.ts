@@ -88,7 +88,9 @@ export function listVariables(area: Area, signal: Signal) {
 export function putVariable(area: Area, name: string, value: string) {
   const body = { value };
   if (area.kind === "project") return api.put(`${IN_PROJECT}/variables/{name}`, { path: { ...area, name }, body });
-  return area.kind === "tenant" ? api.put(`${IN_TENANT}/variables/{name}`, { path: { ...area, name }, body }) : noArea();
+  return area.kind === "tenant"
+    ? api.put(`${IN_TENANT}/variables/{name}`, { path: { ...area, name }, body })
+    : noArea();
 }
 
 export function deleteVariable(area: Area, name: string) {
@@ -129,7 +131,8 @@ export function changeWebhook(area: Area, webhookId: string, body: { readonly en
 }
 
 export function deleteWebhook(area: Area, webhookId: string) {
-  if (area.kind === "project") return api.delete(`${IN_PROJECT}/webhooks/{webhookId}`, { path: { ...area, webhookId } });
+  if (area.kind === "project")
+    return api.delete(`${IN_PROJECT}/webhooks/{webhookId}`, { path: { ...area, webhookId } });
   return area.kind === "tenant"
     ? api.delete(`${IN_TENANT}/webhooks/{webhookId}`, { path: { ...area, webhookId } })
     : noArea();
@@ -141,7 +144,13 @@ export function rotateSecret(area: Area, webhookId: string) {
   return area.kind === "tenant" ? api.post(`${IN_TENANT}/${rest}`, { path: { ...area, webhookId } }) : noArea();
 }
 
-export function listDeliveries(area: Area, webhookId: string, state: string, after: string | undefined, signal: Signal) {
+export function listDeliveries(
+  area: Area,
+  webhookId: string,
+  state: string,
+  after: string | undefined,
+  signal: Signal,
+) {
   const query = {
     limit: 50,
     ...(state === "" ? {} : { state: state as Schemas["Delivery"]["state"] }),

@@ -20,9 +20,9 @@ type Variable = Schemas["Variable"];
 
 export function Variables({ area }: { readonly area: Area }) {
   const variables = useResource((signal) => listVariables(area, signal), [JSON.stringify(area)]);
-  const [open, setOpen] = useState<
-    { readonly kind: "set" | "remove"; readonly of: Variable | undefined } | undefined
-  >(undefined);
+  const [open, setOpen] = useState<{ readonly kind: "set" | "remove"; readonly of: Variable | undefined } | undefined>(
+    undefined,
+  );
   const mayWrite = mayHere("writeVariables", area);
   const close = () => setOpen(undefined);
   const columns: readonly Column<Variable>[] = [

@@ -122,9 +122,7 @@ function Deliveries({ area, webhookId }: { readonly area: Area; readonly webhook
       name: texts.type,
       cell: ({ deliveryId, type, runId }) => (
         <>
-          <RowButton onClick={() => setOpen(deliveryId)}>
-            {type}
-          </RowButton>
+          <RowButton onClick={() => setOpen(deliveryId)}>{type}</RowButton>
           <Under>{runId}</Under>
         </>
       ),

@@ -99,15 +99,7 @@ function useRun(runId: string): Resource<Run> {
   return run;
 }
 
-function Two({
-  a,
-  runId,
-  otherId,
-}: {
-  readonly a: Resource<Run>;
-  readonly runId: string;
-  readonly otherId: string;
-}) {
+function Two({ a, runId, otherId }: { readonly a: Resource<Run>; readonly runId: string; readonly otherId: string }) {
   const { route } = useLocation();
   const b = useRun(otherId);
   const [filters, change] = useFilters();

@@ -15,10 +15,7 @@ const SHOWN = 30;
 
 export function RunPicker({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
   const { runId, pipelineId } = run;
-  const runs = useResource(
-    (signal) => api.get("/runs", { query: { pipelineId, limit: SHOWN }, signal }),
-    [pipelineId],
-  );
+  const runs = useResource((signal) => api.get("/runs", { query: { pipelineId, limit: SHOWN }, signal }), [pipelineId]);
   return (
     <Dialog title={compareWords.pickTitle} onClose={onClose}>
       <Loaded of={runs}>

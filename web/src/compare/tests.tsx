@@ -23,13 +23,7 @@ export function Tests({ a, b }: { readonly a: Run; readonly b: Run }) {
   );
 }
 
-function Counts({
-  a,
-  b,
-}: {
-  readonly a: Schemas["TestCounts"] | null;
-  readonly b: Schemas["TestCounts"] | null;
-}) {
+function Counts({ a, b }: { readonly a: Schemas["TestCounts"] | null; readonly b: Schemas["TestCounts"] | null }) {
   const rows = (["total", "failed", "skipped", "flaky"] as const).map((name) => ({
     name: texts[name],
     a: a === null ? "–" : `${a[name]}`,
@@ -109,7 +103,9 @@ function Cases({
         {of.map((test) => (
           <li key={keyOf(test)}>
             <a href={`/runs/${runId}/steps/${test.step.stepRunId}`}>{test.name}</a>
-            <Under>{[test.suite, `${test.step.job} / ${test.step.step}`].filter((part) => part !== "").join(" · ")}</Under>
+            <Under>
+              {[test.suite, `${test.step.job} / ${test.step.step}`].filter((part) => part !== "").join(" · ")}
+            </Under>
           </li>
         ))}
       </ul>

@@ -74,7 +74,13 @@ export function RowLink({ href, children }: { readonly href: string; readonly ch
 }
 
 /** As {@link RowLink}, for a row that opens a dialog. */
-export function RowButton({ onClick, children }: { readonly onClick: () => void; readonly children: ComponentChildren }) {
+export function RowButton({
+  onClick,
+  children,
+}: {
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+}) {
   return (
     <button type="button" class={styles["link"]} data-row-link="" onClick={onClick}>
       {children}

@@ -135,9 +135,7 @@ export function HookPart({ projectId, hookId }: { readonly projectId: string; re
                   >
                     {shown.enabled ? texts.off : texts.on}
                   </Button>
-                  <Button
-                    onClick={() => navigator.clipboard.writeText(address).then(() => tell(words.actions.copied))}
-                  >
+                  <Button onClick={() => navigator.clipboard.writeText(address).then(() => tell(words.actions.copied))}>
                     {texts.copy}
                   </Button>
                   <Button onClick={() => setAsking(true)}>{texts.remove}</Button>
@@ -202,9 +200,7 @@ function Deliveries({ projectId, hookId }: { readonly projectId: string; readonl
       name: texts.event,
       cell: ({ deliveryId, event, events }) => (
         <>
-          <RowButton onClick={() => setOpen(deliveryId)}>
-            {event === "" ? deliveryId : event}
-          </RowButton>
+          <RowButton onClick={() => setOpen(deliveryId)}>{event === "" ? deliveryId : event}</RowButton>
           <Under>{[...new Set(events.map(({ ref, actor }) => `${ref} ${actor}`.trim()))].join(", ")}</Under>
         </>
       ),

@@ -45,9 +45,7 @@ export function Notifications({ projectId, mayResend }: { readonly projectId: st
       name: texts.target,
       cell: (one) => (
         <>
-          <RowButton onClick={() => setOpen(one)}>
-            {one.target}
-          </RowButton>
+          <RowButton onClick={() => setOpen(one)}>{one.target}</RowButton>
           <Under>
             {one.channel} · {one.on}
             {one.job === null ? "" : ` · ${one.job}`}
