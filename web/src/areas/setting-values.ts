@@ -50,7 +50,7 @@ export function settingText(name: string, value: unknown): string {
     case "number":
       return typeof value === "number" ? numbers.format(value) : JSON.stringify(value);
     case "api":
-      return String(value);
+      return typeof value === "string" ? value : JSON.stringify(value);
   }
 }
 
