@@ -28,6 +28,8 @@ export interface RunPlan {
   readonly timeoutMs: number | null;
   /** The group in which the run needs a place before it begins; null for none. */
   readonly group: PlannedGroup | null;
+  /** The approval that the run needs before it begins; absent for none. */
+  readonly approval?: PlannedApproval;
   readonly stages: readonly PlannedStage[];
   readonly jobs: readonly PlannedJob[];
   /** Whom the run tells what; absent when it tells no one. */

@@ -8,7 +8,14 @@ import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Path } from "../definition/text/source.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import { cellName, type JobSpec, type DeferredCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";
+import {
+  cellName,
+  type JobSpec,
+  type DeferredCells,
+  type PlannedApproval,
+  type PlannedJob,
+  type RunPlan,
+} from "../domain/plan.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, type Scope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import type { Reference } from "../expressions/template.ts";
@@ -30,6 +37,10 @@ export interface PlanInput extends Subject {
   readonly attempt: number;
   /** The revision of the definition; empty when the definition is not saved. */
   readonly revisionId: string;
+  /** The approval that the run needs before it begins; absent for none. */
+  readonly approval?: PlannedApproval;
+  /** Of a run of a fork: the commit that it builds; absent where the sender has named none. */
+  readonly forkCommit?: string;
 }
 
 export type PlanResult =
@@ -62,6 +73,7 @@ export function planRun(input: PlanInput, budget = new PlanBudget()): PlanResult
     deferred: "fold",
     repoUrl: input.repoUrl,
     inGit: input.inGit,
+    forkCommit: input.forkCommit,
     budget,
   });
   try {
@@ -109,6 +121,7 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
     namespace: definition.namespace,
     timeoutMs: definition.timeoutMs,
     group: typeof group === "string" ? null : group,
+    ...(input.approval && { approval: input.approval }),
     stages: definition.stages.map(({ name, path, when, approval }) => ({
       name,
       when: planCondition(when, known, parsed, budget.at([...path, "when"], when)),

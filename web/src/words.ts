@@ -249,6 +249,7 @@ export const words = {
     missing: (n: number, users: readonly string[]) =>
       users.length > 0 ? `${count(n, "vote")} missing, of ${users.join(", ")}` : `${count(n, "vote")} missing`,
     gate: (name: string) => `before ${name}`,
+    wholeRun: "the whole run",
     expires: "expires",
     none: "No approval here",
     noneText: "When a run reaches a stage or a job that needs an approval, it is listed here.",

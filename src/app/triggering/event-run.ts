@@ -12,6 +12,7 @@ import { noPipeline } from "../lookups.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import type { TriggeringContext } from "./context.ts";
 import { planKnownRun, storeNewRun } from "./create-run.ts";
+import { forkApproval } from "./fork-approval.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import type { ToldEvent } from "./told-event.ts";
 
@@ -61,8 +62,9 @@ export async function makeEventRun(
     retryOf: null,
     firstRunId: null,
   } as const;
+  const approval = await forkApproval(context, { pipeline, origin, told });
   const plugins = await pluginsForRun(context, pipeline.projectId, definition);
-  const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline, told }, plugins);
+  const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline, told, approval }, plugins);
   await reserveGroupPlace(context, planned);
   await storeNewRun(context, { trail: trailOf(context, actor) }, planned);
 }

@@ -252,6 +252,8 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     step: (step) => without(step, { metadata: null, eventsThrough: null }),
     // An older node sends no notifications. So does a run that it may see.
     plan(plan) {
+      // An older node would begin the run without it.
+      if (plan.approval !== undefined) throw olderNode("approvals of runs");
       const { notifications: _, ...older } = plan;
       return older;
     },

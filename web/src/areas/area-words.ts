@@ -166,6 +166,7 @@ export const areaWords = {
       "trust.protectedTargets": "Trust for protected targets",
       "jobs.idToken": "Jobs get an identity token",
       "jobs.api": "What jobs may do with the API",
+      "forks.approval": "Runs of forks wait for an approval",
       "quota.perProject": "Jobs of a project at once",
       "quota.perTenant": "Jobs of a tenant at once",
       "quota.labels": "Jobs at once on agents with a label",

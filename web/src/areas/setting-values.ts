@@ -25,12 +25,18 @@ interface ValueField {
   readonly hint?: string;
 }
 
-type Kind = "retention" | "flag" | "api" | "labels" | "number";
+type Kind = "retention" | "flag" | "word" | "labels" | "number";
+
+/** Settings that take one of a few words. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  "jobs.api": ["none", "read", "trigger", "write"],
+  "forks.approval": ["always", "firstTime", "never"],
+};
 
 function kindOf(name: string): Kind {
   if (name.startsWith("retention.")) return "retention";
   if (name.startsWith("trust.") || name === "jobs.idToken") return "flag";
-  if (name === "jobs.api") return "api";
+  if (name in WORDS) return "word";
   return name === "quota.labels" ? "labels" : "number";
 }
 
@@ -49,7 +55,7 @@ export function settingText(name: string, value: unknown): string {
     }
     case "number":
       return typeof value === "number" ? numbers.format(value) : JSON.stringify(value);
-    case "api":
+    case "word":
       return typeof value === "string" ? value : JSON.stringify(value);
   }
 }
@@ -92,9 +98,9 @@ export function fieldsOf(name: string, value: unknown): readonly ValueField[] {
           ],
         },
       ];
-    case "api": {
-      const options = ["none", "read", "trigger", "write"].map((word) => [word, word] as const);
-      return [{ name, label, kind: "select", value: typeof value === "string" ? value : "none", options }];
+    case "word": {
+      const options = (WORDS[name] ?? []).map((word) => [word, word] as const);
+      return [{ name, label, kind: "select", value: typeof value === "string" ? value : "", options }];
     }
     case "labels":
       return [
@@ -123,7 +129,7 @@ export function readFields(name: string, fields: Readonly<Record<string, string>
       };
     case "flag":
       return text === "true";
-    case "api":
+    case "word":
       return text;
     case "labels":
       return text

@@ -47,6 +47,7 @@ export const runWords = {
     failed: "The jobs that failed or were cancelled; the others are reused.",
     step: "From this step on.",
   },
+  wholeRun: "The whole run",
   approvalOf: (gate: string) => `${gate} waits for approval`,
   missing: (n: number) => `${count(n, "approval")} missing`,
   approvalDone: "Your vote counts.",

@@ -3186,6 +3186,8 @@ export interface components {
             readonly pipelineId: string;
             readonly projectId: string;
             readonly gate: {
+                readonly run: string;
+            } | {
                 readonly stage: string;
             } | {
                 readonly job: string;
@@ -3217,6 +3219,8 @@ export interface components {
             readonly pipelineId: string;
             readonly projectId: string;
             readonly gate: {
+                readonly run: string;
+            } | {
                 readonly stage: string;
             } | {
                 readonly job: string;
@@ -4334,7 +4338,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "forks.approval" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -14751,6 +14755,8 @@ export interface operations {
                         readonly "log.bytes"?: number;
                         readonly "trust.secrets"?: boolean;
                         readonly "trust.protectedTargets"?: boolean;
+                        /** @enum {string} */
+                        readonly "forks.approval"?: "always" | "firstTime" | "never";
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -14891,6 +14897,8 @@ export interface operations {
                         readonly "log.bytes"?: number;
                         readonly "trust.secrets"?: boolean;
                         readonly "trust.protectedTargets"?: boolean;
+                        /** @enum {string} */
+                        readonly "forks.approval"?: "always" | "firstTime" | "never";
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -15031,6 +15039,8 @@ export interface operations {
                         readonly "log.bytes"?: number;
                         readonly "trust.secrets"?: boolean;
                         readonly "trust.protectedTargets"?: boolean;
+                        /** @enum {string} */
+                        readonly "forks.approval"?: "always" | "firstTime" | "never";
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
