@@ -27,6 +27,7 @@ export const runWords = {
     pause: "Pause",
     resume: "Resume",
     rerun: "Run again",
+    compare: "Compare",
     rerunAll: "All jobs",
     rerunFailed: "Failed jobs",
     rerunFrom: "From this step",
