@@ -62,6 +62,7 @@ export interface CodeEditorOptions {
 export function openCodeEditor(host: HTMLElement, options: CodeEditorOptions): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const place = document.createElement("div");
+  place.style.blockSize = "100%";
   root.replaceChildren(place);
   const marks = new Compartment();
   const lineBreak = options.text.includes("\r\n") ? "\r\n" : "\n";
@@ -128,7 +129,7 @@ const theme = EditorView.theme({
     fontSize: "13px",
     blockSize: "100%",
   },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)", minBlockSize: "320px" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
