@@ -105,7 +105,10 @@ describe("the pages that change a pipeline", function () {
     await page.getByRole("button", { name: /6:9 .*tiemout/ }).waitFor();
     await page.locator("[data-editor] .cm-lintRange-error", { hasText: "tiemout" }).waitFor();
     await write("jobs: [\n");
-    await page.getByRole("button", { name: /^Error/ }).first().waitFor();
+    await page
+      .getByRole("button", { name: /^Error/ })
+      .first()
+      .waitFor();
     await write(`${FIRST}    ti`);
     await page.keyboard.press("Control+Space");
     await page.getByRole("option", { name: "timeout", exact: false }).first().waitFor();

@@ -32,8 +32,12 @@ describe("the editor of definitions", () => {
 
   it("suggests the arguments of the builtin that the step uses", () => {
     const step = (uses: string) => `jobs:\n  - name: a\n    steps:\n      - uses: ${uses}\n        args:\n          |`;
-    expect(keys(step("shell"))).to.include("script").and.not.include("url");
-    expect(keys(step("http"))).to.include("url").and.not.include("script");
+    expect(keys(step("shell")))
+      .to.include("script")
+      .and.not.include("url");
+    expect(keys(step("http")))
+      .to.include("url")
+      .and.not.include("script");
   });
 
   it("suggests the words of a value", () => {

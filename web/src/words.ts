@@ -327,7 +327,8 @@ export const words = {
     required: "required",
     save: "Save",
     propose: "Open a pull request",
-    proposeAbout: "The change is a commit on a branch of its own. The definition stays as it is until somebody merges it.",
+    proposeAbout:
+      "The change is a commit on a branch of its own. The definition stays as it is until somebody merges it.",
     saved: "The definition is saved",
     proposalSaved: "The pull request is open",
     proposed: (branch: string, target: string) => `The change is proposed from ${branch} to ${target}:`,

@@ -96,7 +96,13 @@ export function openCodeEditor(host: HTMLElement, options: CodeEditorOptions): C
       view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
       view.focus();
     },
-    showProblems: (problems) => view.dispatch(setDiagnostics(view.state, problems.map((one) => shown(view.state, one)))),
+    showProblems: (problems) =>
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          problems.map((one) => shown(view.state, one)),
+        ),
+      ),
     markAgainst(other) {
       const extension =
         other === null ? [] : unifiedMergeView({ original: view.state.toText(other), mergeControls: mergeControl });
@@ -154,7 +160,11 @@ const theme = EditorView.theme({
   ".cm-about p": { margin: "2px 0" },
   ".cm-diagnostic": { padding: "4px 9px", fontFamily: "var(--sans)" },
   // The editor's own marks are images in `data:`, which the content security policy does not have.
-  ".cm-lintRange": { backgroundImage: "none !important", textDecoration: "underline wavy 1px", textUnderlineOffset: "3px" },
+  ".cm-lintRange": {
+    backgroundImage: "none !important",
+    textDecoration: "underline wavy 1px",
+    textUnderlineOffset: "3px",
+  },
   ".cm-lintRange-error": { textDecorationColor: "var(--failed)" },
   ".cm-lintRange-warning": { textDecorationColor: "var(--waiting)" },
   ".cm-lint-marker": { inlineSize: "8px", blockSize: "8px", margin: "5px 3px", borderRadius: "50%" },

@@ -51,10 +51,7 @@ export function ConflictDialog({
                     {texts.takeOver}
                   </Button>
                 )}
-                <Button
-                  kind={merged === undefined ? "primary" : "plain"}
-                  onClick={() => onTaken(next, undefined)}
-                >
+                <Button kind={merged === undefined ? "primary" : "plain"} onClick={() => onTaken(next, undefined)}>
                   {texts.compare}
                 </Button>
               </div>

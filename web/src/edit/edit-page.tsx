@@ -17,7 +17,11 @@ export type Head = Schemas["Spec"] | null;
 export default function EditPage({ pipelineId }: { readonly pipelineId: string }) {
   const path = { pipelineId };
   const isOffline = (error: unknown) => problemKind(error) === "offline";
-  const pipeline = useResource((signal) => api.get("/pipelines/{pipelineId}", { path, signal }), [pipelineId], isOffline);
+  const pipeline = useResource(
+    (signal) => api.get("/pipelines/{pipelineId}", { path, signal }),
+    [pipelineId],
+    isOffline,
+  );
   const head = useResource((signal) => loadHead(pipelineId, signal), [pipelineId], isOffline);
   const [draft] = useState<Draft | undefined>(() => readDraft(pipelineId, session.value?.user.userId ?? ""));
   const [turn, setTurn] = useState(0);

@@ -55,11 +55,7 @@ export function HistoryDialog({
               <ol>
                 {all.map((one) => (
                   <li key={one.revisionId}>
-                    <button
-                      type="button"
-                      aria-current={one === shown}
-                      onClick={() => setChosen(one.revisionId)}
-                    >
+                    <button type="button" aria-current={one === shown} onClick={() => setChosen(one.revisionId)}>
                       {one.commitMessage === "" ? texts.noMessage : one.commitMessage}
                       <small>
                         {one.editor}, <Ago at={one.savedAt} />
