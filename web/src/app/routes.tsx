@@ -13,7 +13,7 @@ const Pipelines = lazy(() => import("../pages/pipelines.tsx").then(({ PipelinesP
 const NewPipeline = lazy(() => import("../pages/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage));
 const Pipeline = lazy(() => import("../pages/pipeline.tsx").then(({ PipelinePage }) => PipelinePage));
 const Trigger = lazy(() => import("../pages/trigger.tsx").then(({ TriggerPage }) => TriggerPage));
-const Edit = lazy(() => import("../edit/edit-page.tsx"));
+const Edit = lazy(() => import("../edit/edit-page.tsx").then(({ EditPage }) => EditPage));
 const Approvals = lazy(() => import("../pages/approvals.tsx").then(({ ApprovalsPage }) => ApprovalsPage));
 const Agents = lazy(() => import("../pages/agents.tsx").then(({ AgentsPage }) => AgentsPage));
 const Agent = lazy(() => import("../pages/agent.tsx").then(({ AgentPage }) => AgentPage));

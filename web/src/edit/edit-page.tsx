@@ -14,7 +14,7 @@ import { Writing } from "./writing.tsx";
 /** The saved definition; null before the first save. */
 export type Head = Schemas["Spec"] | null;
 
-export default function EditPage({ pipelineId }: { readonly pipelineId: string }) {
+export function EditPage({ pipelineId }: { readonly pipelineId: string }) {
   const path = { pipelineId };
   const isOffline = (error: unknown) => problemKind(error) === "offline";
   const pipeline = useResource(
