@@ -92,6 +92,40 @@ describe("the pages that change a pipeline", function () {
     await page.locator("header").getByText("Success", { exact: true }).waitFor();
   });
 
+  it("say what the next run has otherwise than the last one, who can take its jobs, and which secret is missing", async () => {
+    const jobs = [
+      {
+        name: "greet",
+        steps: [
+          { name: "say", uses: "shell", env: { T: "${{ secrets.deploy }}" }, args: { script: "echo hello" } },
+        ],
+      },
+    ];
+    const triggers = { manual: { inputs: { who: { default: "you" } } } };
+    const { pipelineId: id } = await call("POST", "/pipelines", { name: "Compared" });
+    await call("POST", `/pipelines/${id}/spec/save`, { spec: { triggers, jobs } });
+    await call("PUT", `/pipelines/${id}/secrets/deploy`, { value: "a secret" });
+    await call("POST", `/pipelines/${id}/trigger`, { variables: { who: "olga" } });
+    await call("DELETE", `/pipelines/${id}/secrets/deploy`);
+    await page.goto(`/pipelines/${id}/trigger`);
+    const last = page.getByRole("region", { name: "Against the last run" });
+    await last.getByText("was olga").waitFor();
+    expect(await last.innerText()).to.match(/who you was olga/);
+    await page.getByLabel("who").fill("olga");
+    await last.getByText("are those of the last run").waitFor();
+    await call("POST", `/pipelines/${id}/spec/save`, { spec: { triggers, jobs, description: "changed" } });
+    await page.reload();
+    await last.getByText("The definition has changed since").waitFor();
+    const plan = page.getByRole("region", { name: "What will run" });
+    await plan.getByText("Missing secrets: deploy").waitFor();
+    expect(await plan.innerText()).to.match(/1 agent matches: \S+/);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await seriousProblems(page), colorScheme).to.deep.equal([]);
+    }
+    await page.emulateMedia({ colorScheme: null });
+  });
+
   it("show each problem at its place as one types, suggest keys, plan, and save the text as it was typed", async () => {
     await page.goto("/pipelines/new");
     await page.getByLabel("Name").fill("Edited");

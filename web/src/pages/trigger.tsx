@@ -14,7 +14,8 @@ import { Page, Section } from "../parts/page.tsx";
 import { tell } from "../parts/toast.tsx";
 import { useSettled } from "../parts/use-settled.ts";
 import { words } from "../words.ts";
-import { type Input, readInputs } from "./inputs.ts";
+import { type Input, readInputs, withDefaults } from "./inputs.ts";
+import { LastRun } from "./last-run.tsx";
 import { PlanView } from "./plan-view.tsx";
 import styles from "./trigger.module.css";
 
@@ -64,7 +65,7 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
       ]}
     >
       <Loaded of={spec}>
-        {({ spec: definition }) => (
+        {({ spec: definition, revisionId }) => (
           <div class={styles["columns"]}>
             <form
               class={styles["inputs"]}
@@ -108,9 +109,18 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
                 </Button>
               </div>
             </form>
-            <Section title={texts.plan}>
-              <PlanView plan={plan} />
-            </Section>
+            <div>
+              {pipeline.value?.lastRun ? (
+                <LastRun
+                  runId={pipeline.value.lastRun.runId}
+                  revisionId={revisionId}
+                  variables={withDefaults(readInputs(definition), variables)}
+                />
+              ) : null}
+              <Section title={texts.plan}>
+                <PlanView plan={plan} />
+              </Section>
+            </div>
           </div>
         )}
       </Loaded>
