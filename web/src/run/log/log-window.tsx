@@ -115,10 +115,12 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   }, [first, last, version]);
 
   const moved = (event: { readonly currentTarget: HTMLElement }): void => {
-    const bar = event.currentTarget.scrollTop;
+    const { scrollTop: bar, scrollHeight, clientHeight } = event.currentTarget;
     if (Math.abs(bar - at.bar) <= 1) return;
     const next = barMoved(extent, at, bar);
-    if (next.top < at.top) follow(false);
+    // A window that has grown moves the bar up to the new end, and nobody has asked for that.
+    const isAtEnd = bar >= scrollHeight - clientHeight - 1;
+    if (next.top < at.top && !isAtEnd) follow(false);
     else if (!pages.isComplete && next.top >= topMost(extent) - 1) follow(true);
     goTo(next);
   };
