@@ -9118,7 +9118,10 @@ export interface operations {
     readonly moveDefinition: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly pipelineId: string;
             };
