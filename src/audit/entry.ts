@@ -32,6 +32,7 @@ export const RECORDED_FIELDS = {
     "log.bytes",
     "trust.secrets",
     "trust.protectedTargets",
+    "forks.approval",
     "jobs.idToken",
     "jobs.api",
     "quota.perProject",

@@ -3,7 +3,6 @@ import { checkDefinition } from "./checks/checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Diagnostic } from "./text/diagnostics.ts";
-import { findNotRunYet } from "./not-run-yet.ts";
 import { checkPlugins, pluginsIn } from "./checks/plugin-checks.ts";
 import type { Format } from "./text/read-text.ts";
 import { pipelineSchema, type RawPipeline } from "./schema/pipeline.ts";
@@ -30,9 +29,6 @@ export function parseDefinition(text: string, format: Format, lookup?: PluginLoo
   checkDefinition(source);
   if (lookup !== undefined) checkPlugins(source, lookup);
   const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);
-  for (const { path, message } of definition === undefined ? [] : findNotRunYet(definition)) {
-    source.report("not-run-yet", path, message, { severity: "warning", spot: "key" });
-  }
   return { definition, diagnostics: source.diagnostics, plugins: pluginsIn(source) };
 }
 

@@ -36,7 +36,6 @@ export const DIAGNOSTIC_CODES = [
   "missing-key",
   "needs-limit",
   "not-a-map",
-  "not-run-yet",
   "plan-limit",
   "removed-key",
   "reserved-key",

@@ -261,4 +261,4 @@ async function readRun(
   return client.get("/pipelines/runs/{runId}", { path: { runId }, signal });
 }
 
-const gateOf = ({ gate }: Schemas["ApprovalForCaller"]) => ("stage" in gate ? gate.stage : gate.job);
+const gateOf = ({ gate }: Schemas["ApprovalForCaller"]) => Object.values(gate).join("");
