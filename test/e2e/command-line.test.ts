@@ -234,33 +234,6 @@ describe("the command line for a server", function () {
     expect(shown.stdout).to.contain("default/j/say | a note");
   });
 
-  it("searches the log of a run, with the lines around each match", async () => {
-    await pipeline("counting", "seq 1 30");
-    await run(["trigger", "counting", "--watch"]);
-    const search = async (...options: string[]) => {
-      const { stdout } = await run(["logs", "counting", "--search", "4", ...options]);
-      return stdout.replaceAll("default/hello/say | ", "").trimEnd().split("\n");
-    };
-    expect(await search()).to.deep.equal(["4", "14", "24"]);
-    expect(await search("--around", "1")).to.deep.equal([
-      "3",
-      "4",
-      "5",
-      "--",
-      "13",
-      "14",
-      "15",
-      "--",
-      "23",
-      "24",
-      "25",
-    ]);
-    const joined = await search("-C", "5");
-    expect(joined, "lines near two matches once").to.deep.equal(Array.from({ length: 29 }, (_, at) => `${at + 1}`));
-    expect(await run(["logs", "counting", "--search", "4", "-C", "11"])).to.include({ code: 2, stdout: "" });
-    expect(await run(["logs", "counting", "--search", "forty"])).to.include({ code: 1, stdout: "" });
-  });
-
   it("goes on watching when the server was gone, and says so", async () => {
     const proxy = await TcpProxy.start(Number(new URL(url).port));
     try {
@@ -389,12 +362,6 @@ describe("the command line for a server", function () {
     const scripted = { MILLRACE_URL: `${url}/api/v1/`, MILLRACE_TOKEN: token.trim() };
     expect(await run(["pipelines"], "", scripted)).to.include({ code: 0 });
     expect(await run(["trigger", "hello"], "", scripted), "a narrowed token").to.include({ code: 4 });
-    const { tenantId } = (await json(["api", "POST", "/tenants", "--field", "name=Mall"])).detail;
-    expect(await json(["projects", "create", "Cellar", "--tenant", "Mall"])).to.include({ name: "Cellar", tenantId });
-    expect(await json(["projects", "create", "Attic", "--tenant", tenantId])).to.include({ name: "Attic", tenantId });
-    const homeless = await run(["projects", "create", "Roof", "--tenant", "Maul"]);
-    expect(homeless).to.include({ code: 5 });
-    expect(homeless.stderr).to.contain('no tenant "Maul"').and.to.contain("millrace api GET /tenants");
     await json(["projects", "create", "Shop"]);
     await json(["projects", "grant", "Shop", "bea", "operator"]);
     expect((await json(["projects", "members", "Shop"]))[0]).to.include({ name: "bea", role: "operator" });
@@ -469,25 +436,5 @@ describe("the command line for a server", function () {
     expect(loggedOut).to.include({ code: 3 });
     expect(loggedOut.stderr).to.contain("next: millrace login URL");
     expect(await run(["runs", "nothing"])).to.include({ code: 5 });
-  });
-
-  it("says what is wrong with a command line as JSON when JSON is asked for", async () => {
-    const cases: readonly (readonly [args: readonly string[], text: string])[] = [
-      [["pipelines", "--limit", "0", "--json"], "It must be a whole number from 1 on."],
-      [["runs", "--json", "--nope"], "unknown option '--nope'"],
-      [["trigger", "--json"], "missing required argument"],
-      [["runs", "--status", "sleepy", "--json"], "Allowed choices are"],
-      [["secrets", "nope", "--json"], "too many arguments for 'secrets'"],
-    ];
-    for (const [args, text] of cases) {
-      const { code, stdout, stderr } = await run(args);
-      expect([code, stdout], args.join(" ")).to.deep.equal([2, ""]);
-      const { error } = JSON.parse(stderr) as { error: { message: string } };
-      expect(error).to.include({ exitStatus: 2, next: "see --help" });
-      expect(error.message)
-        .to.contain(text)
-        .and.not.to.match(/^error/);
-    }
-    expect((await run(["runs", "--nope"])).stderr).to.match(/^error: unknown option '--nope'\n\(see --help\)/);
   });
 });
