@@ -44,6 +44,11 @@ describe("options of the command line for a server", function () {
     expect(homeless.stderr).to.contain('no tenant "Maul"').and.to.contain("millrace api GET /tenants");
   });
 
+  it("list the runs of a user, and say of a name without runs where names stand", async () => {
+    expect(await json(["runs", "--by", "noone"])).to.deep.equal([]);
+    expect((await run(["runs", "--by", "noone"])).stdout).to.match(/^no runs by noone: .*`millrace users`\n$/);
+  });
+
   it("search the log of a run, with the lines around each match", async () => {
     const step = { name: "say", uses: "shell", args: { script: "seq 1 30" } };
     await json(["pipelines", "create", "counting"]);
