@@ -9024,6 +9024,7 @@ export interface operations {
                      * @enum {string}
                      */
                     readonly format?: "json" | "yaml" | "yml";
+                    readonly layout?: string;
                 };
             };
         };
