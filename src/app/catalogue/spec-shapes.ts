@@ -10,7 +10,12 @@ const format = z
   .default("yaml")
   .transform((word) => (word === "json" ? word : "yaml"));
 
-export const validateBody = z.strictObject({ spec, format });
+export const validateBody = z.strictObject({
+  spec,
+  format,
+  /** The text that is checked in place of `spec`, so that problems have their places in it. It may be no definition at all. */
+  layout: z.string().min(1).optional(),
+});
 export const saveBody = z.strictObject({
   spec,
   format,

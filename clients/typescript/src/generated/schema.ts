@@ -9024,6 +9024,7 @@ export interface operations {
                      * @enum {string}
                      */
                     readonly format?: "json" | "yaml" | "yml";
+                    readonly layout?: string;
                 };
             };
         };
@@ -9122,7 +9123,10 @@ export interface operations {
     readonly moveDefinition: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly pipelineId: string;
             };
