@@ -117,7 +117,11 @@ export function stepRunId(runId: RunId, jobId: JobRunId, stepIndex: number, atte
  * The id of the approval before a stage or a job (positions from 0, in plan order; for a matrix, the position of its
  * first cell).
  */
-export function approvalId(runId: RunId, gate: { readonly stage: number } | { readonly job: number }): ApprovalId {
+export function approvalId(
+  runId: RunId,
+  gate: { readonly run: true } | { readonly stage: number } | { readonly job: number },
+): ApprovalId {
+  if ("run" in gate) return derive("apr", runId, "approval of the run");
   return derive("apr", runId, "stage" in gate ? `stage ${gate.stage}` : `approval of job ${gate.job}`);
 }
 
