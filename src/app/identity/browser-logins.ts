@@ -30,7 +30,7 @@ export async function logInBrowser(
 /**
  * Begins the session of a browser that shows a personal token. The session ends with the token and has its scopes and
  * projects. Tries count as those of passwords do. Throws `unauthenticated` for another kind of token and for one that
- * proves nobody, and `too_many`.
+ * proves no user, and `too_many`.
  */
 export async function logInBrowserByToken(
   context: IdentityContext,

@@ -48,6 +48,8 @@ export interface NewRun {
   readonly pipeline: Pipeline;
   /** What came with the event that starts the run; absent for another trigger. */
   readonly told?: ToldEvent;
+  /** True when the run builds what the default branch of the pipeline holds or has held; absent for another run. */
+  readonly isOfDefaultBranch?: boolean | undefined;
   /** The approval that the run needs before it begins; absent for none. */
   readonly approval?: PlannedApproval | undefined;
 }
@@ -82,7 +84,7 @@ export async function planKnownRun(
 }
 
 function inputOf(
-  { runId, origin, pipeline, told, approval }: NewRun,
+  { runId, origin, pipeline, told, approval, isOfDefaultBranch = false }: NewRun,
   snapshotBytes: number | null,
   trustDemand: TrustDemand,
 ): Omit<PlanInput, "definition" | "plugins"> {
@@ -91,6 +93,7 @@ function inputOf(
     runId,
     attempt: origin.attempt,
     revisionId: origin.revisionId,
+    defaultBranch: { name: pipeline.defaultBranch, isBuilt: isOfDefaultBranch },
     ...(approval && { approval }),
     ...(isUntrusted(origin) &&
       FULL_COMMIT.test(origin.trigger.event!.sha) && { forkCommit: origin.trigger.event!.sha }),

@@ -149,6 +149,7 @@ async function prepare(
       pipeline,
       ...(told && { told }),
       approval: approvalAgain(ended),
+      isOfDefaultBranch: ended.plan.ofDefaultBranch,
       origin: {
         ...origin,
         triggeredBy,

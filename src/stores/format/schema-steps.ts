@@ -222,6 +222,7 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   downgrade: {
     spec(spec) {
       if (spec.permissions !== undefined) throw olderNode("permissions of jobs");
+      if (spec.refusal !== undefined) throw olderNode("protected targets");
       if (spec.steps.some(isUploadStep)) throw olderNode("steps that fetch uploads");
       if (spec.steps.some(({ junit }) => junit !== undefined)) throw olderNode("test reports");
       if (spec.steps.some(({ plugin }) => plugin?.owner !== undefined)) {

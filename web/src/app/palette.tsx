@@ -11,6 +11,7 @@ import zap from "lucide-static/icons/zap.svg?raw";
 import logOutIcon from "lucide-static/icons/log-out.svg?raw";
 import sunMoon from "lucide-static/icons/sun-moon.svg?raw";
 import { words } from "../words.ts";
+import { mayLeave } from "./leaving.ts";
 import { rankEntries } from "./rank.ts";
 import { loadSavedFilters, savedFilters } from "./saved-filters.ts";
 import { logOut } from "./session.ts";
@@ -60,7 +61,9 @@ export function Palette({
   }, [text]);
 
   const shown = useMemo(() => {
-    const go = (href: string) => () => route(href);
+    const go = (href: string) => () => {
+      if (mayLeave()) route(href);
+    };
     const entries: readonly Entry[] = [
       ...places.map(({ href, name, icon }) => ({ name, kind: words.palette.pages, icon, run: go(href) })),
       { name: words.nav.me, kind: words.palette.pages, icon: logOutIcon, run: go("/me") },

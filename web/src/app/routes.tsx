@@ -13,6 +13,7 @@ const Pipelines = lazy(() => import("../pages/pipelines.tsx").then(({ PipelinesP
 const NewPipeline = lazy(() => import("../pages/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage));
 const Pipeline = lazy(() => import("../pages/pipeline.tsx").then(({ PipelinePage }) => PipelinePage));
 const Trigger = lazy(() => import("../pages/trigger.tsx").then(({ TriggerPage }) => TriggerPage));
+const Edit = lazy(() => import("../edit/edit-page.tsx").then(({ EditPage }) => EditPage));
 const Approvals = lazy(() => import("../pages/approvals.tsx").then(({ ApprovalsPage }) => ApprovalsPage));
 const Agents = lazy(() => import("../pages/agents.tsx").then(({ AgentsPage }) => AgentsPage));
 const Agent = lazy(() => import("../pages/agent.tsx").then(({ AgentPage }) => AgentPage));
@@ -41,6 +42,7 @@ export function Routes() {
         <Route path="/pipelines/new" component={NewPipeline} />
         <Route path="/pipelines/:id" component={PipelineAt} />
         <Route path="/pipelines/:id/trigger" component={TriggerAt} />
+        <Route path="/pipelines/:id/edit" component={EditAt} />
         <Route path="/approvals" component={Approvals} />
         <Route path="/agents" component={Agents} />
         <Route path="/agents/:id" component={AgentAt} />
@@ -80,6 +82,10 @@ function PipelineAt({ params }: At) {
 
 function TriggerAt({ params }: At) {
   return <Trigger pipelineId={params["id"] ?? ""} />;
+}
+
+function EditAt({ params }: At) {
+  return <Edit pipelineId={params["id"] ?? ""} />;
 }
 
 function AgentAt({ params }: At) {

@@ -25,6 +25,7 @@ import { words } from "../words.ts";
 import { ConnectionSign } from "./connection-sign.tsx";
 import { listenToKeys, useKeys } from "./keys.ts";
 import { KeyHelp } from "./key-help.tsx";
+import { mayLeave } from "./leaving.ts";
 import { Palette } from "./palette.tsx";
 import { chooseProject, currentProject, may, projects, session } from "./session.ts";
 import { type Theme, theme, turnTheme } from "./theme.ts";
@@ -64,7 +65,10 @@ function furtherPlaces(): readonly (Place & { readonly keys: string; readonly do
 const THEME_ICONS: Readonly<Record<Theme, string>> = { system: monitor, light: sun, dark: moon };
 
 export function Shell({ children }: { readonly children: ComponentChildren }) {
-  const { path, route } = useLocation();
+  const { path, route: follow } = useLocation();
+  const route = (href: string) => {
+    if (mayLeave()) follow(href);
+  };
   const waiting = useWaitingApprovals();
   const [open, setOpen] = useState<"help" | "palette" | undefined>(undefined);
   const further = furtherPlaces();

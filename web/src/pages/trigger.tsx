@@ -1,5 +1,5 @@
 /** Starts a run: the inputs that the definition has, and the plan that follows from them. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import plus from "lucide-static/icons/plus.svg?raw";
 import x from "lucide-static/icons/x.svg?raw";
@@ -12,6 +12,7 @@ import { Button } from "../parts/button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { tell } from "../parts/toast.tsx";
+import { useSettled } from "../parts/use-settled.ts";
 import { words } from "../words.ts";
 import { type Input, readInputs } from "./inputs.ts";
 import { PlanView } from "./plan-view.tsx";
@@ -181,14 +182,4 @@ function Field({
       onInput={(event) => onChange(event.currentTarget.value)}
     />
   );
-}
-
-/** `value` once it has not changed for a while. */
-function useSettled(value: string, ms: number): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }
