@@ -69,7 +69,7 @@ function publish(feed: Feed, head: AggregateHead<RootId>, owed: readonly OwedRec
   if (!owed.some(({ effect }) => effect.type === "publish")) return [];
   const published: Promise<void>[] = [];
   const runId = head.rootId as RunId;
-  // Events are made only for someone who follows them: most runs are followed by nobody.
+  // Events are made only for viewers who follow them: most runs have none.
   if (feed.isFollowed(runChannel(runId))) {
     const events = eventsOf(head, owed);
     // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
