@@ -64,6 +64,7 @@ const MEANING: readonly DiagnosticCode[] = [
 const ELSEWHERE: readonly DiagnosticCode[] = [
   "diagnostic-limit",
   "evaluation-failed",
+  "no-hook",
   "plan-limit",
   "snapshot-limit",
   "unknown-action",

@@ -73,13 +73,16 @@ export function readSections(page: string): readonly Section[] {
   });
 }
 
+/** The hooks of the project in the section about them. */
+const HOOKS = [{ kind: "github", secret: "HOOK_KEY" }];
+
 /** All diagnostics of a section's example, with the registry of {@link knownPlugins}. */
 export function diagnose(
   code: string,
   { text, format, isPlanned }: Omit<BadExample, "isGenerated">,
 ): readonly Diagnostic[] {
   const plugins = code === "" ? undefined : knownPlugins();
-  const { definition, diagnostics } = parseDefinition(text, format, plugins);
+  const { definition, diagnostics } = parseDefinition(text, format, plugins, code === "no-hook" ? HOOKS : undefined);
   if (!isPlanned || definition === undefined) return diagnostics;
   const planned = dryRun({
     definition,

@@ -132,7 +132,7 @@ describe("the pages", function () {
     await page.getByText("The member has the role").waitFor();
     expect((await showcase.call("GET", `${base}/members/maria`)).role).to.equal("admin");
     await page.getByRole("button", { name: "Add a member" }).click();
-    await dialog().getByLabel("Name").fill("nobody-has-this-name");
+    await dialog().getByLabel("Name").fill("a-name-without-a-user");
     await dialog().getByRole("button", { name: "Add" }).click();
     await dialog().getByRole("alert").waitFor();
     await page.keyboard.press("Escape");

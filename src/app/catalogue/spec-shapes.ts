@@ -48,7 +48,7 @@ export const SpecShape = shape("Spec", {
   branch: z.string().nullable(),
   /** The file in Git; null for an inline definition. */
   path: z.string().nullable(),
-  /** The problems of a definition in Git, which anyone can commit; an inline one has none. */
+  /** The problems of a definition in Git, which anyone can commit; of an inline one, the event triggers that no hook can start. */
   diagnostics: listOf(DiagnosticShape),
   commitMessage: z.string(),
   editor: z.string(),

@@ -35,6 +35,7 @@ export const DIAGNOSTIC_CODES = [
   "matrix-limit",
   "missing-key",
   "needs-limit",
+  "no-hook",
   "not-a-map",
   "plan-limit",
   "removed-key",

@@ -3481,7 +3481,7 @@ export interface components {
         };
         readonly Diagnostic: {
             /** @enum {string} */
-            readonly code: "alias-limit" | "constant-condition" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "needs-limit" | "not-a-map" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
+            readonly code: "alias-limit" | "constant-condition" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "needs-limit" | "no-hook" | "not-a-map" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
             /** @enum {string} */
             readonly severity: "error" | "warning";
             readonly message: string;
@@ -9123,7 +9123,10 @@ export interface operations {
     readonly moveDefinition: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly pipelineId: string;
             };
