@@ -96,9 +96,7 @@ describe("the pages that change a pipeline", function () {
     const jobs = [
       {
         name: "greet",
-        steps: [
-          { name: "say", uses: "shell", env: { T: "${{ secrets.deploy }}" }, args: { script: "echo hello" } },
-        ],
+        steps: [{ name: "say", uses: "shell", env: { T: "${{ secrets.deploy }}" }, args: { script: "echo hello" } }],
       },
     ];
     const triggers = { manual: { inputs: { who: { default: "you" } } } };
