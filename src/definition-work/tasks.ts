@@ -3,6 +3,7 @@
  * thread alike. Pure.
  */
 import { countJobs, countSteps } from "../definition/count.ts";
+import type { KnownHook } from "../definition/checks/hook-checks.ts";
 import type { Definition } from "../definition/definition.ts";
 import { editText } from "../definition/edit/edit-text.ts";
 import { renderSpec, textToSpec } from "../definition/edit/render.ts";
@@ -45,6 +46,8 @@ export interface CheckInput extends DefinitionText {
   readonly snapshotBytes?: number | null;
   /** Null: steps that use plugins are not checked. */
   readonly plugins: KnownPlugins | null;
+  /** The hooks of the project; absent: event triggers are not compared with them. */
+  readonly hooks?: readonly KnownHook[];
 }
 
 export interface Checked {
@@ -106,12 +109,12 @@ export function draftText({ head, spec, format }: DraftInput): string {
 }
 
 /** `definition` is undefined for a text with errors. */
-export function checkText({ text, format, plugins, snapshotBytes = null }: CheckInput): {
+export function checkText({ text, format, plugins, hooks, snapshotBytes = null }: CheckInput): {
   readonly checked: Checked;
   readonly definition: Definition | undefined;
 } {
   const parsed = refuseTooLarge(
-    parseDefinition(text, format, plugins === null ? undefined : lookupIn(plugins)),
+    parseDefinition(text, format, plugins === null ? undefined : lookupIn(plugins), hooks),
     snapshotBytes,
   );
   const { definition, diagnostics } = parsed;

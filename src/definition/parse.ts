@@ -1,9 +1,9 @@
 /** From text to definition: the one validator, which the command line, HTTP, gRPC, saves and runs share. */
+import { checkHooks, type KnownHook } from "./checks/hook-checks.ts";
 import { checkDefinition } from "./checks/checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Diagnostic } from "./text/diagnostics.ts";
-import { findNotRunYet } from "./not-run-yet.ts";
 import { checkPlugins, pluginsIn } from "./checks/plugin-checks.ts";
 import type { Format } from "./text/read-text.ts";
 import { pipelineSchema, type RawPipeline } from "./schema/pipeline.ts";
@@ -23,16 +23,19 @@ export interface ParsedDefinition {
  * Reads and validates a definition. Never throws; reports all problems at once. Steps that use plugins are checked against
  * `lookup`; without it, they are not checked.
  */
-export function parseDefinition(text: string, format: Format, lookup?: PluginLookup): ParsedDefinition {
+export function parseDefinition(
+  text: string,
+  format: Format,
+  lookup?: PluginLookup,
+  hooks?: readonly KnownHook[],
+): ParsedDefinition {
   const source = new Source(text, format);
   if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
   const raw = checkShape(source);
   checkDefinition(source);
   if (lookup !== undefined) checkPlugins(source, lookup);
+  if (hooks !== undefined) checkHooks(source, hooks);
   const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);
-  for (const { path, message } of definition === undefined ? [] : findNotRunYet(definition)) {
-    source.report("not-run-yet", path, message, { severity: "warning", spot: "key" });
-  }
   return { definition, diagnostics: source.diagnostics, plugins: pluginsIn(source) };
 }
 

@@ -12,7 +12,7 @@ export interface CorpusCase {
   readonly title: string;
   readonly format: Format;
   readonly text: string;
-  /** `error code line:column`, in the order of the text, without `not-run-yet`, which changes with the version. */
+  /** `error code line:column`, in the order of the text. */
   readonly expected: readonly string[];
   readonly schemaAccepts: boolean;
 }

@@ -81,7 +81,7 @@ async function showInstallation(
   signal: AbortSignal,
 ): Promise<number> {
   const token = newToken ? await local.newAdminToken() : local.node.adminToken;
-  screen.print("", `  URL    ${local.url}`);
+  screen.print("", `  URL    ${local.url}`, "         open it in a browser, and log in with the token");
   if (token !== null) screen.print(`  Token  ${token}`, "         of the administrator; it is shown only once");
   screen.print(`  More   for another token: millrace start --new-token`, `  Data   ${dataDir}`, "");
   const connecting = gitSample instanceof GitSample ? connect(gitSample, local) : Promise.resolve(gitSample);
