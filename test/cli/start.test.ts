@@ -137,7 +137,7 @@ describe("start", function () {
       expect(await readFile(join(sample, "port"), "utf8")).not.to.equal(String(port));
       expect((await run("sh", ["-c", printedLine(second)])).stdout).to.contain('"duplicate":false');
       expect(await newestRun(second, pushed.runId)).to.include({ status: "success" });
-      // Nobody else on the machine reads or pushes.
+      // Other users of the machine neither read nor push.
       const url = (await readFile(join(sample, "address"), "utf8")).trim();
       expect((await fetch(`${url}/info/refs?service=git-receive-pack`)).status).to.equal(401);
       expect((await stat(join(sample, "key"))).mode & 0o077).to.equal(0);

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const MAX_HEAD_BYTES = 65_536;
 
 /**
- * Answers one request about the repositories in `folder`. Whoever has a `user` may push; the caller has authenticated the
+ * Answers one request about the repositories in `folder`. A caller with a `user` may push; the caller has authenticated the
  * user. Answers 502 when the backend ends without an answer.
  */
 export function serveRepositories(

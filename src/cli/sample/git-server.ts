@@ -12,7 +12,7 @@ export interface SampleGitServer {
 
 /**
  * Serves the bare repositories in `folder` on 127.0.0.1, to callers whose password is `key`. Another user of the machine
- * reaches the port too, and a definition says what the agent runs, so nobody reads or pushes without the key. Takes another
+ * reaches the port too, and a definition says what the agent runs, so the key is needed to read and to push. Takes another
  * port when `wanted` is in use.
  */
 export async function startSampleGitServer(folder: string, key: string, wanted: number): Promise<SampleGitServer> {
