@@ -7,7 +7,7 @@ import type { ApprovalState } from "./state.ts";
 export const approvalActor: ActorKind<ApprovalState, ApprovalMessage> = {
   decide: decideApproval,
   index: ({ gate, state, pipelineId, projectId, requestedAt }) => ({
-    position: "stage" in gate ? gate.stage : gate.job,
+    position: "run" in gate ? 0 : "stage" in gate ? gate.stage : gate.job,
     jobId: null,
     status: state,
     attempt: 1,

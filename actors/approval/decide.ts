@@ -144,7 +144,7 @@ function tellResult(
   peers: Peers,
 ): readonly ResultMessage[] {
   const { gate, runId } = approval;
-  if ("stage" in gate) {
+  if (!("job" in gate)) {
     return [{ type: "send", to: { kind: "run", id: runId }, message: { type: "approvalEnded", result } }];
   }
   return (

@@ -9,8 +9,11 @@ import { cellsBeside } from "../../src/planner/plan-index.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
 import type { Voter } from "./messages.ts";
 
-/** The stage or job behind the gate, by its position in the plan; for a matrix, the position of its first cell. */
-export type ApprovalGate = { readonly stage: number } | { readonly job: number };
+/** What is behind the gate: the run, or a stage or job by its position in the plan; for a matrix, that of its first cell. */
+export type ApprovalGate = { readonly run: true } | { readonly stage: number } | { readonly job: number };
+
+/** What rules of approvals are read from. */
+export type GatedPlan = Pick<RunPlan, "approval" | "stages" | "jobs">;
 
 export interface CastVote extends Voter {
   readonly at: number;
@@ -39,13 +42,15 @@ export function gateOfJob(index: number, plan: Pick<RunPlan, "jobs">): { readonl
   return { job: cellsBeside(index, plan)[0]! };
 }
 
-/** The name that users see: `stage deploy`, `job deploy`. */
+/** The name that users see: `the run`, `stage deploy`, `job deploy`. */
 export function gateName(gate: ApprovalState["gate"], plan: Pick<RunPlan, "stages" | "jobs">): string {
+  if ("run" in gate) return "the run";
   return "stage" in gate ? `stage ${plan.stages[gate.stage]!.name}` : `job ${plan.jobs[gate.job]!.baseName}`;
 }
 
 /** The rules of the plan for this gate. */
-export function plannedApproval(gate: ApprovalGate, plan: Pick<RunPlan, "stages" | "jobs">): PlannedApproval {
+export function plannedApproval(gate: ApprovalGate, plan: GatedPlan): PlannedApproval {
+  if ("run" in gate) return plan.approval!;
   return "stage" in gate ? plan.stages[gate.stage]!.approval! : plan.jobs[gate.job]!.approval!;
 }
 

@@ -60,21 +60,27 @@ export async function performOwed(
     const part = owed.slice(at, at + EFFECTS_AT_ONCE);
     // The calls are made in order without waiting in between: each connection keeps the order of its calls.
     const calls = part.map(({ effect }) => performOne(ports, head, effect));
-    await Promise.all([...calls, ...publish(ports.feed, head, eventsOf(head, part)), storeCommands(ports, part)]);
+    await Promise.all([...calls, ...publish(ports.feed, head, part), storeCommands(ports, part)]);
   }
 }
 
 /** Tells those who follow the run its events, and those who follow many runs or approvals what has changed. */
-function publish(feed: Feed, head: AggregateHead<RootId>, events: readonly RunEvent[]): readonly Promise<void>[] {
-  // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
-  const published = events
-    .filter(
-      ({ runId }, at) => feed.isFollowed(runChannel(runId)) && !(isPushed(events[at]) && isPushed(events[at + 1])),
-    )
-    .map((event) => feed.publish(runChannel(event.runId), event));
-  if (events.length > 0 && feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
-  const approvals = events.flatMap(({ object, runId, data }): readonly ApprovalHint[] =>
-    object === "approval" ? [{ runId, approvalId: data["approvalId"] as ApprovalId }] : [],
+function publish(feed: Feed, head: AggregateHead<RootId>, owed: readonly OwedRecord[]): readonly Promise<void>[] {
+  if (!owed.some(({ effect }) => effect.type === "publish")) return [];
+  const published: Promise<void>[] = [];
+  const runId = head.rootId as RunId;
+  // Events are made only for viewers who follow them: most runs have none.
+  if (feed.isFollowed(runChannel(runId))) {
+    const events = eventsOf(head, owed);
+    // Followers read the content of pushed events from the store: the last one of several in a row tells them to.
+    const told = events.filter((event, at) => !(isPushed(event) && isPushed(events[at + 1])));
+    published.push(...told.map((event) => feed.publish(runChannel(runId), event)));
+  }
+  if (feed.isFollowed(RUNS_CHANNEL)) published.push(feed.publish(RUNS_CHANNEL, hintOf(head)));
+  const approvals = owed.flatMap(({ effect }): readonly ApprovalHint[] =>
+    effect.type === "publish" && effect.event.object === "approval"
+      ? [{ runId, approvalId: effect.event.data["approvalId"] as ApprovalId }]
+      : [],
   );
   if (approvals.length > 0 && feed.isFollowed(APPROVALS_CHANNEL)) {
     published.push(...approvals.map((hint) => feed.publish(APPROVALS_CHANNEL, hint)));
@@ -117,13 +123,17 @@ export function toRecords(effects: readonly OwedEffect[], at: number): readonly 
 
 /** The events that a snapshot owes. */
 export function eventsOf(head: AggregateHead<RootId>, owed: readonly OwedRecord[]): readonly RunEvent[] {
-  return owed.flatMap((record) => toEvent(head, record));
-}
-
-function toEvent(head: AggregateHead<RootId>, { effect, eventNumber, at }: OwedRecord): readonly RunEvent[] {
-  if (effect.type !== "publish") return [];
+  const events: RunEvent[] = [];
   const { pipelineId } = head.summary;
-  return [{ ...effect.event, runId: head.rootId as RunId, pipelineId, number: eventNumber!, timeMs: at }];
+  const runId = head.rootId as RunId;
+  for (const { effect, eventNumber, at } of owed) {
+    if (effect.type !== "publish") continue;
+    // Named one by one: a spread of the draft costs several times as much.
+    const { object, lifecycle, jobId, stepRunId, status, data } = effect.event;
+    const [number, timeMs] = [eventNumber!, at];
+    events.push({ object, lifecycle, jobId, stepRunId, status, data, runId, pipelineId, number, timeMs });
+  }
+  return events;
 }
 
 async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, effect: OwedEffect): Promise<void> {

@@ -123,6 +123,9 @@ function causeOf(message: Message): Cause {
  */
 export function waitsOf(run: RunState, actors: Iterable<ActorView>, plan: RunPlan): RunWaits | null {
   if (run.place !== null && !run.place.held) return { reason: "concurrency", group: run.place.name };
+  if (run.stageApproval !== null && run.state === "pending") {
+    return { reason: "approval", gate: gateName({ run: true }, plan) };
+  }
   if (run.state !== "running") return null;
   if (run.stageApproval !== null) return { reason: "approval", gate: `stage ${plan.stages[run.stage + 1]!.name}` };
   let queued: JobState | undefined;

@@ -14,7 +14,7 @@ import { decideGate } from "../../src/planner/gate.ts";
 import { resolveMessage } from "../../src/planner/deferred-texts.ts";
 import { requestApproval } from "../approval/decide.ts";
 import type { ApprovalMessage } from "../approval/messages.ts";
-import type { ApprovalState } from "../approval/state.ts";
+import { type ApprovalState, gateName } from "../approval/state.ts";
 import { enterGroup, leaveGroup } from "../group/membership.ts";
 import { endOf, jobFacts, newestAttempt } from "../job/facts.ts";
 import { endedByFailure, hasRoom, nextPending } from "../job/matrix.ts";
@@ -41,11 +41,15 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
   const entry = lookUp("run", RUN_TRANSITIONS, input, run.state);
   if (entry === "late" || entry === "same") return { entry, next: run, effects: answer(run, message, "refused") };
   switch (input) {
+    case "approvalNeeded":
+      return askForApproval(run, now, plan);
     case "placeNeeded":
-      return askForPlace(run, plan);
+    case "approvedToEnter":
+      return askForPlace({ ...run, stageApproval: null }, plan);
     case "start":
+    case "approved":
     case "placed": {
-      const { next, effects } = start(run, now, plan, peers);
+      const { next, effects } = start({ ...run, stageApproval: null }, now, plan, peers);
       return moved(next, [...answer(next, message, "accepted"), ...effects]);
     }
     case "jobPlaceAnswered":
@@ -79,6 +83,10 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
       const { by } = message as PlaceMessage;
       const reason = input === "superseded" ? "superseded by" : "its group is full:";
       return stop(run, message, `${reason} ${by ?? "a newer run"}`, plan);
+    }
+    case "notApproved": {
+      const { result } = message as RunMessage & { type: "approvalEnded" };
+      return stop({ ...run, stageApproval: null }, message, `approval_${result}`, plan);
     }
     case "pause":
     case "resume":
@@ -117,7 +125,7 @@ function inputOf(counted: RunState, message: Exclude<RunMessage, EventsPushed>, 
     case "placeRefused":
       return message.member.job === null ? message.type : "jobPlaceAnswered";
     case "approvalEnded":
-      return "stageApprovalEnded";
+      return approvalInput(counted, message, plan);
     case "jobEnded":
       return counted.remaining > 0 ? "jobEnded" : lastJobInput(counted);
     case "jobRetried":
@@ -132,7 +140,15 @@ function timerInput(run: RunState, message: RunMessage & { type: "timer" }, plan
   const timer = message.timer === "start" ? run.startTimer : run.timeoutTimer;
   if (timer?.generation !== message.generation) return "staleTimer";
   if (message.timer === "timeout") return "timedOut";
+  if (plan.approval !== undefined) return "approvalNeeded";
   return plan.group === null ? "start" : "placeNeeded";
+}
+
+/** The approval of the run is the only one that is asked for before it begins. */
+function approvalInput(run: RunState, { result }: RunMessage & { type: "approvalEnded" }, plan: RunPlan): RunInput {
+  if (run.startedAt !== null || plan.approval === undefined) return "stageApprovalEnded";
+  if (result !== "approved") return "notApproved";
+  return plan.group === null ? "approved" : "approvedToEnter";
 }
 
 function lastJobInput(counted: RunState): RunInput {
@@ -180,11 +196,20 @@ function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "j
   return { ...run, attempts };
 }
 
+/** Announces the new run and asks people for its approval. What it needs then, it asks for once it has been approved. */
+function askForApproval(run: RunState, now: number, plan: RunPlan): RunDecision {
+  const gate = { run: true } as const;
+  const { message, timeoutMs } = plan.approval!;
+  const next: RunState = { ...run, startTimer: null, stageApproval: approvalId(run.runId, gate) };
+  const requested = requestApproval({ runId: run.runId, gate, message, timeoutMs }, now, plan);
+  return moved(next, [publish(next, "created"), ...requested, publishWaiting(next, "approval", gateName(gate, plan))]);
+}
+
 /** Announces the new run and asks its group for a place. The run starts when it has the place. */
 function askForPlace(run: RunState, plan: RunPlan): RunDecision {
   const { place, effect } = enterGroup(memberOf(run), plan.projectId, plan.group!);
   const next: RunState = { ...run, startTimer: null, place };
-  return moved(next, [publish(next, "created"), publishWaiting(next, "concurrency", place.name), effect]);
+  return moved(next, [...announce(next, plan), publishWaiting(next, "concurrency", place.name), effect]);
 }
 
 function start(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDecision {
@@ -198,7 +223,7 @@ function start(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDeci
   };
   const opened = openStage(running, 0, now, plan, peers);
   return moved(opened.next, [
-    ...(run.place === null ? [publish(run, "created")] : []),
+    ...(run.place === null ? announce(run, plan) : []),
     publish(running, "started"),
     ...schedule(running),
     ...opened.effects,
@@ -392,6 +417,11 @@ function newestIds({ runId, attempts }: RunState, jobs: readonly number[], plan:
     const attempt = newest.get(index) ?? 1;
     return attempt === 1 ? firstAttemptId(runId, index, plan) : jobRunId(runId, index, attempt);
   });
+}
+
+/** A run that needs an approval was announced when it asked for it. */
+function announce(run: RunState, { approval }: RunPlan): readonly OwedEffect[] {
+  return approval === undefined ? [publish(run, "created")] : [];
 }
 
 function schedule(run: RunState): readonly OwedEffect[] {

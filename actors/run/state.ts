@@ -52,7 +52,7 @@ export interface RunState {
   readonly pushedEvents?: number;
   /** The run's place in its group; null without a group, before it has asked, and after it has left. */
   readonly place: Place | null;
-  /** The approval that the stage after the open one waits for; null when it waits for none. */
+  /** The approval that the run waits for: its own while it is pending, else that of the stage after the open one; or null. */
   readonly stageApproval: ApprovalId | null;
   readonly startTimer: Timer | null;
   readonly timeoutTimer: Timer | null;

@@ -17,6 +17,10 @@ import type { RunPhase } from "./state.ts";
 export const RUN_INPUTS = [
   "start",              // The start timer fires, and the run needs no place in a group.
   "placeNeeded",        // The start timer fires, and the run needs a place in its group first.
+  "approvalNeeded",     // The start timer fires, and the run needs an approval first.
+  "approved",           // The approval of the run was given, and the run needs no place in a group.
+  "approvedToEnter",    // The approval of the run was given, and the run needs a place in its group.
+  "notApproved",        // The approval of the run was rejected, or has expired.
   "placed",             // The group gives the run a place.
   "superseded",         // The group ends the run, because a newer run takes its place.
   "placeRefused",       // The group refuses the run a place.
@@ -45,6 +49,10 @@ export type RunInput = (typeof RUN_INPUTS)[number];
 export const RUN_TRANSITIONS = {
   start:              { pending: "running",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
   placeNeeded:        { pending: "pending",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  approvalNeeded:     { pending: "pending",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  approved:           { pending: "running",  running: "never",    paused: "never",    stopping: "late",      success: "never", failed: "never", cancelled: "never", partial: "never" },
+  approvedToEnter:    { pending: "pending",  running: "never",    paused: "never",    stopping: "late",      success: "never", failed: "never", cancelled: "never", partial: "never" },
+  notApproved:        { pending: "stopping", running: "never",    paused: "never",    stopping: "late",      success: "never", failed: "never", cancelled: "never", partial: "never" },
   placed:             { pending: "running",  running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
   superseded:         { pending: "stopping", running: "stopping", paused: "stopping", stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
   placeRefused:       { pending: "stopping", running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },

@@ -140,8 +140,10 @@ export class Runs {
     try {
       while (waiters.size > 0) {
         await pause(POLL_MS);
+        // The list cannot hold a run that is triggered while the list is on its way.
+        const asked = [...waiters];
         const listed = await this.#list(pipelineId);
-        for (const [runId, waiter] of waiters) {
+        for (const [runId, waiter] of asked) {
           // A run that is too old for the list is read separately.
           const run = listed.find((entry) => entry.runId === runId) ?? (await this.#read(pipelineId, runId));
           if (FINAL_RUN_STATUSES.includes(run.status)) {

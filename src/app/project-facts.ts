@@ -17,6 +17,8 @@ export interface ProjectFacts {
   readonly tenantId: TenantId | null;
   /** What the project demands of the agents of its jobs. */
   readonly trustDemand: TrustDemand;
+  /** Which runs of forks wait for an approval. */
+  readonly forks: SettingValues["forks.approval"];
   /** The most that permissions of its jobs may say. */
   readonly jobs: { readonly idToken: boolean; readonly api: SettingValues["jobs.api"] };
   /** True for a project that takes no new pipelines and runs: it is archived, or its tenant is. */
@@ -56,6 +58,7 @@ export async function projectFactsOf(
       secrets: effectiveSetting("trust.secrets", layers).value,
       protectedTargets: effectiveSetting("trust.protectedTargets", layers).value,
     },
+    forks: effectiveSetting("forks.approval", layers).value,
     jobs: {
       idToken: effectiveSetting("jobs.idToken", layers).value,
       api: effectiveSetting("jobs.api", layers).value,

@@ -51,6 +51,8 @@ export const logBytesBody = z.number().int().min(LEAST_BYTES);
 
 const LABELS_VARIABLE = "MILLRACE_QUOTAS";
 
+const FORK_WORDS = ["always", "firstTime", "never"] as const;
+
 const API_WORDS = ["none", "read", "trigger", "write"] as const;
 
 const kept = <K extends SettingKey & `retention.${string}`>(what: string, variable: string): SettingRule<K> => ({
@@ -124,6 +126,15 @@ export const RUNTIME_SETTINGS: { readonly [K in SettingKey]: SettingRule<K> } = 
     variable: null,
     standard: false,
     stricter: isTrue,
+  },
+  "forks.approval": {
+    value: z.enum(FORK_WORDS),
+    type: "`always`, `firstTime` or `never`",
+    about:
+      "Which [runs of forks](hooks.md#runs-of-forks) wait for an approval before they begin: all, those of people of whom none was approved yet, or none.",
+    variable: null,
+    standard: "always",
+    stricter: null,
   },
   "jobs.idToken": {
     value: z.boolean(),

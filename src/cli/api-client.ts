@@ -30,6 +30,17 @@ export interface ApiClientOptions {
 /** The body of a dry run. */
 type PlanRequest = NonNullable<CallOf<Operation<"post", "/pipelines/{pipelineId}/plan">>["body"]>;
 
+type HookRequest = NonNullable<CallOf<Operation<"post", "/projects/{projectId}/hooks">>["body"]>;
+
+const DEFAULT_PROJECT = { projectId: "default" };
+
+/** Where the definition of a pipeline is. */
+export interface PlaceInGit {
+  readonly repoUrl: string;
+  /** The name of a secret. */
+  readonly repoCredential: string;
+}
+
 /** Every call rejects with the MillraceError that the server answered, or with `unavailable` when it cannot be reached. */
 export class ApiClient {
   readonly #options: ApiClientOptions;
@@ -41,8 +52,28 @@ export class ApiClient {
     this.#client = new MillraceClient({ baseUrl, credentials: { token }, retries: 0, timeoutMs: REQUEST_TIMEOUT_MS });
   }
 
-  createPipeline(name: string, description: string): Promise<Schemas["Pipeline"]> {
-    return translated(this.#client.post("/pipelines", { body: { name, description } }));
+  createPipeline(name: string, description: string, place: PlaceInGit | null = null): Promise<Schemas["Pipeline"]> {
+    return translated(this.#client.post("/pipelines", { body: { name, description, ...place } }));
+  }
+
+  async moveRepository(pipelineId: string, repoUrl: string): Promise<void> {
+    await translated(this.#client.put("/pipelines/{pipelineId}", { path: { pipelineId }, body: { repoUrl } }));
+  }
+
+  /** Stores a new secret of the project `default`. Rejects with `already_exists`. */
+  async createSecret(name: string, value: string): Promise<void> {
+    const call = { path: DEFAULT_PROJECT, body: { name, value } };
+    await translated(this.#client.post("/projects/{projectId}/secrets", call));
+  }
+
+  /** The hook of that name in the project `default`. */
+  async findHook(name: string): Promise<Schemas["Hook"] | undefined> {
+    const { list } = await translated(this.#client.get("/projects/{projectId}/hooks", { path: DEFAULT_PROJECT }));
+    return list.find((hook) => hook.name === name);
+  }
+
+  async createHook(body: HookRequest): Promise<void> {
+    await translated(this.#client.post("/projects/{projectId}/hooks", { path: DEFAULT_PROJECT, body }));
   }
 
   /** The pipeline of that name in the project `default`. */

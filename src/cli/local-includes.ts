@@ -1,7 +1,12 @@
 /** What a definition on this machine includes: files of the repository that it is in. */
 import { lstat, open } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { collectIncludes, type IncludedFile, includePathsIn, type Includes } from "../definition/include/included-files.ts";
+import {
+  collectIncludes,
+  type IncludedFile,
+  includePathsIn,
+  type Includes,
+} from "../definition/include/included-files.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Format } from "../definition/text/read-text.ts";
 import { Source } from "../definition/text/source.ts";
@@ -41,8 +46,10 @@ async function readIncluded(root: string, path: string): Promise<IncludedFile> {
     const status = await lstat(join(root, ...parts.slice(0, count + 1))).catch(() => undefined);
     const isLast = count === parts.length - 1;
     // Git reads no file through a link either.
-    if (status?.isSymbolicLink() === true && isLast) return { path, problem: "is a symbolic link, which is not followed" };
-    if (status === undefined || (!isLast && !status.isDirectory())) return { path, problem: `is not there: ${root} has no such file` };
+    if (status?.isSymbolicLink() === true && isLast)
+      return { path, problem: "is a symbolic link, which is not followed" };
+    if (status === undefined || (!isLast && !status.isDirectory()))
+      return { path, problem: `is not there: ${root} has no such file` };
     if (isLast && !status.isFile()) return { path, problem: "is no file" };
   }
   const handle = await open(join(root, path));

@@ -7,6 +7,12 @@ import type { ApiClient } from "./api-client.ts";
 import type { RunDetail } from "./run-tree.ts";
 import { printable, type Screen } from "./screen.ts";
 
+/** What the approval opens, for people. */
+export function gateText(gate: RunDetail["approvals"][number]["gate"]): string {
+  if ("run" in gate) return "the run";
+  return "stage" in gate ? `stage ${gate.stage}` : `job ${gate.job}`;
+}
+
 export class RunApprovals {
   readonly #api: Pick<ApiClient, "approve">;
   readonly #screen: Screen;
@@ -25,7 +31,7 @@ export class RunApprovals {
     for (const { approvalId, gate, message, status } of approvals) {
       if (status !== "pending" || this.#seen.has(approvalId)) continue;
       this.#seen.add(approvalId);
-      const what = "stage" in gate ? `stage ${gate.stage}` : `job ${gate.job}`;
+      const what = gateText(gate);
       const title = message === "" ? what : `${what}: ${message}`;
       if (!this.#approves) this.#print(`waits for the approval of ${title} (run with --approve to give it)`);
       else void this.#approve(pipelineId, runId, approvalId, title);

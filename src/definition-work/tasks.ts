@@ -3,6 +3,7 @@
  * thread alike. Pure.
  */
 import { countJobs, countSteps } from "../definition/count.ts";
+import type { KnownHook } from "../definition/checks/hook-checks.ts";
 import type { Definition } from "../definition/definition.ts";
 import { editText } from "../definition/edit/edit-text.ts";
 import { renderSpec, textToSpec } from "../definition/edit/render.ts";
@@ -49,6 +50,8 @@ export interface CheckInput extends DefinitionText {
   readonly snapshotBytes?: number | null;
   /** Null: steps that use plugins are not checked. */
   readonly plugins: KnownPlugins | null;
+  /** The hooks of the project; absent: event triggers are not compared with them. */
+  readonly hooks?: readonly KnownHook[];
 }
 
 export interface Checked {
@@ -116,12 +119,12 @@ export function draftText({ head, spec, format }: DraftInput): string {
 }
 
 /** `definition` is undefined for a text with errors. */
-export function checkText({ text, format, includes, plugins, snapshotBytes = null }: CheckInput): {
+export function checkText({ text, format, includes, plugins, hooks, snapshotBytes = null }: CheckInput): {
   readonly checked: Checked;
   readonly definition: Definition | undefined;
 } {
   const parsed = refuseTooLarge(
-    parseDefinition(text, format, plugins === null ? undefined : lookupIn(plugins), includes),
+    parseDefinition(text, format, { lookup: plugins === null ? undefined : lookupIn(plugins), hooks, includes }),
     snapshotBytes,
   );
   const { definition, diagnostics } = parsed;
@@ -143,7 +146,7 @@ function refuseTooLarge(parsed: ParsedDefinition, limit: number | null): ParsedD
 
 /** The definition of a text that was found valid. */
 export function readDefinition({ text, format, includes }: DefinitionText): Definition {
-  const { definition, diagnostics } = parseDefinition(text, format, undefined, includes);
+  const { definition, diagnostics } = parseDefinition(text, format, { includes });
   if (definition === undefined) throw new Error(`the definition is not valid: ${diagnostics[0]?.message}`);
   return definition;
 }

@@ -1,9 +1,9 @@
 /** From text to definition: the one validator, which the command line, HTTP, gRPC, saves and runs share. */
+import { checkHooks, type KnownHook } from "./checks/hook-checks.ts";
 import { checkDefinition } from "./checks/checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Diagnostic } from "./text/diagnostics.ts";
-import { findNotRunYet } from "./not-run-yet.ts";
 import { checkPlugins, pluginsIn } from "./checks/plugin-checks.ts";
 import type { Includes } from "./include/included-files.ts";
 import { resolveIncludes } from "./include/resolve.ts";
@@ -20,15 +20,21 @@ export interface ParsedDefinition {
   readonly plugins: readonly string[];
 }
 
-/**
- * Reads and validates a definition. Never throws; reports all problems at once. Steps that use plugins are checked against
- * `lookup`; without it, they are not checked. `includes`: what the definition includes; undefined for one in no repository.
- */
+/** What a definition is compared with besides the language. What is absent is not compared. */
+interface Surroundings {
+  /** The plugins that steps use. */
+  readonly lookup?: PluginLookup | undefined;
+  /** The hooks of the project, which event triggers need. */
+  readonly hooks?: readonly KnownHook[] | undefined;
+  /** What the definition includes; absent for one in no repository, which may include nothing. */
+  readonly includes?: Includes | undefined;
+}
+
+/** Reads and validates a definition. Never throws; reports all problems at once. */
 export function parseDefinition(
   text: string,
   format: Format,
-  lookup?: PluginLookup,
-  includes?: Includes,
+  { lookup, hooks, includes }: Surroundings = {},
 ): ParsedDefinition {
   const source = new Source(text, format);
   if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
@@ -40,14 +46,12 @@ export function parseDefinition(
   const raw = source.value === written || source.hasErrors ? own : checkShape(source);
   checkDefinition(source);
   if (lookup !== undefined) checkPlugins(source, lookup);
+  if (hooks !== undefined) checkHooks(source, hooks);
   const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);
-  for (const { path, message } of definition === undefined ? [] : findNotRunYet(definition)) {
-    source.report("not-run-yet", path, message, { severity: "warning", spot: "key" });
-  }
   return { definition, diagnostics: source.diagnostics, plugins: pluginsIn(source) };
 }
 
 /** The value of a definition with what it includes; undefined unless it is valid. */
 export function resolvedSpec(text: string, format: Format, includes: Includes | undefined): unknown {
-  return parseDefinition(text, format, undefined, includes).definition?.source.value;
+  return parseDefinition(text, format, { includes }).definition?.source.value;
 }

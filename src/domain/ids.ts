@@ -3,7 +3,7 @@
  * edges; everything inside a run is derived from the run's id, so that a repeat of the same decision names the
  * same objects.
  */
-import { hash } from "node:crypto";
+import { hash, randomFillSync } from "node:crypto";
 import { decodeTime, encodeTime, monotonicFactory } from "ulid";
 
 declare const brand: unique symbol;
@@ -64,7 +64,10 @@ interface IdByPrefix {
   hdl: DeliveryId;
 }
 
-const nextUlid = monotonicFactory();
+/** The library asks for one random number for each character; one call to the system fills this for many of them. */
+const random = Buffer.alloc(4_096);
+let randomUsed = random.length;
+const nextUlid = monotonicFactory(nextRandom);
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_CHARS = 10;
 const RANDOM_CHARS = 16;
@@ -75,6 +78,15 @@ const tailBytes = Buffer.alloc(RANDOM_CHARS);
 /** A new random id, for example `run_01JD...`. Ids of one process sort by the time of their creation. */
 export function newId<P extends keyof IdByPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${nextUlid()}` as IdByPrefix[P];
+}
+
+/** From 0 up to, and without, 1, in steps of 1/256. */
+function nextRandom(): number {
+  if (randomUsed === random.length) {
+    randomFillSync(random);
+    randomUsed = 0;
+  }
+  return random[randomUsed++]! / 256;
 }
 
 /** The tenant that owns everything of an installation that has no other tenant. */
@@ -105,7 +117,11 @@ export function stepRunId(runId: RunId, jobId: JobRunId, stepIndex: number, atte
  * The id of the approval before a stage or a job (positions from 0, in plan order; for a matrix, the position of its
  * first cell).
  */
-export function approvalId(runId: RunId, gate: { readonly stage: number } | { readonly job: number }): ApprovalId {
+export function approvalId(
+  runId: RunId,
+  gate: { readonly run: true } | { readonly stage: number } | { readonly job: number },
+): ApprovalId {
+  if ("run" in gate) return derive("apr", runId, "approval of the run");
   return derive("apr", runId, "stage" in gate ? `stage ${gate.stage}` : `approval of job ${gate.job}`);
 }
 

@@ -28,6 +28,10 @@ export interface RunPlan {
   readonly timeoutMs: number | null;
   /** The group in which the run needs a place before it begins; null for none. */
   readonly group: PlannedGroup | null;
+  /** The approval that the run needs before it begins; absent for none. */
+  readonly approval?: PlannedApproval;
+  /** True for a run of the default branch with a job whose target is protected; else absent. */
+  readonly ofDefaultBranch?: true;
   readonly stages: readonly PlannedStage[];
   readonly jobs: readonly PlannedJob[];
   /** Whom the run tells what; absent when it tells no one. */
@@ -185,6 +189,8 @@ export interface JobPermissions {
 export interface JobSpec {
   /** What the job may do with an identity of its own; absent for a job without one. */
   readonly permissions?: JobPermissions;
+  /** Why no step of the job may run, for people; absent for a job that may. */
+  readonly refusal?: string;
   readonly env: Pairs<string>;
   /**
    * Names in `env` of the deferred texts: their expressions read `jobs` and `secrets`. `late` is the name of the stored

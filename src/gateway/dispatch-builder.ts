@@ -168,6 +168,7 @@ export class DispatchBuilder {
     if (job === undefined || planned === undefined || stepSpec === undefined) {
       throw missingPlan(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
+    if (spec.refusal !== undefined) throw new DeferredTextError(spec.refusal);
     const [{ step, matrix, secrets }, logLimit, identity] = await Promise.all([
       this.#resolve(granted, plan, spec, stepSpec, origin),
       this.#options.logLimits.of(plan.projectId),

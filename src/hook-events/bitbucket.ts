@@ -28,7 +28,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 export function readBitbucket(event: string, body: Body): readonly EventFacts[] {
   const common = {
     repository: textAt(body, "repository", "full_name"),
-    actor: firstText(body, ["actor", "nickname"], ["actor", "username"], ["actor", "display_name"]),
+    actor: firstText(body, ...nameOf("actor")),
   };
   if (event === "repo:push") return listAt(body, "push", "changes").map((change) => readChange(change, common));
   const action = /^pullrequest:(\w+)$/.exec(event)?.[1];
@@ -37,6 +37,11 @@ export function readBitbucket(event: string, body: Body): readonly EventFacts[] 
   if (known === undefined) return [];
   const message = textAt(body, "pullrequest", "title");
   return [factsOf({ ...common, ...pullRequestFields(body), event: "pull_request", action: known, message })];
+}
+
+/** Where the name of a user stands, the one that others cannot take first. */
+function nameOf(...user: readonly string[]): readonly (readonly string[])[] {
+  return ["nickname", "username", "display_name"].map((field) => [...user, field]);
 }
 
 type Common = Pick<EventFacts, "repository" | "actor">;
@@ -66,6 +71,7 @@ function pullRequestFields(body: Body): Partial<EventFacts> {
     ref: isFork ? sha : head,
     fullRef: isFork ? "" : `refs/heads/${head}`,
     branch: textAt(body, "pullrequest", "destination", "branch", "name"),
+    author: firstText(body, ...nameOf("pullrequest", "author")),
     head,
     sha,
     before: commitAt(body, "pullrequest", "destination", "commit", "hash"),

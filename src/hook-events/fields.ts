@@ -65,6 +65,7 @@ const NOTHING: EventFacts = {
   before: "",
   repository: "",
   actor: "",
+  author: "",
   message: "",
   deleted: false,
   draft: false,

@@ -95,6 +95,7 @@ function pullRequestFields(body: Body): Partial<EventFacts> {
     ref: `refs/pull/${number}/head`,
     fullRef: `refs/pull/${number}/head`,
     branch: textAt(body, "pull_request", "base", "ref"),
+    author: textAt(body, "pull_request", "user", "login"),
     head: textAt(body, "pull_request", "head", "ref"),
     sha: commitAt(body, "pull_request", "head", "sha"),
     before: commitAt(body, "pull_request", "base", "sha"),
@@ -120,5 +121,6 @@ function readComment(body: Body, common: Common): EventFacts {
   }
   const ref = `refs/pull/${number}/head`;
   // The body does not say from which repository the pull request comes.
-  return factsOf({ ...said, message, number, labels, ref, fullRef: ref, fork: true });
+  const author = textAt(body, "issue", "user", "login");
+  return factsOf({ ...said, message, number, labels, author, ref, fullRef: ref, fork: true });
 }

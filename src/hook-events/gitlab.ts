@@ -71,7 +71,7 @@ function readPush(body: Body, common: Common): EventFacts {
 function readMergeRequest(body: Body, common: Common): EventFacts {
   return factsOf({
     ...common,
-    ...mergeRequestFields(at(body, "object_attributes")),
+    ...mergeRequestFields(at(body, "object_attributes"), body),
     event: "pull_request",
     action: mergeRequestAction(body),
     labels: namesAt(body, ["labels"], "title"),
@@ -93,7 +93,7 @@ function mergeRequestAction(body: Body): string {
 }
 
 /** Of a merge request, as its own events and notes hold it. */
-function mergeRequestFields(request: unknown): Partial<EventFacts> {
+function mergeRequestFields(request: unknown, body: Body): Partial<EventFacts> {
   const number = numberAt(request, "iid");
   const ref = `refs/merge-requests/${number}/head`;
   const [from, into] = [numberAt(request, "source_project_id"), numberAt(request, "target_project_id")];
@@ -101,6 +101,7 @@ function mergeRequestFields(request: unknown): Partial<EventFacts> {
     ref,
     fullRef: ref,
     number,
+    author: authorOf(request, body),
     branch: textAt(request, "target_branch"),
     head: textAt(request, "source_branch"),
     sha: commitAt(request, "last_commit", "id"),
@@ -110,13 +111,19 @@ function mergeRequestFields(request: unknown): Partial<EventFacts> {
   };
 }
 
+/** A body has the name of no one but the user who did it, and the number of the user who has opened the merge request. */
+function authorOf(request: unknown, body: Body): string {
+  const number = numberAt(request, "author_id");
+  return number !== null && number === numberAt(body, "user", "id") ? textAt(body, "user", "username") : "";
+}
+
 function readNote(body: Body, common: Common): EventFacts {
   const comment = textAt(body, "object_attributes", "note");
   const action = textAt(body, "object_attributes", "action") === "update" ? "edited" : "created";
   const said = { ...common, event: "comment", action, comment, command: commandIn(comment) };
   const request = at(body, "merge_request");
   if (request != null) {
-    return factsOf({ ...said, ...mergeRequestFields(request), message: textAt(request, "title") });
+    return factsOf({ ...said, ...mergeRequestFields(request, body), message: textAt(request, "title") });
   }
   const branch = textAt(body, "project", "default_branch");
   const number = numberAt(body, "issue", "iid");

@@ -47,6 +47,8 @@ export interface EventFacts {
   readonly repository: string;
   /** Login name of who did it, at the sender. */
   readonly actor: string;
+  /** Login name of who has opened the pull request; empty for none, and where the sender does not say it. */
+  readonly author: string;
   /** Message of the newest commit, or title of the pull request or release. */
   readonly message: string;
   /** True when a branch or a tag was removed. */

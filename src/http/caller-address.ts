@@ -37,6 +37,7 @@ function withoutPort(text: string): string {
 
 /** Whether an address belongs to one of the networks; false for a text that is no address. */
 function membershipOf(networks: readonly Network[]): (address: string) => boolean {
+  if (networks.length === 0) return () => false;
   const list = new BlockList();
   for (const { address, bits } of networks) list.addSubnet(address, bits, isIPv4(address) ? "ipv4" : "ipv6");
   return (address) => isIP(address) !== 0 && list.check(address, isIPv4(address) ? "ipv4" : "ipv6");

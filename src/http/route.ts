@@ -1,5 +1,5 @@
 /** Routes as data: what each accepts and answers, in one declaration from which it is served and described. */
-import type { z } from "zod";
+import { z } from "zod";
 import type { Caller } from "../app/identity/access.ts";
 import { successEnvelope } from "../app/envelope.ts";
 import type { Precondition } from "../app/preconditions.ts";
@@ -199,7 +199,7 @@ export function routesFor<C extends WithClock>(tag: string) {
     const { query = null, body = null, readBody = parseBody } = declared as Declared<P, Shape, Shape, A>;
     const { method, path, name, about, bodyType = null, answer, errors = [], isOpen = false } = declared;
     const { tagged, changes, creates = false, readsOnly = method === "GET" } = declared;
-    const hasRequestId = body !== null && "shape" in body && "requestId" in (body.shape as object);
+    const hasRequestId = body !== null && takesRequestId(body);
     // The shapes decide these types, so that no route can be declared with another handler.
     const callOf = async (ctx: RouteContext) => {
       const requestId = creates || hasRequestId ? keyOf(ctx) : undefined;
@@ -300,6 +300,12 @@ export function addRoutes<C>(
 
 function demandOf<D>(ctx: RouteContext, changeable: (detail: D) => unknown): Precondition<D> {
   return (before) => requireMatch(ctx, tagOf(before, changeable(before)));
+}
+
+function takesRequestId(body: z.ZodType): boolean {
+  if (body instanceof z.ZodDiscriminatedUnion)
+    return body.options.every((option) => takesRequestId(option as z.ZodType));
+  return body instanceof z.ZodObject && "requestId" in body.shape;
 }
 
 /** Throws `malformed_request` for a key that no request id may be. */

@@ -62,8 +62,7 @@ export interface DryRun {
 export type DryRunResult = { readonly ok: true; readonly plan: DryRun } | PlanRefusal;
 
 /**
- * Plans without a run; the same input gives the same answer. Parts of the language that this version does not run yet are planned
- * as a later version will run them. All other problems are those with which a trigger would be refused.
+ * Plans without a run; the same input gives the same answer. The problems are those with which a trigger would be refused.
  */
 export function dryRun(input: Subject, budget = new PlanBudget()): DryRunResult {
   const { contexts, problems: unfit } = planContexts(input);

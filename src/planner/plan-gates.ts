@@ -15,6 +15,19 @@ const OPERATORS: readonly Role[] = ["owner", "admin", "maintainer", "operator"];
 const DEFAULT_TIMEOUT = "7d";
 const DEFAULT_LIMIT = 1;
 
+/** The approval that a run of a fork needs before it begins. `message` is for approvers. */
+export function approvalOfFork(message: string): PlannedApproval {
+  return {
+    required: [],
+    count: 1,
+    users: [],
+    roles: OPERATORS,
+    timeoutMs: parseDuration(DEFAULT_TIMEOUT)!,
+    preventSelf: false,
+    message,
+  };
+}
+
 /** The planned form of an approval; null for none. `scope` knows all contexts except `jobs`. */
 export function planApproval(
   raw: RawApproval | null,

@@ -4,11 +4,17 @@ import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Matrix } from "../definition/matrix.ts";
-import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Path } from "../definition/text/source.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import { cellName, type JobSpec, type DeferredCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";
+import {
+  cellName,
+  type JobSpec,
+  type DeferredCells,
+  type PlannedApproval,
+  type PlannedJob,
+  type RunPlan,
+} from "../domain/plan.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, type Scope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import type { Reference } from "../expressions/template.ts";
@@ -22,6 +28,7 @@ import { planNotifications } from "./plan-notifications.ts";
 import { planPermissions } from "./plan-permissions.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
+import { type DefaultBranch, protectTarget } from "./protected-target.ts";
 import { snapshotBytesOf } from "./snapshot-size.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
@@ -30,6 +37,12 @@ export interface PlanInput extends Subject {
   readonly attempt: number;
   /** The revision of the definition; empty when the definition is not saved. */
   readonly revisionId: string;
+  /** Absent where it is not known: then no job deploys to a protected target. */
+  readonly defaultBranch?: DefaultBranch;
+  /** The approval that the run needs before it begins; absent for none. */
+  readonly approval?: PlannedApproval;
+  /** Of a run of a fork: the commit that it builds; absent where the sender has named none. */
+  readonly forkCommit?: string;
 }
 
 export type PlanResult =
@@ -62,6 +75,7 @@ export function planRun(input: PlanInput, budget = new PlanBudget()): PlanResult
     deferred: "fold",
     repoUrl: input.repoUrl,
     inGit: input.inGit,
+    forkCommit: input.forkCommit,
     budget,
   });
   try {
@@ -76,10 +90,6 @@ export function planRun(input: PlanInput, budget = new PlanBudget()): PlanResult
 function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget: PlanBudget): PlanResult {
   const { definition } = input;
   const refused = (): PlanRefusal => ({ ok: false, fault: "definition", problems: resolver.problems });
-  for (const { path, message, refused: isRefused } of findNotRunYet(definition)) {
-    if (isRefused) resolver.refuse("not-run-yet", path, message);
-  }
-  if (resolver.problems.length > 0) return refused();
   const cells = planCells(definition, base, budget, (code, path, message) => resolver.refuse(code, path, message));
   const known = toPartialScope({ jobs: UNKNOWN, steps: UNKNOWN }, base);
   const { parsed } = definition.source;
@@ -88,7 +98,11 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
   const links = linkCells(cells);
   for (const [index, cell] of cells.entries()) {
     const resolved = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
-    const spec = { ...resolved, ...planPermissions(cell.defined, resolver) };
+    const spec = {
+      ...resolved,
+      ...planPermissions(cell.defined, resolver),
+      ...protectTarget(cell.defined, input.trigger.ref, input.defaultBranch),
+    };
     jobs.push(spec);
     refuseDeferredEnv(cell.defined, spec, resolver, parsed);
     planned.push({ ...planJob(cell, spec, input, known, budget), index, ...links[index]! });
@@ -103,12 +117,15 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
     budget.at(["concurrency", "group"], definition.concurrency?.group),
   );
   if (typeof group === "string") resolver.refuse("evaluation-failed", ["concurrency", "group"], group);
+  const isProtected = cells.some(({ defined }) => defined.target?.protected === true);
   const plan: RunPlan = {
     pipelineId: input.pipelineId,
     projectId: input.projectId,
     namespace: definition.namespace,
     timeoutMs: definition.timeoutMs,
     group: typeof group === "string" ? null : group,
+    ...(isProtected && input.defaultBranch?.isBuilt === true && { ofDefaultBranch: true }),
+    ...(input.approval && { approval: input.approval }),
     stages: definition.stages.map(({ name, path, when, approval }) => ({
       name,
       when: planCondition(when, known, parsed, budget.at([...path, "when"], when)),

@@ -98,9 +98,12 @@ function jsonBytes(value: unknown): number {
 }
 
 /** The greatest size of the snapshot of a planned run. */
-export function snapshotBytesOf({ jobs, stages }: Pick<RunPlan, "jobs" | "stages">, variables: Pairs<Scalar>): number {
+export function snapshotBytesOf(
+  { approval: ofRun, jobs, stages }: Pick<RunPlan, "approval" | "jobs" | "stages">,
+  variables: Pairs<Scalar>,
+): number {
   const names = new Set<string>();
-  const gates = stages.flatMap(({ approval }) => approval ?? []);
+  const gates = [...(ofRun === undefined ? [] : [ofRun]), ...stages.flatMap(({ approval }) => approval ?? [])];
   for (const { approval, baseName } of jobs) {
     // All cells of a matrix have one gate.
     if (approval !== null && !names.has(baseName)) gates.push(approval);

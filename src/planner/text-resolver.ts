@@ -59,6 +59,8 @@ interface ResolverOptions {
   readonly repoUrl: string | null;
   /** Of a definition in Git. */
   readonly inGit?: Pick<OwnRepository, "commit" | "credential"> | undefined;
+  /** Of a run of a fork: its commit. */
+  readonly forkCommit?: string | undefined;
   /** Is charged for all texts. Once it is used up, the methods throw `WorkUsedUp`. */
   readonly budget: PlanBudget;
 }
@@ -72,6 +74,7 @@ export class TextResolver {
   readonly #whenDeferred: ResolverOptions["deferred"];
   readonly #repoUrl: ResolverOptions["repoUrl"];
   readonly #own: OwnRepository | undefined;
+  readonly #forkCommit: string | undefined;
   readonly #budget: PlanBudget;
   readonly #warned = new Set<string>();
   /** The deferred texts that were found since this list was last emptied: before each `env`, and before the arguments of a step. */
@@ -79,12 +82,14 @@ export class TextResolver {
   #chars = 0;
 
   /** `base` has all known contexts except `matrix`. */
-  constructor(source: Definition["source"], base: Scope, { deferred, repoUrl, inGit, budget }: ResolverOptions) {
+  constructor(source: Definition["source"], base: Scope, options: ResolverOptions) {
+    const { deferred, repoUrl, inGit, forkCommit, budget } = options;
     this.#source = source;
     this.#base = base;
     this.#whenDeferred = deferred;
     this.#repoUrl = repoUrl;
     this.#own = inGit && repoUrl !== null ? { url: repoUrl, ...inGit } : undefined;
+    this.#forkCommit = forkCommit;
     this.#budget = budget;
   }
 
@@ -151,7 +156,7 @@ export class TextResolver {
     const inner = withEnv(cell, outer, own);
     this.#deferred = [];
     const builtin = builtinOf(step.uses);
-    const given = builtin === "checkout" ? completeCheckout(step.args, code, this.#own) : step.args;
+    const given = builtin === "checkout" ? completeCheckout(step.args, code, this.#own, this.#forkCommit) : step.args;
     const resolved = this.#resolve(given as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));

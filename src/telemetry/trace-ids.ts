@@ -2,7 +2,7 @@
  * Ids of traces and spans, made from the ids of runs, jobs and steps. So every node makes the same ids, nothing has to be
  * stored, and what is sent twice has one id. Source: W3C Trace Context.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 
 /** A span of another program. */
@@ -15,12 +15,12 @@ export interface SpanContext {
 
 /** 32 hexadecimal digits: a run is a trace. */
 export function traceIdOf(runId: RunId): string {
-  return hash("trace", runId, 32);
+  return digitsOf("trace", runId, 32);
 }
 
 /** 16 hexadecimal digits. */
 export function spanIdOf(id: RunId | JobRunId | StepRunId): string {
-  return hash("span", id, 16);
+  return digitsOf("span", id, 16);
 }
 
 /** The `traceparent` that a step hands on to the programs that it starts. */
@@ -38,6 +38,6 @@ export function parseTraceparent(text: string): SpanContext | undefined {
 }
 
 /** Ids of objects have random parts, so the first digits of a hash are not all zero. */
-function hash(what: string, id: string, digits: number): string {
-  return createHash("sha256").update(`${what} ${id}`).digest("hex").slice(0, digits);
+function digitsOf(what: string, id: string, digits: number): string {
+  return hash("sha256", `${what} ${id}`).slice(0, digits);
 }

@@ -25,7 +25,7 @@ describe("completion", function () {
       return stdout.trim().split("\n");
     };
     expect(await offered("pipe")).to.deep.equal(["pipelines"]);
-    expect(await offered("pipelines", "s")).to.deep.equal(["save", "show"]);
+    expect(await offered("pipelines", "s")).to.deep.equal(["statuses", "save", "show"]);
     expect(await offered("pipelines", "save", "--m")).to.deep.equal(["--message"]);
     expect(await offered("trigger", "hello", "--wa")).to.deep.equal(["--watch"]);
     expect(await offered("contexts", "--json", "u")).to.deep.equal(["use"]);

@@ -5,7 +5,7 @@ import { parseDefinition } from "../../src/definition/parse.ts";
 const plain = (_: string, text: string) => text;
 
 function render(text: string): readonly string[] {
-  return renderDiagnostics("pipe.yaml", text, parseDefinition(text, "yaml").diagnostics, plain);
+  return renderDiagnostics({ file: "pipe.yaml", text }, parseDefinition(text, "yaml").diagnostics, plain);
 }
 
 describe("a diagnostic at the command line", () => {
@@ -29,7 +29,7 @@ describe("a diagnostic at the command line", () => {
       endLine: 1,
       endColumn: 5,
     } as const;
-    expect(renderDiagnostics("f", "\tabcd", [diagnostic], plain).slice(1)).to.deep.equal([
+    expect(renderDiagnostics({ file: "f", text: "\tabcd" }, [diagnostic], plain).slice(1)).to.deep.equal([
       "    1 |   abcd",
       "      |    ^^",
     ]);
@@ -47,31 +47,31 @@ describe("a diagnostic at the command line", () => {
       endColumn: 1,
       hint: "do this",
     } as const;
-    expect(renderDiagnostics("f", "abc\n", [diagnostic], plain)).to.deep.equal([
+    expect(renderDiagnostics({ file: "f", text: "abc\n" }, [diagnostic], plain)).to.deep.equal([
       "f:1:2: warning: no [syntax]",
       "    1 | abc",
       "      |  ^^",
       "      = do this",
     ]);
-    expect(renderDiagnostics("f", "", [diagnostic], plain)).to.have.length(2);
+    expect(renderDiagnostics({ file: "f", text: "" }, [diagnostic], plain)).to.have.length(2);
   });
 
   it("shows of a very long line the part around the place", () => {
     const place = asDiagnostic({ code: "syntax", pointer: "", message: "no", line: 1, column: 501 });
     const long = `${"a".repeat(500)}X${"b".repeat(500)}`;
-    const [, source, carets] = renderDiagnostics("f", long, [place], plain);
+    const [, source, carets] = renderDiagnostics({ file: "f", text: long }, [place], plain);
     expect(source).to.have.length(8 + 162);
     expect(source!.slice(8)).to.match(/^…a+Xb+…$/);
     expect(carets!.indexOf("^")).to.equal(source!.indexOf("X"));
     expect(carets).to.match(/ \^$/);
-    const atStart = renderDiagnostics("f", long, [{ ...place, column: 1, endColumn: 900 }], plain);
+    const atStart = renderDiagnostics({ file: "f", text: long }, [{ ...place, column: 1, endColumn: 900 }], plain);
     expect(atStart[1]!.slice(8)).to.match(/^a{160}…$/);
     expect(atStart[2]!.slice(8)).to.equal("^".repeat(160));
   });
 
   it("prints no control characters of definitions and names", () => {
     const place = { ...asDiagnostic({ code: "syntax", pointer: "", message: "a\u001b[2Jb" }), hint: "c\rd" };
-    const lines = renderDiagnostics("f\u001b[1A", "x\u001b[31my", [place], plain);
+    const lines = renderDiagnostics({ file: "f\u001b[1A", text: "x\u001b[31my" }, [place], plain);
     expect(lines).to.deep.equal(["f:1:1: error: ab [syntax]", "    1 | x·[31my", "      | ^", "      = cd"]);
   });
 

@@ -36,6 +36,26 @@ describe("the command line", function () {
     expect(outcomes[2]!.stderr).to.contain("missing required argument 'file'");
   });
 
+  it("says what is wrong with a command line as JSON when JSON is asked for", async () => {
+    const cases: readonly (readonly [args: readonly string[], text: string])[] = [
+      [["pipelines", "--limit", "0", "--json"], "It must be a whole number from 1 on."],
+      [["runs", "--json", "--nope"], "unknown option '--nope'"],
+      [["trigger", "--json"], "missing required argument"],
+      [["runs", "--status", "sleepy", "--json"], "Allowed choices are"],
+      [["secrets", "nope", "--json"], "too many arguments for 'secrets'"],
+    ];
+    for (const [args, text] of cases) {
+      const { code, stdout, stderr } = await outcome(args);
+      expect([code, stdout], args.join(" ")).to.deep.equal([2, ""]);
+      const { error } = JSON.parse(stderr) as { error: { message: string } };
+      expect(error).to.include({ exitStatus: 2, next: "see --help" });
+      expect(error.message)
+        .to.contain(text)
+        .and.not.to.match(/^error/);
+    }
+    expect((await outcome(["runs", "--nope"])).stderr).to.match(/^error: unknown option '--nope'\n\(see --help\)/);
+  });
+
   it("names every wrong setting at once, with exit status 2", async () => {
     const { code, stderr } = await outcome(["serve", "--roles", "cook"], { MILLRACE_GRPC_ADDRESS: "nowhere" });
     expect(code).to.equal(2);

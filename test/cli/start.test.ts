@@ -1,8 +1,13 @@
 import { expect } from "chai";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, stat, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import { ApiClient } from "../../src/cli/api-client.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
+import { TestRepository } from "../support/git-server.ts";
 import { freePort } from "../support/ports.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
@@ -13,6 +18,9 @@ const FREE_PORTS = {
   MILLRACE_METRICS_ADDRESS: "127.0.0.1:0",
 };
 
+const run = promisify(execFile);
+/** The command that the program prints for trying the hook of its sample. */
+const printedLine = ({ stdout }: StartedProcess) => /^ +(curl .*)$/m.exec(stdout)![1]!;
 const urlOf = ({ stdout }: StartedProcess) => /URL {4}(\S+)/.exec(stdout)![1]!;
 
 describe("start", function () {
@@ -87,8 +95,69 @@ describe("start", function () {
     const answer = await fetch(`${urlOf(second)}/api/v1/pipelines`, { headers: { authorization: `Bearer ${token}` } });
     const { detail } = (await answer.json()) as { detail: { list: readonly { name: string; status: string }[] } };
     expect(detail.list.map(({ name, status }) => ({ name, status }))).to.deep.equal([
+      { name: "hello-git", status: "pending" },
       { name: "hello", status: "success" },
     ]);
+  });
+
+  it("serves the sample in Git, which a push and the printed line run, also at another port after a kill", async () => {
+    const sample = join(dataDir, "sample");
+    const first = start();
+    await first.prints("Serving.");
+    const [, token] = /Token {2}(\S+)/.exec(first.stdout)!;
+    const apiOf = (started: StartedProcess) =>
+      new ApiClient({ baseUrl: urlOf(started), token: () => Promise.resolve(token!) });
+    const newestRun = (started: StartedProcess, after: string | undefined) =>
+      until("a run of the sample ended", async () => {
+        const run = (await apiOf(started).findPipeline("hello-git"))!.lastRun;
+        return run !== null && run.runId !== after && isFinalRunStatus(run.status) && run;
+      });
+
+    expect((await run("sh", ["-c", printedLine(first)])).stdout).to.contain('"duplicate":false');
+    const greeted = await newestRun(first, undefined);
+    expect(greeted).to.include({ status: "success" });
+
+    const clone = new TestRepository(join(world.folder, "mine"), "unused");
+    clone.git("fetch", "--quiet", join(sample, "hello.git"), "main");
+    clone.git("checkout", "--quiet", "-B", "main", "FETCH_HEAD");
+    clone.git("commit", "--quiet", "--allow-empty", "--message", "a change");
+    clone.git("push", "--quiet", join(sample, "hello.git"), "main");
+    const pushed = await newestRun(first, greeted.runId);
+    expect(pushed.status).to.equal("success");
+    expect((await apiOf(first).run(pushed.runId)).commitSha).to.equal(clone.git("rev-parse", "HEAD"));
+
+    first.kill("SIGKILL");
+    await first.exited;
+    const port = Number(await readFile(join(sample, "port"), "utf8"));
+    const other = createServer().listen(port, "127.0.0.1");
+    await once(other, "listening");
+    try {
+      const second = start();
+      await second.prints("Serving.");
+      expect(await readFile(join(sample, "port"), "utf8")).not.to.equal(String(port));
+      expect((await run("sh", ["-c", printedLine(second)])).stdout).to.contain('"duplicate":false');
+      expect(await newestRun(second, pushed.runId)).to.include({ status: "success" });
+      // Other users of the machine neither read nor push.
+      const url = (await readFile(join(sample, "address"), "utf8")).trim();
+      expect((await fetch(`${url}/info/refs?service=git-receive-pack`)).status).to.equal(401);
+      expect((await stat(join(sample, "key"))).mode & 0o077).to.equal(0);
+    } finally {
+      other.close();
+    }
+  });
+
+  it("goes on without the sample in Git where there is no Git", async () => {
+    const bin = join(world.folder, "bin");
+    await mkdir(bin);
+    for (const folder of process.env["PATH"]!.split(delimiter)) {
+      for (const program of await readdir(folder).catch(() => [])) {
+        if (program !== "git") await symlink(join(folder, program), join(bin, program)).catch(() => {});
+      }
+    }
+    const started = world.start(["start", "--data-dir", dataDir], { env: { ...FREE_PORTS, PATH: bin } });
+    await started.prints("Serving.");
+    expect(started.stdout).to.contain("✔ hello  success");
+    expect(started.stdout).to.contain("The sample in Git is left out: git is not on PATH");
   });
 
   it("cleans up when Ctrl-C comes during the start", async () => {

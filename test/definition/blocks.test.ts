@@ -5,7 +5,7 @@ import { parseDefinition } from "../../src/definition/parse.ts";
 
 const JOB = "jobs:\n  - name: a\n    steps: [{ uses: shell, args: { script: x } }]\n";
 
-/** A definition, and `code line:column` of each of its diagnostics except `not-run-yet`, which has tests of its own. */
+/** A definition, and `code line:column` of each of its diagnostics. */
 type Case = readonly [what: string, text: string, expected: readonly string[]];
 
 const onPipeline = (block: string): string => `${block}\n${JOB}`;
@@ -20,9 +20,7 @@ const cron = (rest: string): string => onPipeline(`triggers: { cron: [{ ${rest} 
 const inputs = (input: string): string => onPipeline(`triggers: { manual: { inputs: { i: ${input} } } }`);
 
 function found(text: string): readonly string[] {
-  return parseDefinition(text, "yaml")
-    .diagnostics.filter(({ code }) => code !== "not-run-yet")
-    .map(({ code, line, column }) => `${code} ${line}:${column}`);
+  return parseDefinition(text, "yaml").diagnostics.map(({ code, line, column }) => `${code} ${line}:${column}`);
 }
 
 function check(cases: readonly Case[]): void {
@@ -389,24 +387,4 @@ describe("a condition", () => {
     ["`always()`, which nothing should change", onJob("when: always()"), []],
     ["true or false, as who writes it means", onStep("when: false"), []],
   ]);
-});
-
-describe("a part of the language that is not run yet", () => {
-  const places: readonly (readonly [what: string, text: string, expected: readonly string[]])[] = [
-    ["a block as SPEC spells it", onJob("Target: { environment: e, protected: true }"), ["/jobs/0/Target 4:5"]],
-    ["nothing, of what is run", onPipeline("Approval: {}\nconcurrency: { group: g }"), []],
-    [
-      "a target that jobs have from the pipeline",
-      onPipeline("target: { environment: e, protected: true }"),
-      ["/target 1:1"],
-    ],
-  ];
-  for (const [what, text, expected] of places) {
-    it(`is reported at its place: ${what}`, () => {
-      const { definition, diagnostics } = parseDefinition(text, "yaml");
-      expect(definition).not.to.equal(undefined);
-      const warnings = diagnostics.filter(({ code }) => code === "not-run-yet");
-      expect(warnings.map(({ pointer, line, column }) => `${pointer} ${line}:${column}`)).to.deep.equal(expected);
-    });
-  }
 });

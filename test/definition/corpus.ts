@@ -17,7 +17,7 @@ export interface CorpusCase {
   readonly text: string;
   /** Undefined for a definition in no repository. */
   readonly includes: Includes | undefined;
-  /** `error code line:column`, in the order of the text, without `not-run-yet`, which changes with the version. */
+  /** `error code line:column`, in the order of the text. */
   readonly expected: readonly string[];
   readonly schemaAccepts: boolean;
 }
@@ -48,7 +48,9 @@ function toCase(topic: string, part: string): CorpusCase {
     format: lines.includes("as json") ? "json" : "yaml",
     text: lines.includes("with bom") ? `\ufeff${ends}` : ends,
     includes:
-      files.length > 0 || lines.includes("in a repository") ? { path: "pipeline.yaml", files: files.map(toFile) } : undefined,
+      files.length > 0 || lines.includes("in a repository")
+        ? { path: "pipeline.yaml", files: files.map(toFile) }
+        : undefined,
     expected: lines.filter((line) => !WORDS.includes(line)),
     schemaAccepts: lines.includes("schema accepts"),
   };

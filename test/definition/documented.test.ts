@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { DIAGNOSTIC_CODES } from "../../src/definition/text/diagnostics.ts";
-import { parseDefinition } from "../../src/definition/parse.ts";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
 import { MAX_PLAN_WORK } from "../../src/domain/work-budget.ts";
 import { MAX_EVALUATION_WORK, MAX_JSON_DEPTH, MAX_TEXT_CHARS } from "../../src/expressions/bounds.ts";
@@ -55,16 +54,6 @@ describe("the page of the language", () => {
 
   it("has no example that this test does not run", () => {
     expect(LANGUAGE.match(/^```/gm)).to.have.length(2 * examples.length);
-  });
-
-  it("lists the parts of its examples that are not run yet", () => {
-    const diagnostics = examples.flatMap(({ text }) => parseDefinition(text, "yaml").diagnostics);
-    const found = diagnostics.map(({ message }) => {
-      const [, what, verb] = /^(.*?) (is not|has no) /.exec(message)!;
-      return `${what} ${verb === "is not" ? "is refused" : "lacks it"}`;
-    });
-    const rows = readTable(under(LANGUAGE, "What this version does not run yet"));
-    expect(rows.map(([what, run]) => `${what} ${run}`)).to.have.members([...new Set(found)]);
   });
 
   it("has a table for every kind of map", () => {

@@ -106,8 +106,12 @@ describe("a checkout", function () {
       origin.commit({ VERSION: "two\n" }, { branch: "next", onto: first });
       await run(["secrets", "set", "CODE"], "ann:deep-secret");
       const repo = ["--repo", `${server.origin}/app.git`, "--credential", "CODE"];
-      const created = await run(["pipelines", "create", "app", ...repo]);
+      const created = await run(["pipelines", "create", "app", ...repo, "--commit-statuses", "off", "--json"]);
       expect(created, created.said).to.include({ code: 0 });
+      expect(created.said).to.match(/"commitStatuses":\s*"off"/);
+      const chosen = await run(["pipelines", "statuses", "app", "default", "--json"]);
+      expect(chosen.said).to.match(/"commitStatuses":\s*""/);
+      expect((await run(["pipelines", "statuses", "app", "some"])).said).to.include("none of off, run, jobs, default");
       const check = await run(["pipelines", "check", "app"]);
       expect(check, check.said).to.include({ code: 0 });
       const next = await run(["trigger", "app", "--ref", "next", "--watch", "--logs"]);

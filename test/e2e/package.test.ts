@@ -14,7 +14,7 @@ const MAX_FILES = 600;
 const ALLOWED = [
   /^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/,
   /^dist\/src\/[\w-]+\.js(\.map)?$/,
-  /^examples\/hello\/(package\.json|pipeline\.yaml|(src|bin|test)\/[\w.-]+\.js)$/,
+  /^examples\/hello\/(package\.json|(\.millrace\/)?pipeline\.yaml|(src|bin|test)\/[\w.-]+\.js)$/,
   /^scripts\/redis-server\.mjs$/,
   /^dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg|woff2))(\.(br|gz))?$/,
 ];

@@ -7,7 +7,7 @@ import { asId, newId, type PipelineId, type ProjectId } from "../../src/domain/i
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
-import { StoredRun } from "../grpc/stored-run.ts";
+import { OF_FORK, StoredRun } from "../grpc/stored-run.ts";
 import { LOG_LIMIT } from "../support/log-limit.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
@@ -81,6 +81,29 @@ describe("the dispatch of a step with secrets", () => {
     await own.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
     const { env } = (await build(vaultWith(key), own))!;
     expect(env.filter(([name]) => name === "TRACEPARENT")).to.deep.equal([["TRACEPARENT", "mine"]]);
+  });
+
+  it("is refused in a run of a fork, although its secrets are there", async () => {
+    const late = { env: [["A", "${{ secrets.ONE }}"]] as const, late: ["A"] };
+    await vaultWith(key).create({ ...OF_PROJECT, name: "ONE" }, "the first", "ann");
+    const [step] = (await stores.plans.loadJob(run.runId, 0))!.steps;
+    const steps = [{ ...step!, args: {}, env: [], late: [], secrets: ["ONE"] }];
+    const [own, fork] = [
+      await StoredRun.create(stores, [{}], { ...late, steps }),
+      await StoredRun.create(stores, [{}], { ...late, steps }, OF_FORK),
+    ];
+    for (const one of [own, fork]) await one.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
+    expect((await build(vaultWith(key), own))!.secrets).to.deep.equal(["the first"]);
+    expect(await build(vaultWith(key), fork)).to.equal(undefined);
+    expect(refused).to.have.length(1);
+    expect(refused[0]).to.include("started from a fork, so it gets no secrets");
+  });
+
+  it("is refused when its job may not run, in the words of its plan", async () => {
+    const own = await StoredRun.create(stores, [{}], { refusal: "the target live is protected" });
+    await own.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
+    expect(await build(vaultWith(key), own)).to.equal(undefined);
+    expect(refused).to.deep.equal(["the target live is protected"]);
   });
 
   it("is refused while secrets are missing, and the refusal names each of them", async () => {

@@ -16,7 +16,7 @@ import { CACHE_RULES } from "../support/cache-rules.ts";
 import { until } from "../support/until.ts";
 import { sha256 } from "./artifact-push.ts";
 import { Gateway, Stream, type TestAgent } from "./gateway.ts";
-import { StoredRun } from "./stored-run.ts";
+import { OF_FORK, StoredRun } from "./stored-run.ts";
 
 const PATHS = ["node_modules"];
 const DEFAULT = asId<ProjectId>("default");
@@ -68,13 +68,13 @@ describe("caches over gRPC", () => {
     pruneCaches({ ...gateway.context, clock: { ...gateway.context.clock, now: () => now } }, 100);
   const grant = () => ({ agentId: agent.agentId, bootId: "boot-1", token: 1, requestId: "r" });
   /** Starts a run whose only step is running. */
-  const running = async (uses = "cache"): Promise<StoredRun> => {
-    const run = await StoredRun.create(gateway.stores, [{}], { steps: [{ name: "s", uses, ...EMPTY }] });
+  const running = async (uses = "cache", trigger: Parameters<typeof StoredRun.create>[3] = {}): Promise<StoredRun> => {
+    const run = await StoredRun.create(gateway.stores, [{}], { steps: [{ name: "s", uses, ...EMPTY }] }, trigger);
     await run.grant(grant(), "running");
     return run;
   };
-  const ended = async (uses = "cache", endedAt = Date.now()): Promise<StoredRun> => {
-    const run = await running(uses);
+  const ended = async (uses = "cache", endedAt = Date.now(), trigger = {}): Promise<StoredRun> => {
+    const run = await running(uses, trigger);
     await run.change({ job: 0, step: 0, state: { state: "success", endedAt } });
     await run.change({ job: 0, state: { state: "success", stepActive: false, endedAt } });
     return run;
@@ -192,6 +192,18 @@ describe("caches over gRPC", () => {
     stream.begin((await ended()).stepRunId(), "npm-1", content);
     expect((await stream.ended()).details).to.include("this agent did not have step run");
     expect(await find("npm-1")).to.equal(undefined);
+  });
+
+  it("keeps no entry of a run of a fork, which reads entries of others", async () => {
+    await kept("npm-1");
+    const fork = await ended("cache", Date.now(), OF_FORK);
+    const { code, details } = await keep("npm-2", Buffer.from("poison"), fork);
+    expect([code, details]).to.deep.equal([
+      status.FAILED_PRECONDITION,
+      "the run was started from a fork: it may read entries of the cache, and keeps none",
+    ]);
+    expect(await find("npm-2")).to.equal(undefined);
+    expect((await pull(await running("cache", OF_FORK), "npm-1")).content.toString()).to.equal("npm-1");
   });
 
   it("finds nothing for a step that the agent does not hold", async () => {

@@ -8,7 +8,7 @@ import { stepActor } from "../../actors/step/actor.ts";
 import type { Grant } from "../../actors/step/messages.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import type { GrantedStep, Offer } from "../../src/domain/effects.ts";
-import { type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
+import { asId, type DeliveryId, type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/ports/aggregates.ts";
@@ -16,6 +16,15 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, type JobSketch, planOf } from "../support/plans.ts";
 
 export const STORED_RUN_SHARD = 0;
+
+/** The trigger of a run of a fork. */
+export const OF_FORK: Pick<RunOrigin, "trigger"> = {
+  trigger: {
+    kind: "event",
+    ref: "refs/pull/7/head",
+    event: { deliveryId: asId<DeliveryId>("dlv_1"), index: 0, trigger: "1", sha: "ab".repeat(20), untrusted: true },
+  },
+};
 
 export class StoredRun {
   readonly runId: RunId;
@@ -35,7 +44,7 @@ export class StoredRun {
     stores: Stores,
     jobs: readonly JobSketch[] = [{}],
     spec: Partial<JobSpec> = {},
-    ofTrigger: Pick<RunOrigin, "uploads"> = {},
+    ofTrigger: Partial<Pick<RunOrigin, "trigger" | "uploads">> = {},
   ): Promise<StoredRun> {
     const runId = newId("run");
     const plan = planOf([jobs]);

@@ -25,7 +25,7 @@ describe("the session of a browser", () => {
     const { name } = await edge.userWithRole(role);
     const user = (await edge.context.stores.identity.findUserByName(name))!;
     const session = await beginSession(edge.context, user, { kind: "browser", isRenewed: true, ...PLACE });
-    const cookie = `millrace-session=${browserSecretOf(edge.context, session.sessionId)}`;
+    const cookie = `millrace-session=${browserSecretOf(edge.context, session)}`;
     const call = (
       method: string,
       path: string,

@@ -123,9 +123,16 @@ describe("runs and moves of definitions in Git", () => {
       const { pipelineId } = inline.body.detail;
       const layout = textOf("echo moved");
       await git.save(pipelineId, { spec: specOf("echo moved"), layout });
-      const move = (body: object) => git.edge.call("POST", at(pipelineId, "/spec/move"), { body });
+      const move = (body: object, key?: string) => {
+        const headers = key === undefined ? undefined : { "idempotency-key": key };
+        return git.edge.call("POST", at(pipelineId, "/spec/move"), { body, ...(headers && { headers }) });
+      };
       const toGit = { to: "git", repoUrl: repository.remote.url, repoCredential: "CODE", commitMessage: "Begin" };
-      const moved = await move(toGit);
+      const moved = await move(toGit, "one move");
+      expect((await move(toGit, "one move")).body.detail).to.deep.equal(moved.body.detail);
+      for (const other of [{ ...toGit, commitMessage: "End" }, { to: "inline" }]) {
+        expect((await move(other, "one move")).body).to.include({ code: 409, reason: "request_id_reused" });
+      }
       expect(moved.status, JSON.stringify(moved.body)).to.equal(200);
       expect(moved.body.detail).to.include({ repoUrl: repository.remote.url, headCommitSha: origin.tip() });
       expect(fileOf(origin)).to.equal(layout);

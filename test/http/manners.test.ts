@@ -227,7 +227,6 @@ describe("calls over HTTP", () => {
         "/agents/:agentId/undrain": "creates nothing",
         "/pipelines/:pipelineId/spec/validate": "changes nothing",
         "/pipelines/:pipelineId/plan": "changes nothing",
-        "/pipelines/:pipelineId/spec/move": "moves once: the commit of a first try is found again",
         "/pipelines/:pipelineId/repository/check": "changes nothing",
         "/projects/:projectId/repository/discover": "changes nothing",
         "/pipelines/:pipelineId/repository/webhook/check": "changes nothing",

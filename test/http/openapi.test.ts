@@ -9,6 +9,15 @@ import { describeAtOnce } from "../support/openapi-document.ts";
 
 const COMMITTED: unknown = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8"));
 
+interface BodySchema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly BodySchema[];
+  readonly oneOf?: readonly BodySchema[];
+  readonly additionalProperties?: unknown;
+}
+
+type Contents = Readonly<Record<string, { readonly schema: BodySchema } | undefined>>;
+
 describe("the description of the API", () => {
   let edge: TestEdge;
   before(async () => {
@@ -30,6 +39,26 @@ describe("the description of the API", () => {
     const names = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
     expect(new Set(names)).to.have.property("size", names.length);
     expect(names).to.include.members(["triggerRun", "listRuns", "readArtifact", "readArtifactFile", "login"]);
+  });
+
+  it("names every member that a body may have, so that no caller sets another one, except of deliveries of hooks", () => {
+    const { paths, components } = COMMITTED as {
+      readonly paths: Record<string, Record<string, { readonly requestBody?: { readonly content: Contents } }>>;
+      readonly components: { readonly schemas: Record<string, BodySchema> };
+    };
+    const isClosed = ({ $ref, anyOf, oneOf, additionalProperties }: BodySchema): boolean => {
+      if ($ref !== undefined) return isClosed(components.schemas[$ref.split("/").at(-1)!]!);
+      return (anyOf ?? oneOf)?.every(isClosed) ?? additionalProperties === false;
+    };
+    const bodies = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.values(methods).flatMap(({ requestBody }) => {
+        const schema = requestBody?.content["application/json"]?.schema;
+        return schema === undefined ? [] : [{ path, schema }];
+      }),
+    );
+    expect(bodies).to.have.length.above(50);
+    const open = bodies.filter(({ schema }) => !isClosed(schema)).map(({ path }) => path);
+    expect(open).to.deep.equal(["/api/v1/hooks/{hookId}"]);
   });
 
   it("refuses an answer with a member, a status or an error that it does not name", async () => {

@@ -78,8 +78,9 @@ describe("the embedded store's syncs", () => {
     it(`answers ${what} only when the commits that it may have seen are on disk`, async () => {
       const created = stores.aggregates.create(run);
       await until("the first sync runs", () => endSync !== null, 1_000);
-      // Committed while that sync runs, which does not cover it.
-      const claimed = stores.idempotency.claim(key);
+      // So many writes are committed while that sync runs, which does not cover them.
+      const claims = Array.from({ length: 16 }, (_, at) => ({ ...key, key: at === 0 ? key.key : `k${at}` }));
+      const claimed = Promise.all(claims.map((claim) => stores.idempotency.claim(claim)));
       await isAnswered(claimed);
       const answer = read();
       expect(await isAnswered(answer), "before any sync has ended").to.equal(false);
@@ -91,6 +92,23 @@ describe("the embedded store's syncs", () => {
       await endUntil(answer);
     });
   }
+
+  it("commits the writes that are requested during a sync together, once it has ended", async () => {
+    const created = stores.aggregates.create(run);
+    await until("the sync runs", () => endSync !== null, 1_000);
+    const first = stores.idempotency.claim(key);
+    await isAnswered(first);
+    const second = stores.idempotency.claim({ ...key, key: "another" });
+    await isAnswered(second);
+    const read = stores.idempotency.find(key.key);
+    end(null);
+    expect(await isAnswered(created)).to.equal(true);
+    expect(await read, "before its commit").to.equal(undefined);
+    expect(await isAnswered(Promise.race([first, second])), "before their sync has ended").to.equal(false);
+    end(null);
+    expect(await isAnswered(Promise.all([first, second])), "by one sync").to.equal(true);
+    expect((await stores.idempotency.find(key.key))?.createdId).to.equal(key.createdId);
+  });
 
   it("answers a read at once when everything is on disk", async () => {
     const created = stores.aggregates.create(run);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { asId, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
+import { asId, type DeliveryId, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
 import {
   formatOf,
   fromStored,
@@ -18,7 +18,7 @@ import {
 } from "../../src/stores/format/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
-import { jobSpecsOf, planOf } from "../support/plans.ts";
+import { approvalOf, jobSpecsOf, planOf } from "../support/plans.ts";
 
 const PLAN = planOf([[{ steps: 2 }], [{ needs: [0] }]]);
 const { head, actors } = sampleAggregate({ plan: PLAN, variables: [["a.b", "1"]] });
@@ -231,6 +231,24 @@ describe("the stored format", () => {
     expect(() => STORED_FORMAT.write("origin", { ...origin, inherited: [["a", "b"]] }, before))
       .to.throw("variables of projects and tenants")
       .that.includes({ reason: "unavailable" });
+  });
+
+  it("refuses to write what runs of events and of protected targets have as schema 6", () => {
+    const { origin } = sampleAggregate().head;
+    const { schema } = STORED_FORMAT;
+    const told = { deliveryId: asId<DeliveryId>("dlv_1"), index: 0, trigger: "1", sha: "", untrusted: true };
+    const ofEvent = { ...origin, trigger: { kind: "event", ref: "main", event: told } } as const;
+    const [spec] = jobSpecsOf(PLAN);
+    for (const [part, value, what] of [
+      ["origin", ofEvent, "event triggers"],
+      ["plan", { ...PLAN, approval: approvalOf() }, "approvals of runs"],
+      ["spec", { ...spec!, refusal: "no" }, "protected targets"],
+    ] as const) {
+      expect(STORED_FORMAT.write(part, value, schema)).to.deep.equal(value);
+      expect(() => STORED_FORMAT.write(part, value, schema - 1))
+        .to.throw(what)
+        .that.includes({ reason: "unavailable" });
+    }
   });
 
   it("writes the trace context of a trigger, and leaves it out of schema 6", () => {

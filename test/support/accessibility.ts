@@ -5,18 +5,22 @@ import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe calls serious or critical, as `rule: element`. */
-export async function seriousProblems(page: Page): Promise<readonly string[]> {
+/** What axe calls serious or critical, as `rule: element`. `rules`: the only rules to apply. */
+export async function seriousProblems(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   await page.evaluate(AXE);
-  return page.evaluate(async () => {
+  return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as {
       readonly axe: {
-        run(): Promise<{ violations: { impact: string; id: string; nodes: { html: string }[] }[] }>;
+        run(options: object): Promise<{ violations: { impact: string; id: string; nodes: { html: string }[] }[] }>;
       };
     };
-    const { violations } = await axe.run();
+    const { violations } = await axe.run({
+      // Rules that passed need no list of elements.
+      resultTypes: ["violations"],
+      ...(only === undefined ? {} : { runOnly: { type: "rule", values: only } }),
+    });
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
-  });
+  }, rules);
 }

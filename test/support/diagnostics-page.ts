@@ -28,7 +28,8 @@ export interface BadExample {
   readonly isGenerated: boolean;
 }
 
-const job = (name: string) => `jobs:\n  - name: ${name}\n    steps:\n      - uses: shell\n        args: { script: make ${name} }\n`;
+const job = (name: string) =>
+  `jobs:\n  - name: ${name}\n    steps:\n      - uses: shell\n        args: { script: make ${name} }\n`;
 
 /** What the examples may include. */
 const INCLUDES: Includes = {
@@ -90,18 +91,18 @@ export function readSections(page: string): readonly Section[] {
   });
 }
 
-/**
- * All diagnostics of a section's example, with the registry of {@link knownPlugins}. Diagnostics with the code
- * `not-run-yet` are left out unless the section is about that code.
- */
+/** The hooks of the project in the section about them. */
+const HOOKS = [{ kind: "github", secret: "HOOK_KEY" }];
+
+/** All diagnostics of a section's example, with the registry of {@link knownPlugins}. */
 export function diagnose(
   code: string,
   { text, format, isPlanned }: Omit<BadExample, "isGenerated">,
 ): readonly Diagnostic[] {
-  const plugins = code === "" ? undefined : knownPlugins();
-  const { definition, diagnostics } = parseDefinition(text, format, plugins, INCLUDES);
-  const relevant = diagnostics.filter((diagnostic) => code === "not-run-yet" || diagnostic.code !== "not-run-yet");
-  if (!isPlanned || definition === undefined) return relevant;
+  const lookup = code === "" ? undefined : knownPlugins();
+  const hooks = code === "no-hook" ? HOOKS : undefined;
+  const { definition, diagnostics } = parseDefinition(text, format, { lookup, hooks, includes: INCLUDES });
+  if (!isPlanned || definition === undefined) return diagnostics;
   const planned = dryRun({
     definition,
     trigger: { kind: "manual", ref: "main", payload: {} },
@@ -112,7 +113,7 @@ export function diagnose(
     repoUrl: null,
     snapshotBytes: SNAPSHOT_BYTES,
   });
-  return [...relevant, ...(planned.ok ? planned.plan.warnings : planned.problems.map(asDiagnostic))];
+  return [...diagnostics, ...(planned.ok ? planned.plan.warnings : planned.problems.map(asDiagnostic))];
 }
 
 /** The page, with the output that its examples give now. */

@@ -1,10 +1,11 @@
 /** Git repositories for tests: in a folder, and served over HTTP behind a password as real hosts serve them. */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { serveRepositories } from "../../src/cli/sample/git-backend.ts";
 
 const IDENTITY = ["-c", "user.name=tester", "-c", "user.email=tester@example.org", "-c", "init.defaultBranch=main"];
 
@@ -99,7 +100,9 @@ export class GitHttpServer {
       if (this.intercept(request, response)) return;
       // Who is authenticated may push.
       const user = authorization === undefined ? undefined : given?.user;
-      if (expectedHeader === null || authorization === expectedHeader) return serve(folder, request, response, user);
+      if (expectedHeader === null || authorization === expectedHeader) {
+        return serveRepositories(folder, request, response, user);
+      }
       response.writeHead(401, { "www-authenticate": 'Basic realm="tests"' }).end("no");
     });
   }
@@ -119,47 +122,4 @@ export class GitHttpServer {
     this.#server.close();
     await once(this.#server, "close");
   }
-}
-
-/** Runs the backend as a CGI server does. Source: git-http-backend(1). */
-function serve(folder: string, request: IncomingMessage, response: ServerResponse, user?: string): void {
-  const { pathname, searchParams } = new URL(request.url!, "http://localhost");
-  const backend = spawn("git", ["http-backend"], {
-    stdio: ["pipe", "pipe", "ignore"],
-    env: {
-      PATH: process.env["PATH"],
-      GIT_PROJECT_ROOT: folder,
-      GIT_HTTP_EXPORT_ALL: "1",
-      GIT_PROTOCOL: request.headers["git-protocol"] as string | undefined,
-      GIT_CONFIG_COUNT: "1",
-      GIT_CONFIG_KEY_0: "safe.directory",
-      GIT_CONFIG_VALUE_0: "*",
-      PATH_INFO: pathname,
-      QUERY_STRING: searchParams.toString(),
-      REQUEST_METHOD: request.method,
-      ...(user !== undefined && { REMOTE_USER: user }),
-      CONTENT_TYPE: request.headers["content-type"] ?? "",
-      ...(request.headers["content-encoding"] && { HTTP_CONTENT_ENCODING: request.headers["content-encoding"] }),
-    },
-  });
-  request.pipe(backend.stdin);
-  backend.stdin.on("error", () => {});
-  response.on("close", () => backend.kill());
-  let head = "";
-  const readHead = (chunk: Buffer): void => {
-    head += chunk.toString("latin1");
-    const end = head.indexOf("\r\n\r\n");
-    if (end === -1) return;
-    backend.stdout.off("data", readHead);
-    const fields = head
-      .slice(0, end)
-      .split("\r\n")
-      .map((line) => line.split(/: /, 2) as [string, string]);
-    const status = fields.find(([name]) => name.toLowerCase() === "status");
-    const others = fields.filter((field) => field !== status);
-    response.writeHead(status === undefined ? 200 : Number.parseInt(status[1], 10), Object.fromEntries(others));
-    response.write(Buffer.from(head.slice(end + 4), "latin1"));
-    backend.stdout.pipe(response);
-  };
-  backend.stdout.on("data", readHead);
 }

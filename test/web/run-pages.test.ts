@@ -133,7 +133,7 @@ describe("the pages of a run", function () {
     expect(await page.locator("main img").count()).to.equal(0);
     expect(await page.title()).to.not.include("broken");
     await page.keyboard.press("f");
-    await page.locator("[data-line='3']").waitFor();
+    await page.locator("[data-line='3']").getByText("::error").waitFor();
     const lines = await page.locator("[data-line]").allInnerTexts();
     expect(lines.map((text) => text.replace(/^\d+\s*/, ""))).to.deep.equal([
       HOSTILE,

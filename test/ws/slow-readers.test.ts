@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { expect } from "chai";
 import { AgentPresenceFeed } from "../../src/app/following/agent-presence-feed.ts";
+import { DEFAULT_TENANT } from "../../src/domain/ids.ts";
 import type { Followers } from "../../src/app/following/followers.ts";
 import { StateFeed } from "../../src/app/following/state-feed.ts";
 import { silentLog } from "../support/kernel-ports.ts";
@@ -67,6 +68,47 @@ const FEEDS: Readonly<Record<"runs" | "approvals" | "agents", (edge: TestEdge) =
   },
 };
 
+/** Stores 30 MB of events of the installation's default tenant. */
+async function storeSystemEvents({ context }: TestEdge): Promise<void> {
+  const draft = {
+    log: DEFAULT_TENANT,
+    object: "agent",
+    lifecycle: "online",
+    timeMs: 1_000,
+    data: { id: LONG },
+  } as const;
+  for (let at = 0; at < OBJECTS; at += 100) {
+    const drafts = Array.from({ length: 100 }, (_, one) => ({ ...draft, eventId: `e${at + one}` }));
+    await context.stores.systemEvents.append(drafts);
+  }
+}
+
+/** What the channel of system events reads for one client. */
+function watchSystemEvents({ context, followers }: TestEdge): { events: number; hasLeft: boolean } {
+  const watched = { events: 0, hasLeft: false };
+  const { systemEvents } = context.stores;
+  const { systemEvents: feed } = followers;
+  const read = systemEvents.read.bind(systemEvents);
+  const follow = feed.follow.bind(feed);
+  Object.assign(systemEvents, {
+    read: async (...args: Parameters<typeof read>) => {
+      const page = await read(...args);
+      watched.events += page.length;
+      return page;
+    },
+  });
+  Object.assign(feed, {
+    async *follow(request: Parameters<typeof follow>[0]) {
+      try {
+        yield* follow(request);
+      } finally {
+        watched.hasLeft = true;
+      }
+    },
+  });
+  return watched;
+}
+
 describe("a client that follows many objects and reads nothing", function () {
   this.timeout(30_000);
   let edge: TestEdge;
@@ -74,6 +116,7 @@ describe("a client that follows many objects and reads nothing", function () {
   before(async () => {
     edge = await openTestEdge({ stallMs: STALL_MS, deaf: { answerMs: STALL_MS } });
     Object.assign(edge.context, { log: { ...silentLog, warn: (_: object, text: string) => warnings.push(text) } });
+    await storeSystemEvents(edge);
   });
   after(() => edge.close());
 
@@ -121,4 +164,33 @@ describe("a client that follows many objects and reads nothing", function () {
       expect(response.complete).to.equal(false);
     });
   }
+
+  it("of channel_system waits with its events unread, and is closed with 1008", async () => {
+    warnings.length = 0;
+    const watched = watchSystemEvents(edge);
+    const viewer = await TestViewer.open(edge);
+    const closed = once(viewer.socket, "close");
+    viewer.socket.pause();
+    viewer.send({ channel: "channel_system", params: { after: 0 } });
+    await until("the stall is noticed", () => warnings.length > 0);
+    expect(watched.events, "events read").to.be.within(1, OBJECTS / 2);
+    viewer.socket.resume();
+    const [code, reason] = (await closed) as [number, Buffer];
+    expect([code, reason.toString()]).to.deep.equal([1008, "nothing was read for too long"]);
+    expect(watched.hasLeft).to.equal(true);
+  });
+
+  it("of /live/system waits with its events unread, and is cut off", async () => {
+    const watched = watchSystemEvents(edge);
+    const headers = { authorization: `Bearer ${edge.adminToken}` };
+    const request = get(`${edge.origin}/api/v1/live/system?after=0`, { headers, agent: false });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    await until("the stream is cut off", () => watched.hasLeft);
+    expect(watched.events, "events read").to.be.within(1, OBJECTS / 2);
+    response.on("error", () => {});
+    const over = new Promise((resolve) => response.once("close", resolve));
+    response.resume();
+    await over;
+    expect(response.complete).to.equal(false);
+  });
 });

@@ -12,8 +12,8 @@ const approvalFields = {
   runId: id<RunId>(),
   pipelineId: id<PipelineId>(),
   projectId: id<ProjectId>(),
-  /** What the approval opens, by its name. */
-  gate: z.union([fields({ stage: z.string() }), fields({ job: z.string() })]),
+  /** What the approval opens, by its name; the run as a whole, by its id. */
+  gate: z.union([fields({ run: id<RunId>() }), fields({ stage: z.string() }), fields({ job: z.string() })]),
   status: z.enum(APPROVAL_STATUSES),
   message: z.string(),
   requestedAt: time,

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import {
   type ApprovalState,
   type CastVote,
+  type GatedPlan,
   gateName,
   missingApprovals,
   plannedApproval,
@@ -24,7 +25,7 @@ export interface ApprovalSource {
   readonly origin: RunOrigin;
 }
 
-export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stages" | "jobs">): ApprovalView {
+export function approvalView(approval: ApprovalState, plan: GatedPlan): ApprovalView {
   const { approvalId, runId, pipelineId, projectId, gate, state, message, rejection, expiryTimer } = approval;
   const planned = plannedApproval(gate, plan);
   const { required, count, users, roles, preventSelf } = planned;
@@ -33,7 +34,7 @@ export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stage
     runId,
     pipelineId,
     projectId,
-    gate: "stage" in gate ? { stage: plan.stages[gate.stage]!.name } : { job: plan.jobs[gate.job]!.baseName },
+    gate: gateView(approval, plan),
     status: state,
     message,
     requestedAt: rfc3339(approval.requestedAt),
@@ -47,6 +48,11 @@ export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stage
     allowed: { users, roles },
     preventSelf,
   };
+}
+
+function gateView({ runId, gate }: ApprovalState, { stages, jobs }: GatedPlan): ApprovalView["gate"] {
+  if ("run" in gate) return { run: runId };
+  return "stage" in gate ? { stage: stages[gate.stage]!.name } : { job: jobs[gate.job]!.baseName };
 }
 
 export function approvalForCaller(source: ApprovalSource, caller: ActingUser): ApprovalForCaller {

@@ -9,6 +9,7 @@ export type CatalogueContext = Pick<
   WithStores<
     | "aggregates"
     | "inbox"
+    | "hooks"
     | "blobs"
     | "plugins"
     | "pipelines"

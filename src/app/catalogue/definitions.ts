@@ -19,7 +19,7 @@ import { specInGit } from "../git/spec-view.ts";
 import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { viewOfIncludes } from "./includes-view.ts";
-import { rememberDefinition } from "./known-definitions.ts";
+import { definitionOfRevision, rememberDefinition } from "./known-definitions.ts";
 import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
 import { saveHead } from "./timetable.ts";
 import type { Precondition, WithPrecondition } from "../preconditions.ts";
@@ -56,12 +56,18 @@ export async function getSpec(
 async function viewOf(
   context: CatalogueContext,
   asking: Asking,
-  { pipelineId, headRevisionId }: Pipeline,
+  { pipelineId, projectId, headRevisionId }: Pipeline,
 ): Promise<SpecView> {
   const revision = headRevisionId === null ? undefined : await context.stores.pipelines.findRevision(headRevisionId);
   if (revision === undefined) {
     throw new MillraceError("not_found", "the pipeline has no definition yet: save one with POST .../spec/save");
   }
+  const { text, format, includes, revisionId } = revision;
+  const known = await definitionOfRevision(context.stores.pipelines, asking, revisionId);
+  const hasTriggers = known !== undefined && known.providers.length > 0;
+  const checked = hasTriggers
+    ? await checkWithPlugins(context, asking, projectId, { text, format, includes })
+    : undefined;
   return {
     pipelineId,
     spec: await asking.work.spec(asking.caller, { text: revision.text, format: revision.format }),
@@ -72,7 +78,7 @@ async function viewOf(
     revisionId: revision.revisionId,
     branch: null,
     path: null,
-    diagnostics: [],
+    diagnostics: checked?.diagnostics.filter(({ code }) => code === "no-hook") ?? [],
     commitMessage: revision.message,
     editor: revision.editor,
     savedAt: rfc3339(revision.createdAt),
@@ -93,8 +99,8 @@ export async function validateSpec(
   const { text } = await draftOn(context, asking, pipeline, input);
   const { format } = input;
   const includes = await includesOnBranch(context, pipeline, { text, format });
-  const definition = { text, format, includes };
-  const { size, diagnostics } = await checkWithPlugins(context, asking, pipeline.projectId, definition);
+  const checked = await checkWithPlugins(context, asking, pipeline.projectId, { text, format, includes });
+  const { size, diagnostics } = checked;
   return { valid: size !== null, diagnostics, jobsCount: size?.jobsCount ?? 0, stepsCount: size?.stepsCount ?? 0 };
 }
 

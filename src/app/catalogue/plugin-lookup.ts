@@ -42,20 +42,23 @@ export async function pluginOwners(context: RightsContext, projectId: ProjectId)
 }
 
 /**
- * Checks a text of a project, its steps against the plugins that they find, and the size of a run against what the store
+ * Checks a text of a project, its steps against the plugins that they find, its event triggers against the hooks, and the size of a run against what the store
  * holds. Rejects as `Threads.run` does.
  */
 export async function checkWithPlugins(
-  context: LookUpContext & WithStores<"snapshotBytes">,
+  context: LookUpContext & WithStores<"snapshotBytes" | "hooks">,
   { work, caller }: Asking,
   projectId: ProjectId,
   { text, format, includes }: DefinitionText,
 ): Promise<CheckedDefinition> {
   const { snapshotBytes } = context.stores;
   const checked = await work.check(caller, { text, format, includes, plugins: null, snapshotBytes });
-  if (checked.plugins.length === 0) return checked;
+  const hasTriggers = checked.providers.length > 0;
+  if (checked.plugins.length === 0 && !hasTriggers) return checked;
   const plugins = await lookUpPlugins(context, projectId, checked.plugins);
-  return work.check(caller, { text, format, includes, plugins, snapshotBytes });
+  const found = hasTriggers ? await context.stores.hooks.list(projectId) : undefined;
+  const hooks = found?.map(({ kind, secret }) => ({ kind, secret }));
+  return work.check(caller, { text, format, includes, plugins, ...(hooks && { hooks }), snapshotBytes });
 }
 
 /** The plugins for a new run of the definition in the project. */

@@ -10,7 +10,12 @@ const format = z
   .default("yaml")
   .transform((word) => (word === "json" ? word : "yaml"));
 
-export const validateBody = z.strictObject({ spec, format });
+export const validateBody = z.strictObject({
+  spec,
+  format,
+  /** The text that is checked in place of `spec`, so that problems have their places in it. It may be no definition at all. */
+  layout: z.string().min(1).optional(),
+});
 export const saveBody = z.strictObject({
   spec,
   format,
@@ -53,7 +58,7 @@ export const SpecShape = shape("Spec", {
   branch: z.string().nullable(),
   /** The file in Git; null for an inline definition. */
   path: z.string().nullable(),
-  /** The problems of a definition in Git, which anyone can commit; an inline one has none. */
+  /** The problems of a definition in Git, which anyone can commit; of an inline one, the event triggers that no hook can start. */
   diagnostics: listOf(DiagnosticShape),
   commitMessage: z.string(),
   editor: z.string(),

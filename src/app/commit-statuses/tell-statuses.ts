@@ -107,10 +107,13 @@ async function saidOfRun(context: StatusContext, scene: Scene, event: RunEvent):
     case "running":
       return said("Is running.");
     default:
-      return said(
-        lifecycle === "waiting" ? `Waits for a place in the group ${JSON.stringify(data["text"])}.` : "Waits.",
-      );
+      return said(lifecycle === "waiting" ? waitInWords(data) : "Waits.");
   }
+}
+
+function waitInWords({ waitingFor, text }: RunEvent["data"]): string {
+  if (waitingFor === "approval") return `Waits for the approval of ${String(text)}.`;
+  return `Waits for a place in the group ${JSON.stringify(text)}.`;
 }
 
 function saidOfJob({ name, status, why, reason }: JobView): Said {

@@ -9,6 +9,7 @@ export type GitContext = Pick<
   WithStores<
     | "aggregates"
     | "inbox"
+    | "hooks"
     | "pipelines"
     | "rights"
     | "documents"

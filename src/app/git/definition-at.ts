@@ -3,7 +3,7 @@
  * repository. A revision stands for a text; commits with the same text share one.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Includes } from "../../definition/include/included-files.ts";
+import { type Includes, mayInclude } from "../../definition/include/included-files.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { gitRevisionId, newId, type RevisionId } from "../../domain/ids.ts";
 import { formatOfPath, type GitRef, refOf } from "../../git/names.ts";
@@ -80,9 +80,11 @@ async function withIncludes(
 ): Promise<Read> {
   const { file, commit } = answer;
   if (file.kind !== "file") return answer;
-  const { pipelineFilePath: path } = pipeline;
+  const text = file.content.toString("utf8");
+  // The repository is not opened again for nothing.
+  if (!mayInclude(text)) return answer;
   const opened = await openRepository(context, pipeline);
-  const includes = await includesAt(context, opened, commit.id, { path, text: file.content.toString("utf8") });
+  const includes = await includesAt(context, opened, commit.id, { path: pipeline.pipelineFilePath, text });
   if (includes === undefined) return answer;
   const read = { ...answer, includes };
   return head !== undefined && isOf(head, read) ? { ...answer, file: { kind: "known", blob: file.blob } } : read;

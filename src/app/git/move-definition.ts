@@ -15,6 +15,7 @@ import { saveBody } from "../catalogue/spec-shapes.ts";
 import { type ActingUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { reachPipeline } from "../reaching.ts";
+import { claimRequest } from "../request-ids.ts";
 import { connect, type Connected } from "./connect.ts";
 import { defaultRefOf, requireDefinitionAt } from "./definition-at.ts";
 import { malformed } from "./git-problems.ts";
@@ -51,6 +52,10 @@ export async function moveDefinition(
 ): Promise<PipelineView> {
   const { user, found } = await reachPipeline(context, caller, "writeDefinitions", pipelineId);
   await reachPipeline(context, caller, "writePipelines", pipelineId);
+  const { requestId, ...body } = input;
+  // A repeat does the same again: it finishes what was cut off, and changes nothing that is done.
+  const freshId = () => newId("rev");
+  await claimRequest(context, { caller: user, scope: `moveDefinition/${pipelineId}`, requestId, body, freshId });
   if (input.to === "git") await toGit(context, { user, caller, pipeline: found }, input);
   else await toInline(context, { user, caller, pipeline: found }, input);
   return viewWithNewestRun(context, await findPipeline(context, pipelineId));

@@ -11,6 +11,7 @@ import {
   type UserId,
 } from "../../domain/ids.ts";
 import type { FoundUser, Token } from "../../stores/ports/identity.ts";
+import type { LoginSession } from "../../stores/ports/logins.ts";
 import { PLAIN_TEXT, PLAIN_TEXT_RULE } from "../../domain/names.ts";
 import {
   highestOf,
@@ -323,8 +324,8 @@ async function loadLogin(
   lateMs: number,
 ): Promise<Caller> {
   if ("session" in standing) {
-    const { user } = await withSession(context, standing.session, lateMs, requireActive(context, userId));
-    return userCaller(user, UNBOUND, standing);
+    const { user, session } = await withSession(context, standing.session, lateMs, requireActive(context, userId));
+    return sessionCaller(context, session, user);
   }
   if ("loggedInAt" in standing) return loadUser(context, userId, UNBOUND, standing);
   const token = await context.stores.identity.findToken(standing.token);
@@ -344,7 +345,21 @@ async function proveBrowser(
   const user = await requireActive(context, session.userId);
   if (!isLive(session, user, context.clock.now())) throw endedLogin();
   note?.(context, session);
-  return userCaller(user, UNBOUND, { session: sessionId });
+  return sessionCaller(context, session, user);
+}
+
+/** The caller of a session: its user, within the bounds of the token for which a browser was given the session. */
+async function sessionCaller(
+  context: IdentityContext,
+  { sessionId, token: behind }: LoginSession,
+  user: FoundUser,
+): Promise<UserCaller> {
+  if (behind === undefined) return userCaller(user, UNBOUND, { session: sessionId });
+  const token = await context.stores.identity.findToken(behind.tokenId);
+  if (token?.subject !== user.userId || !isCurrent(context, token)) {
+    throw new MillraceError("unauthenticated", "the token of this session was deleted or has expired: log in again");
+  }
+  return userCaller(user, token, { session: sessionId, behind: behind.tokenId });
 }
 
 async function loadUser(
@@ -366,7 +381,8 @@ async function requireActive(context: IdentityContext, userId: UserId): Promise<
   return active(await context.stores.identity.findUser(userId));
 }
 
-function active(user: FoundUser | undefined): FoundUser {
+/** Throws `unauthenticated` for a user who may not log in. */
+export function active(user: FoundUser | undefined): FoundUser {
   if (user === undefined || user.disabled) {
     throw new MillraceError("unauthenticated", "the token's user is disabled or gone: ask an administrator");
   }

@@ -9,7 +9,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { Voucher } from "../../stores/ports/logins.ts";
 import { shape, wholeNumber } from "../shapes.ts";
-import type { UserCaller } from "./access.ts";
+import { authoriseUser, type UserCaller } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { accessOf, beginSession, boundedAgent, type LoginPlace } from "./login-sessions.ts";
 import { hashOf } from "./one-time.ts";
@@ -187,13 +187,17 @@ export async function findWaitingDevice(
   });
 }
 
-/** Admits the device as the user, or refuses it. False when the code is no longer waiting. */
+/**
+ * Admits the device as the user, or refuses it. False when the code is no longer waiting. An admitted device has all the
+ * rights of the user: throws `forbidden` for the session of a token that has fewer.
+ */
 export async function decideDevice(
   context: IdentityContext,
-  { userId, trail }: Pick<UserCaller, "userId" | "trail">,
+  caller: UserCaller,
   { userCode, isAdmitted }: { readonly userCode: string; readonly isAdmitted: boolean },
   throttle: CodeThrottle,
 ): Promise<boolean> {
+  const { userId, trail } = authoriseUser(caller, "manageOwnAccount");
   const find = () => findPending(context, readCode(userCode));
   const voucher = await throttle.guard(userId, context.clock.monotonic(), find);
   if (voucher === undefined) return false;

@@ -4,7 +4,7 @@ import { recorded, type Trail } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type SessionId, type UserId } from "../../domain/ids.ts";
 import type { User } from "../../stores/ports/identity.ts";
-import { type LoginSession, SESSION_KINDS, type SessionKind } from "../../stores/ports/logins.ts";
+import { type LoginSession, SESSION_KINDS } from "../../stores/ports/logins.ts";
 import { id, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
@@ -67,25 +67,30 @@ export async function beginSession(
     address,
     userAgent,
     trail,
-  }: LoginPlace & { readonly kind: SessionKind; readonly isRenewed: boolean },
+    token,
+  }: LoginPlace & Pick<LoginSession, "kind" | "token"> & { readonly isRenewed: boolean },
 ): Promise<LoginSession> {
   const now = context.clock.now();
+  const behind = token === undefined ? {} : { token };
   const session: LoginSession = {
     sessionId: newId("ses"),
     userId,
     kind,
     createdAt: now,
     lastUsedAt: now,
-    expiresAt: isRenewed ? expiryOf({ kind, createdAt: now }, now) : now + ACCESS_TOKEN_SECONDS * 1_000,
+    expiresAt: isRenewed ? expiryOf({ kind, createdAt: now, ...behind }, now) : now + ACCESS_TOKEN_SECONDS * 1_000,
     address,
     userAgent: boundedAgent(userAgent),
     generation: 0,
     rotatedAt: now,
+    ...behind,
   };
   const { sessionId } = session;
   trail?.proved({ kind: "user", id: userId, name, proof: sessionId });
-  await recorded({ trail }, { kind: "session", id: sessionId, name, after: { kind } }, () =>
-    context.stores.logins.createSession(session),
+  await recorded(
+    { trail },
+    { kind: "session", id: sessionId, name, after: { kind, ...(token && { token: token.tokenId }) } },
+    () => context.stores.logins.createSession(session),
   );
   return session;
 }

@@ -8,9 +8,12 @@ import { noteUse } from "./recent-uses.ts";
 
 /**
  * A login with a session, a personal token, or a login of the previous release, which has no session: then it is known
- * only when it began, in Unix milliseconds.
+ * only when it began, in Unix milliseconds. `behind` is the token for which a browser was given its session.
  */
-export type Standing = { readonly session: SessionId } | { readonly token: TokenId } | { readonly loggedInAt: number };
+export type Standing =
+  | { readonly session: SessionId; readonly behind?: TokenId }
+  | { readonly token: TokenId }
+  | { readonly loggedInAt: number };
 
 const DAY_MS = 86_400_000;
 /** How long a session lasts without a use, and at most. */
@@ -18,13 +21,13 @@ const IDLE_MS = { api: 30 * DAY_MS, device: 30 * DAY_MS, browser: 14 * DAY_MS } 
 const LONGEST_MS = 90 * DAY_MS;
 
 /** When a session that is used at `at` expires. */
-export function expiryOf(session: Pick<LoginSession, "kind" | "createdAt">, at: number): number {
+export function expiryOf(session: Pick<LoginSession, "kind" | "createdAt" | "token">, at: number): number {
   return Math.min(at + IDLE_MS[session.kind], latestExpiryOf(session));
 }
 
 /** When a session expires that is used until then. */
-export function latestExpiryOf({ createdAt }: Pick<LoginSession, "createdAt">): number {
-  return createdAt + LONGEST_MS;
+export function latestExpiryOf({ createdAt, token }: Pick<LoginSession, "createdAt" | "token">): number {
+  return Math.min(createdAt + LONGEST_MS, token?.expiresAt ?? Number.POSITIVE_INFINITY);
 }
 
 /** True for a session of the user that has not expired and that no end of all logins has ended. */

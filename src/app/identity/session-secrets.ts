@@ -1,16 +1,23 @@
 /**
  * The secrets of sessions: `mrr_<sessionId>_<generation>_<mac>` renews a session, `mrb_<sessionId>_<mac>` is the cookie of
- * a browser. They follow from the signing key, so the store holds none of them, and the same generation always has the
+ * a browser, and `mrp_<sessionId>_<mac>` that of a browser that has shown a personal token. They follow from the signing key, so the store holds none of them, and the same generation always has the
  * same token. A caller who holds an old token can be told from one who guesses: only the first has a right code.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { asId, type SessionId } from "../../domain/ids.ts";
+import type { LoginSession } from "../../stores/ports/logins.ts";
 import type { IdentityContext } from "./context.ts";
 
 type WithKey = Pick<IdentityContext, "signingKey">;
 
 const REFRESH = /^mrr_(ses_[0-9A-Z]{26})_(\d{1,9})_([0-9a-f]{64})$/;
-const BROWSER = /^mrb_(ses_[0-9A-Z]{26})_([0-9a-f]{64})$/;
+const BROWSER = /^(mr[bp])_(ses_[0-9A-Z]{26})_([0-9a-f]{64})$/;
+
+/**
+ * A session that stands on a token has a secret of another purpose: a node of a release that knows no such session
+ * refuses the secret, where it would else take the session for one with all the rights of the user.
+ */
+const BROWSER_PURPOSES = { mrb: "browser session", mrp: "browser session of a token" } as const;
 
 export function refreshTokenOf(context: WithKey, sessionId: SessionId, generation: number): string {
   return `mrr_${sessionId}_${generation}_${codeOf(context, "refresh token", sessionId, `${generation}`).toString("hex")}`;
@@ -26,14 +33,19 @@ export function readRefreshToken(
   return { sessionId: asId<SessionId>(id!), generation: Number(generation) };
 }
 
-export function browserSecretOf(context: WithKey, sessionId: SessionId): string {
-  return `mrb_${sessionId}_${codeOf(context, "browser session", sessionId).toString("hex")}`;
+export function browserSecretOf(
+  context: WithKey,
+  { sessionId, token }: Pick<LoginSession, "sessionId" | "token">,
+): string {
+  const kind = token === undefined ? "mrb" : "mrp";
+  return `${kind}_${sessionId}_${codeOf(context, BROWSER_PURPOSES[kind], sessionId).toString("hex")}`;
 }
 
 /** The session that the value of a cookie names; undefined for a text that this installation has not made. */
 export function readBrowserSecret(context: WithKey, text: string): SessionId | undefined {
-  const [, id, code] = BROWSER.exec(text) ?? [];
-  if (code === undefined || !isCode(code, codeOf(context, "browser session", id!))) return undefined;
+  const [, kind, id, code] = BROWSER.exec(text) ?? [];
+  if (code === undefined) return undefined;
+  if (!isCode(code, codeOf(context, BROWSER_PURPOSES[kind as "mrb" | "mrp"], id!))) return undefined;
   return asId<SessionId>(id!);
 }
 

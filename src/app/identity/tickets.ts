@@ -36,7 +36,7 @@ export async function createTicket(context: IdentityContext, caller: Caller): Pr
     subject: userId,
     expiresAt: context.clock.now() + TICKET_SECONDS * 1_000,
     state: "",
-    facts: { ...standing },
+    facts: factsOf(standing),
   });
   return { ticket, expiresIn: TICKET_SECONDS };
 }
@@ -52,8 +52,14 @@ export async function redeemTicket(context: IdentityContext, ticket: string): Pr
   return { bearer, caller: await authenticate(context, bearer) };
 }
 
+/** A node of a release that knows no token behind a session takes such a ticket for one of the token. */
+function factsOf(standing: Standing | undefined): Voucher["facts"] {
+  if (standing === undefined || !("session" in standing) || standing.behind === undefined) return { ...standing };
+  return { token: standing.behind, through: standing.session };
+}
+
 function standingOf({ facts }: Voucher): Standing {
-  const { session, token, loggedInAt } = facts;
+  const { token, loggedInAt, through, session = through } = facts;
   if (typeof session === "string") return { session: asId<SessionId>(session) };
   if (typeof token === "string") return { token: asId<TokenId>(token) };
   return { loggedInAt: Number(loggedInAt) };

@@ -3,7 +3,7 @@
  * no access. Operators may choose the first tokens themselves: such a token has any text, and an id derived from that
  * text.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";
 import { type Labels, type AgentReach } from "../../domain/labels.ts";
 import type { OwnedProject } from "../../domain/roles.ts";
@@ -117,11 +117,9 @@ async function storeToken(context: TokensContext, text: string, request: TokenRe
 
 function parseToken(text: string): { readonly tokenId: TokenId; readonly secretHash: Buffer } {
   const issued = ISSUED.exec(text);
-  const secretHash = createHash("sha256")
-    .update(issued?.[2] ?? text)
-    .digest();
+  const secretHash = hash("sha256", issued?.[2] ?? text, "buffer");
   if (issued !== null) return { tokenId: asId<TokenId>(issued[1]!), secretHash };
   // The id is public, so it is hashed from another input than `secretHash`: it reveals nothing of the stored hash.
-  const name = createHash("sha256").update(`token id of ${text}`).digest("hex").slice(0, 26);
+  const name = hash("sha256", `token id of ${text}`).slice(0, 26);
   return { tokenId: asId<TokenId>(`tok_${name}`), secretHash };
 }

@@ -1,10 +1,15 @@
 /** Waits for an approval and for a place in a concurrency group, as users read them. Pure. */
 import type { z } from "zod";
-import { type ApprovalState, gateName, missingApprovals, plannedApproval } from "../../../actors/approval/state.ts";
+import {
+  type ApprovalState,
+  type GatedPlan,
+  gateName,
+  missingApprovals,
+  plannedApproval,
+} from "../../../actors/approval/state.ts";
 import { type GroupState, holderOf } from "../../../actors/group/state.ts";
 import { type GroupMember, memberKey, type Place } from "../../domain/groups.ts";
 import type { ApprovalId, GroupId } from "../../domain/ids.ts";
-import type { RunPlan } from "../../domain/plan.ts";
 import type { QueueFacts } from "./queue-facts.ts";
 import type { ApprovalWaitShape, GroupWaitShape } from "./run-shapes.ts";
 
@@ -20,7 +25,7 @@ export interface WaitFacts {
 export type ApprovalWait = z.infer<typeof ApprovalWaitShape>;
 export type GroupWait = z.infer<typeof GroupWaitShape>;
 
-export function approvalWait(approval: ApprovalState, plan: Pick<RunPlan, "stages" | "jobs">): ApprovalWait {
+export function approvalWait(approval: ApprovalState, plan: GatedPlan): ApprovalWait {
   const planned = plannedApproval(approval.gate, plan);
   const missing = missingApprovals(approval, planned);
   const by = missing.users.length > 0 ? ` (${missing.users.join(", ")} must)` : "";

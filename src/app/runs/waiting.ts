@@ -1,7 +1,7 @@
 /** Why a run, a job or a step waits that is not running: `waitingFor`, computed from its state. Pure. */
 import type { z } from "zod";
 import type { JobState } from "../../../actors/job/state.ts";
-import { gateOfJob } from "../../../actors/approval/state.ts";
+import { type GatedPlan, gateOfJob } from "../../../actors/approval/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { type Agents, agentWait } from "../../domain/agent-wait.ts";
@@ -48,7 +48,7 @@ export function detailedWait(
   wait: WaitingFor | null,
   { runId, place, stageApproval }: Pick<RunState, "runId" | "place" | "stageApproval">,
   jobs: Iterable<{ readonly waitingFor: WaitingFor | null }>,
-  plan: Pick<RunPlan, "jobs" | "stages">,
+  plan: GatedPlan,
   facts: WaitFacts,
 ): WaitingFor | null {
   if (wait?.reason === "concurrency" && place !== null) {
@@ -72,7 +72,7 @@ export function jobWaitingFor(
     JobState,
     "runId" | "jobId" | "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer" | "place"
   >,
-  plan: Pick<RunPlan, "projectId" | "jobs" | "stages">,
+  plan: GatedPlan & Pick<RunPlan, "projectId">,
   agents: Agents,
   facts: WaitFacts,
 ): WaitingFor | null {
@@ -98,7 +98,7 @@ export function jobWaitingFor(
 function stageApprovalFor(
   { runId, stageOpen }: Pick<JobState, "runId" | "stageOpen">,
   { stage }: PlannedJob,
-  plan: Pick<RunPlan, "jobs" | "stages">,
+  plan: GatedPlan,
   { approvals }: WaitFacts,
 ): WaitingFor | null {
   const approval = approvals.get(approvalId(runId, { stage }));
@@ -134,7 +134,7 @@ const RETRY: PlainWait = { reason: "retry", text: "waits before the next attempt
 function pendingFor(
   job: Pick<JobState, "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
   planned: PlannedJob,
-  plan: Pick<RunPlan, "jobs" | "stages">,
+  plan: GatedPlan,
 ): PlainWait {
   if (!job.stageOpen && job.cell !== null) return parallelFor(planned);
   if (!job.stageOpen) {

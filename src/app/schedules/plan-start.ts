@@ -7,6 +7,7 @@ import { askingFor, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { findRunSource } from "../git/run-source.ts";
 import { isInGit } from "../git/repository.ts";
 import { noPipeline } from "../lookups.ts";
+import { isDefaultBranch } from "../triggering/default-branch.ts";
 import { planKnownRun, type PlannedRun } from "../triggering/create-run.ts";
 import type { SchedulesContext } from "./context.ts";
 import type { StartSource } from "./start-run.ts";
@@ -39,6 +40,7 @@ export async function planStart(
     retryOf: null,
     firstRunId: null,
   } as const;
+  const isOfDefaultBranch = isDefaultBranch(pipeline, origin.trigger.ref);
   const plugins = await pluginsForRun(context, projectId, definition);
-  return planKnownRun(context, asking, definition, { runId, origin, pipeline }, plugins);
+  return planKnownRun(context, asking, definition, { runId, origin, pipeline, isOfDefaultBranch }, plugins);
 }

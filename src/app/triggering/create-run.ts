@@ -18,7 +18,7 @@ import { type Reservation, RESERVED_MS } from "../../board/board.ts";
 import type { Offer } from "../../domain/effects.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
 import { FULL_COMMIT } from "../../domain/names.ts";
-import type { JobSpec, RunPlan } from "../../domain/plan.ts";
+import type { JobSpec, PlannedApproval, RunPlan } from "../../domain/plan.ts";
 import type { PluginLookup } from "../../domain/plugins.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { TrustDemand } from "../../domain/labels.ts";
@@ -48,6 +48,10 @@ export interface NewRun {
   readonly pipeline: Pipeline;
   /** What came with the event that starts the run; absent for another trigger. */
   readonly told?: ToldEvent;
+  /** True when the run builds what the default branch of the pipeline holds or has held; absent for another run. */
+  readonly isOfDefaultBranch?: boolean | undefined;
+  /** The approval that the run needs before it begins; absent for none. */
+  readonly approval?: PlannedApproval | undefined;
 }
 
 export interface PlannedRun extends NewRun {
@@ -80,7 +84,7 @@ export async function planKnownRun(
 }
 
 function inputOf(
-  { runId, origin, pipeline, told }: NewRun,
+  { runId, origin, pipeline, told, approval, isOfDefaultBranch = false }: NewRun,
   snapshotBytes: number | null,
   trustDemand: TrustDemand,
 ): Omit<PlanInput, "definition" | "plugins"> {
@@ -89,6 +93,10 @@ function inputOf(
     runId,
     attempt: origin.attempt,
     revisionId: origin.revisionId,
+    defaultBranch: { name: pipeline.defaultBranch, isBuilt: isOfDefaultBranch },
+    ...(approval && { approval }),
+    ...(isUntrusted(origin) &&
+      FULL_COMMIT.test(origin.trigger.event!.sha) && { forkCommit: origin.trigger.event!.sha }),
     trigger: {
       kind,
       ref,

@@ -12,6 +12,8 @@ import { noPipeline } from "../lookups.ts";
 import { isRunRemoved } from "../runs/remove-run.ts";
 import type { TriggeringContext } from "./context.ts";
 import { planKnownRun, storeNewRun } from "./create-run.ts";
+import { isEventOfDefaultBranch } from "./default-branch.ts";
+import { forkApproval } from "./fork-approval.ts";
 import { reserveGroupPlace } from "./group-place.ts";
 import type { ToldEvent } from "./told-event.ts";
 
@@ -61,8 +63,11 @@ export async function makeEventRun(
     retryOf: null,
     firstRunId: null,
   } as const;
+  const approval = await forkApproval(context, { pipeline, origin, told });
+  const isOfDefaultBranch = isEventOfDefaultBranch(pipeline, origin, told);
+  const run = { runId, origin, pipeline, told, approval, isOfDefaultBranch };
   const plugins = await pluginsForRun(context, pipeline.projectId, definition);
-  const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline, told }, plugins);
+  const planned = await planKnownRun(context, asking, definition, run, plugins);
   await reserveGroupPlace(context, planned);
   await storeNewRun(context, { trail: trailOf(context, actor) }, planned);
 }

@@ -12,6 +12,7 @@ import type { TriggeringContext } from "./context.ts";
 import { type PlannedRun, planKnownRun, storeNewRun } from "./create-run.ts";
 import { findPipelineToRun } from "../catalogue/pipeline-deletion.ts";
 import { noPlan, noRun } from "../lookups.ts";
+import { approvalAgain } from "./fork-approval.ts";
 import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { askingFor, type Asking, pluginsForRerun } from "../catalogue/plugin-lookup.ts";
 import { reachRun } from "../reaching.ts";
@@ -147,6 +148,8 @@ async function prepare(
       runId,
       pipeline,
       ...(told && { told }),
+      approval: approvalAgain(ended),
+      isOfDefaultBranch: ended.plan.ofDefaultBranch,
       origin: {
         ...origin,
         triggeredBy,

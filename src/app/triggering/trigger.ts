@@ -18,6 +18,7 @@ import { reserveGroupPlace } from "./group-place.ts";
 import { inheritedVariables } from "../catalogue/inherited-variables.ts";
 import { findRunSource, refOfTrigger, requireTrustedSource, type RunSource, sourceFields } from "../git/run-source.ts";
 import { isInGit } from "../git/repository.ts";
+import { isDefaultBranch } from "./default-branch.ts";
 import { limitTriggerInput } from "./trigger-input.ts";
 
 const FIRST_ATTEMPT = 1;
@@ -102,8 +103,16 @@ export async function triggerRun(
       retryOf: null,
       firstRunId: null,
     } as const;
+    // A commit that is named by its id need not be on the branch that is named with it.
+    const isOfDefaultBranch = input.commit === undefined && isDefaultBranch(pipeline, origin.trigger.ref);
     const plugins = await pluginsForRun(context, projectId, definition);
-    const planned = await planKnownRun(context, asking, definition, { runId, origin, pipeline }, plugins);
+    const planned = await planKnownRun(
+      context,
+      asking,
+      definition,
+      { runId, origin, pipeline, isOfDefaultBranch },
+      plugins,
+    );
     await reserveGroupPlace(context, planned);
     const gone = await keepGivenUploads(context, { runId, projectId, uploads });
     // The uploads that were deleted while the run was planned.

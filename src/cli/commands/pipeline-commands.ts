@@ -2,6 +2,8 @@
 import { type Command, Option } from "commander";
 import { limit, listed, project, remote, type SetStatus } from "./remote-command.ts";
 
+const REPORTED_WORDS = ["off", "run", "jobs"];
+
 export function addPipelineCommands(program: Command, setStatus: SetStatus): void {
   const pipelines = remote(program.command("pipelines"), "list pipelines with their last runs", setStatus, {
     options: [project(), limit()],
@@ -24,9 +26,19 @@ export function addPipelineCommands(program: Command, setStatus: SetStatus): voi
         "bitbucket",
       ]),
       new Option("--api-credential <secret>", "the name of the secret for the API of the host; default: --credential"),
+      new Option("--commit-statuses <which>", "what is told to the host as commit statuses").choices(REPORTED_WORDS),
     ],
     run: async (signal, options, name) =>
       (await import("./remote/pipelines.ts")).createPipeline(name!, options, signal),
+  });
+  remote(pipelines.command("statuses"), "choose the commit statuses that runs of a pipeline set", setStatus, {
+    args: [
+      ["<pipeline>", "name or id"],
+      ["<which>", "`off`, `run` (one for each run), `jobs` (also one for each job), or `default`"],
+    ],
+    options: [project()],
+    run: async (signal, options, name, which) =>
+      (await import("./remote/git-pipelines.ts")).chooseStatuses(name!, which!, options, signal),
   });
   remote(pipelines.command("save"), "check a definition, and make it the pipeline's newest", setStatus, {
     args: [

@@ -54,7 +54,7 @@ export async function plan(path: string, options: PlanOptions): Promise<number> 
   const remote = readRemote(options);
   const request = await readPlanRequest(options);
   const read = await readDefinitionText(path, options.format);
-  const { definition, diagnostics } = parseDefinition(read.text, read.format, undefined, read.includes);
+  const { definition, diagnostics } = parseDefinition(read.text, read.format, { includes: read.includes });
   const name = options.pipeline ?? basename(read.file);
   if (definition === undefined) return fail(read, diagnostics);
   let view: Schemas["Plan"];

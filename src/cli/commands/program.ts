@@ -6,7 +6,7 @@ import { Command, CommanderError, Option } from "commander";
 import type { AgentOptions } from "./agent.ts";
 import type { AgentConformanceOptions } from "./agent-conformance.ts";
 import type { BackupOptions } from "./backup.ts";
-import { runCommand } from "../command-line.ts";
+import { CommandFailure, runCommand } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { packageVersion } from "../../node/package-root.ts";
 import type { PlanOptions } from "./plan.ts";
@@ -25,19 +25,35 @@ import type { VerifyCommandOptions } from "./verify.ts";
 /** Runs the program with `argv` (without the interpreter and the script) and resolves with its exit status. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let status: number = EXIT.ok;
-  const program = buildProgram((answer) => (status = answer));
+  const isJson = wantsJson(argv);
+  const program = buildProgram((answer) => (status = answer), isJson);
   try {
     await program.parseAsync(argv, { from: "user" });
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isHelpOrVersion = error.code === "commander.helpDisplayed" || error.code === "commander.version";
-    return isHelpOrVersion ? EXIT.ok : EXIT.usage;
+    if (isHelpOrVersion) return EXIT.ok;
+    if (isJson) process.stderr.write(`${usageFailure(error).asJson().text}\n`);
+    return EXIT.usage;
   }
 }
 
-function buildProgram(setStatus: (status: number) => void): Command {
+/** What follows `--` is no option. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end === -1 ? undefined : end).includes("--json");
+}
+
+function usageFailure({ code, message }: CommanderError): CommandFailure {
+  const text = code === "commander.help" ? "a command is missing" : message.replace(/^error: /, "");
+  return new CommandFailure(text, EXIT.usage, { next: "see --help" });
+}
+
+function buildProgram(setStatus: (status: number) => void, isJson: boolean): Command {
   const program = new Command("millrace")
+    // Every command that is added below writes where the program does.
+    .configureOutput(isJson ? { writeErr: () => {} } : {})
     .description("Runs pipelines on agents: control plane, agent and local runs in one program.")
     .version(packageVersion())
     .exitOverride()

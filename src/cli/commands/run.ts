@@ -50,7 +50,7 @@ export async function run(file: string, options: RunOptions, signal: AbortSignal
 /** The structured definition, or undefined when it has errors, which are then printed. */
 async function readDefinition(path: string): Promise<unknown> {
   const read = await readDefinitionText(path);
-  const { definition, diagnostics } = parseDefinition(read.text, read.format, undefined, read.includes);
+  const { definition, diagnostics } = parseDefinition(read.text, read.format, { includes: read.includes });
   const lines = renderDiagnostics(read, diagnostics, paintFor(process.stderr));
   process.stderr.write(lines.map((line) => `${line}\n`).join(""));
   // The pipeline of the temporary installation is inline, so it gets the definition with what it includes.

@@ -29,7 +29,7 @@ export async function validate(files: readonly string[], { format, json }: Valid
   for (const file of files) {
     const read = await readOrReport(file, format);
     if (read === undefined) continue;
-    const { definition, diagnostics } = parseDefinition(read.text, read.format, undefined, read.includes);
+    const { definition, diagnostics } = parseDefinition(read.text, read.format, { includes: read.includes });
     validated.push({ ...read, valid: definition !== undefined, diagnostics });
     if (json !== true) print(renderDiagnostics(read, diagnostics, paint));
   }

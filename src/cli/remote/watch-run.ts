@@ -1,6 +1,7 @@
 /** Follows a run of a server on the screen, also across times in which the server does not answer. */
 import { EXIT } from "../exit-codes.ts";
 import { followRun } from "../follow-run.ts";
+import { gateText } from "../run-approvals.ts";
 import type { RunDetail } from "../run-tree.ts";
 import { RunView } from "../run-view.ts";
 import { printable, Screen } from "../screen.ts";
@@ -31,7 +32,7 @@ export async function watchRun(session: Session, runId: string, { name, logs }: 
       for (const { approvalId, status, gate } of run.approvals) {
         if (status !== "pending" || asked.has(approvalId)) continue;
         asked.add(approvalId);
-        const what = "stage" in gate ? `stage ${gate.stage}` : `job ${gate.job}`;
+        const what = gateText(gate);
         screen.print(printable(`${what} waits for an approval: millrace approve ${runId}`));
       }
     },

@@ -20,7 +20,7 @@ export interface Includes {
 const MAY_INCLUDE = /include|\\/;
 
 /** False for a text that certainly has no `include`, so that it need not be read to know that. */
-function mayInclude(text: string): boolean {
+export function mayInclude(text: string): boolean {
   return MAY_INCLUDE.test(text);
 }
 

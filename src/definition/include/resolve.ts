@@ -90,7 +90,8 @@ class Resolution {
   }
 
   #excessOf(chain: readonly string[]): string | undefined {
-    if (this.#seen.size >= LIMITS.includes) return `a definition may include ${LIMITS.includes} files; this is one more`;
+    if (this.#seen.size >= LIMITS.includes)
+      return `a definition may include ${LIMITS.includes} files; this is one more`;
     if (chain.length <= LIMITS.includeDepth) return undefined;
     return `files may include each other ${LIMITS.includeDepth} levels deep; this is one more`;
   }

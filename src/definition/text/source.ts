@@ -85,8 +85,7 @@ export class Source {
     const files = [null, ...this.#included.map((each) => each.#file)];
     const found = [this, ...this.#included].flatMap((each) => [...each.#found.error, ...each.#found.warning]);
     const sorted = found.toSorted(
-      (a, b) =>
-        files.indexOf(a.file ?? null) - files.indexOf(b.file ?? null) || a.line - b.line || a.column - b.column,
+      (a, b) => files.indexOf(a.file ?? null) - files.indexOf(b.file ?? null) || a.line - b.line || a.column - b.column,
     );
     const all = sorted.slice(0, 2 * LIMITS.diagnostics);
     if (!this.#isCut && all.length === sorted.length) return all;

@@ -13,6 +13,11 @@ export function approvalForCallerMessage(approval: ApprovalForCaller): ForCaller
   return { approval: approvalMessage(approval), mayDecide, whyNot: whyNot ?? "" };
 }
 
+function gateMessage(gate: ApprovalView["gate"]): Approval["gate"] {
+  if ("run" in gate) return { $case: "run", value: gate.run };
+  return "stage" in gate ? { $case: "stage", value: gate.stage } : { $case: "job", value: gate.job };
+}
+
 export function approvalMessage(approval: ApprovalView): Approval {
   const { gate, missing, allowed, rejection } = approval;
   return {
@@ -20,7 +25,7 @@ export function approvalMessage(approval: ApprovalView): Approval {
     runId: approval.runId,
     pipelineId: approval.pipelineId,
     projectId: approval.projectId,
-    gate: "stage" in gate ? { $case: "stage", value: gate.stage } : { $case: "job", value: gate.job },
+    gate: gateMessage(gate),
     status: APPROVAL_STATUSES[approval.status],
     message: approval.message,
     requestedAtMs: unixMs(approval.requestedAt),

@@ -1,6 +1,6 @@
 /** The pages of login, device confirmation, invitation and reset. They need no script, and no token in one. */
 import Router from "@koa/router";
-import { logInBrowser } from "../../app/identity/browser-logins.ts";
+import { type BrowserLogin, logInBrowser, logInBrowserByToken } from "../../app/identity/browser-logins.ts";
 import { CodeThrottle, decideDevice, findWaitingDevice } from "../../app/identity/device-logins.ts";
 import { logOut, type LoginPlace } from "../../app/identity/login-sessions.ts";
 import type { LoginThrottle } from "../../app/identity/login-throttle.ts";
@@ -17,7 +17,7 @@ import type { AddressOf } from "../caller-address.ts";
 import type { ApiContext, RequestState } from "../request/state.ts";
 import { readForm } from "./form-body.ts";
 import type { HeldRefusals } from "./held-refusals.ts";
-import { type Html, html } from "./html.ts";
+import { Html, html } from "./html.ts";
 import { localPath } from "./local-path.ts";
 import { recordingLogin, traced } from "./login-trail.ts";
 import { alert, sendPage, showErrors } from "./page.ts";
@@ -45,10 +45,10 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
     address: options.addressOf(ctx.req),
     userAgent: ctx.get("user-agent"),
   });
-  const enter = async (ctx: ApiContext, user: Pick<User, "userId" | "name">, trail?: Trail): Promise<void> => {
-    const { secret, keptUntil } = await logInBrowser(context, user, { ...placeOf(ctx), trail });
+  const keep = (ctx: ApiContext, { secret, keptUntil }: BrowserLogin): void =>
     setSessionCookie(ctx, publicUrl, secret, keptUntil);
-  };
+  const enter = async (ctx: ApiContext, user: Pick<User, "userId" | "name">, trail?: Trail): Promise<void> =>
+    keep(ctx, await logInBrowser(context, user, { ...placeOf(ctx), trail }));
   const callerOf = (ctx: ApiContext): Promise<UserCaller | undefined> => browserCaller(context, ctx, publicUrl);
 
   router.use(showErrors(context), async (ctx, next) => {
@@ -70,15 +70,18 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
       options.throttle.requireTry(address, context.clock.monotonic());
       const field = await readForm(ctx);
       const [name, password] = [field("name").slice(0, 200), field("password").slice(0, 1_000)];
+      const token = field("token").slice(0, 1_000).trim();
       const next = localPath(field("next"), HOME);
       try {
         await recordingLogin(ground, ctx, "login", async (trail) => {
           const origin = { throttle: options.throttle, address, trail };
-          await enter(ctx, await provePassword(context, { name, password }, origin), trail);
+          if (token !== "") keep(ctx, await logInBrowserByToken(context, token, { ...placeOf(ctx), ...origin }));
+          else await enter(ctx, await provePassword(context, { name, password }, origin), trail);
         });
       } catch (error) {
         if (!(error instanceof MillraceError && error.reason === "unauthenticated")) throw error;
-        sendPage(ctx, { ...loginPage(providers, { next, name, message: error.message }), status: 401 });
+        const byToken = token !== "";
+        sendPage(ctx, { ...loginPage(providers, { next, name, byToken, message: error.message }), status: 401 });
         return;
       }
       goTo(ctx, next);
@@ -180,7 +183,12 @@ function goTo(ctx: ApiContext, path: string): void {
 
 function loginPage(
   providers: readonly OidcProvider[],
-  { next, name, message }: { readonly next: string; readonly name?: string; readonly message?: string },
+  {
+    next,
+    name,
+    byToken = false,
+    message,
+  }: { readonly next: string; readonly name?: string; readonly byToken?: boolean; readonly message?: string },
 ) {
   const query = new URLSearchParams({ next }).toString();
   const links = providers.map(
@@ -194,7 +202,16 @@ function loginPage(
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
       <button>Log in</button>
     </form>
-    ${links}`;
+    ${links}
+    <details ${new Html(byToken ? "open" : "")}>
+      <summary>Log in with a token</summary>
+      <form method="post" action="/login">
+        <input type="hidden" name="next" value="${next}" />
+        <label>Token <input name="token" type="password" autocomplete="off" required /></label>
+        <p>The first start prints the token of the administrator. The login ends with the token.</p>
+        <button>Log in with the token</button>
+      </form>
+    </details>`;
   return { title: "Log in", body };
 }
 

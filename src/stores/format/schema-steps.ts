@@ -222,6 +222,7 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
   downgrade: {
     spec(spec) {
       if (spec.permissions !== undefined) throw olderNode("permissions of jobs");
+      if (spec.refusal !== undefined) throw olderNode("protected targets");
       if (spec.steps.some(isUploadStep)) throw olderNode("steps that fetch uploads");
       if (spec.steps.some(({ junit }) => junit !== undefined)) throw olderNode("test reports");
       if (spec.steps.some(({ plugin }) => plugin?.owner !== undefined)) {
@@ -252,6 +253,8 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     step: (step) => without(step, { metadata: null, eventsThrough: null }),
     // An older node sends no notifications. So does a run that it may see.
     plan(plan) {
+      // An older node would begin the run without it.
+      if (plan.approval !== undefined) throw olderNode("approvals of runs");
       const { notifications: _, ...older } = plan;
       return older;
     },

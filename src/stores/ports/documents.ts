@@ -32,6 +32,8 @@ export interface SettingValues {
   readonly "log.bytes": number;
   readonly "trust.secrets": boolean;
   readonly "trust.protectedTargets": boolean;
+  /** Which runs of forks wait for an approval. */
+  readonly "forks.approval": "always" | "firstTime" | "never";
   readonly "jobs.idToken": boolean;
   readonly "jobs.api": JobPermissions["api"] & string;
   /** How many jobs may run at once; null for any number. */

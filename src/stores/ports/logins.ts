@@ -3,11 +3,18 @@
  * stored: a session's secrets follow from its id and generation, and a voucher is found by the hash of its text. Times are
  * Unix milliseconds.
  */
-import type { SessionId, UserId } from "../../domain/ids.ts";
+import type { SessionId, TokenId, UserId } from "../../domain/ids.ts";
 
 export const SESSION_KINDS = ["api", "browser", "device"] as const;
 /** `api`: a login by password over the API. `browser`: a cookie. `device`: a program that a user admitted. */
 export type SessionKind = (typeof SESSION_KINDS)[number];
+
+/** The personal token for which a browser was given a session. */
+export interface TokenBehindSession {
+  readonly tokenId: TokenId;
+  /** Null for a token that never expires. */
+  readonly expiresAt: number | null;
+}
 
 /** What one login keeps open. An ended session is removed. */
 export interface LoginSession {
@@ -25,6 +32,8 @@ export interface LoginSession {
   readonly generation: number;
   /** The last refresh; the creation when there was none. */
   readonly rotatedAt: number;
+  /** The session ends with this token and has no more rights than the token. Absent for the login of a user. */
+  readonly token?: TokenBehindSession;
 }
 
 /** A refresh or a use of a session. */

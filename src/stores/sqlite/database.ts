@@ -1,8 +1,8 @@
 /**
  * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write
  * resolves when its commit is on disk, and a read when everything that it may have read is: callers take both as an
- * acknowledgement of what they were told. Writes that are requested in one turn of the event loop share a commit; a single
- * write does not wait for others. Several processes may share the file. A writer takes its lock at the beginning of a
+ * acknowledgement of what they were told. Writes that are requested in one turn of the event loop, or while the disk is
+ * busy with an earlier commit, share a commit; a single write does not wait for others. Several processes may share the file. A writer takes its lock at the beginning of a
  * transaction, so that none fails half-way.
  */
 import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
@@ -55,6 +55,8 @@ export type ReadNow = (sql: string, ...values: readonly Stored[]) => readonly Ro
 
 /** How long a writer waits for the lock of another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** So many writes do not wait for the end of a sync, so that a commit does not hold the event loop for long. */
+const ENOUGH_FOR_A_COMMIT = 16;
 /** How far a full file may grow above its limit, so that rows can be removed. */
 const FREEING_BYTES = 1024 * 1024;
 /**
@@ -264,8 +266,8 @@ export class Database {
   }
 
   /**
-   * Commits the writes that were requested since the last turn of the event loop as one transaction, because a commit
-   * costs one write to the disk, whatever its size. When it fails, each write is tried alone, so that a fault rejects
+   * Commits the writes that were requested as one transaction, because a commit costs one write to the disk, whatever its
+   * size. When it fails, each write is tried alone, so that a fault rejects
    * only the call that caused it.
    */
   #commitRequested(): void {
@@ -327,8 +329,18 @@ export class Database {
         return () => resolve(result);
       };
       this.#requested.push({ write, reject });
-      if (this.#requested.length === 1) setImmediate(() => this.#commitRequested());
+      if (this.#requested.length === 1) this.#planCommit();
+      else if (this.#requested.length === ENOUGH_FOR_A_COMMIT) setImmediate(() => this.#commitRequested());
     });
+  }
+
+  /**
+   * A commit during a sync would wait for the next sync anyway. So writes that are requested during a sync wait for its end,
+   * and share one commit.
+   */
+  #planCommit(): void {
+    const commit = (): void => void setImmediate(() => this.#commitRequested());
+    if (!this.#sync.afterwards(commit)) commit();
   }
 
   /** A body that runs again decides again. */

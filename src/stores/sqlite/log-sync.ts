@@ -35,6 +35,8 @@ export class LogSync {
   /** True when something was committed that no sync covers yet. */
   #isBehind = false;
   #failure: MillraceError | null = null;
+  /** Called when the sync that runs has ended. */
+  #afterwards: (() => void)[] = [];
 
   constructor(descriptor: number, { path, sync = fdatasync, onFailure = endProcess }: LogSyncOptions) {
     this.#descriptor = descriptor;
@@ -50,6 +52,16 @@ export class LogSync {
 
   get isIdle(): boolean {
     return this.#syncing === null && !this.#isBehind;
+  }
+
+  /**
+   * Calls `act` once the sync that runs has ended, whatever its outcome; false when none runs. What is committed during a
+   * sync waits for the next one.
+   */
+  afterwards(act: () => void): boolean {
+    if (this.#syncing === null) return false;
+    this.#afterwards.push(act);
+    return true;
   }
 
   /** Something was committed just now. Resolves when it is on disk. */
@@ -75,9 +87,14 @@ export class LogSync {
     this.#isBehind = false;
     this.#sync(this.#descriptor, (error) => {
       this.#syncing = null;
-      if (error !== null) return this.#fail(error, covered);
-      this.#start();
-      for (const { resolve } of covered) resolve();
+      const afterwards = this.#afterwards;
+      this.#afterwards = [];
+      if (error !== null) this.#fail(error, covered);
+      else {
+        this.#start();
+        for (const { resolve } of covered) resolve();
+      }
+      for (const act of afterwards) act();
     });
   }
 

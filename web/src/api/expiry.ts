@@ -7,8 +7,24 @@ export function loginAddress({ pathname, search }: { readonly pathname: string; 
   return `/login?${new URLSearchParams({ next: pathname + search }).toString()}`;
 }
 
-/** Leaves the page. The server keeps no fragment of an address, so the browser keeps it. */
+let hold: (() => void) | undefined;
+
+/** Whoever writes a long text is told that the session has ended, and stays until {@link goToLogin}. Call the answer to end it. */
+export function holdBeforeLogin(onExpired: () => void): () => void {
+  hold = onExpired;
+  return () => {
+    if (hold === onExpired) hold = undefined;
+  };
+}
+
+/** The session has ended: leaves the page, or tells the part of it that holds the reader. */
 export function leaveForLogin(): void {
+  if (hold === undefined) goToLogin();
+  else hold();
+}
+
+/** Leaves the page. The server keeps no fragment of an address, so the browser keeps it. */
+export function goToLogin(): void {
   const { pathname, search, hash } = location;
   if (hash !== "") sessionStorage.setItem(RETURN_KEY, JSON.stringify({ at: pathname + search, hash }));
   location.replace(loginAddress(location));

@@ -4,13 +4,16 @@ import { useLocation } from "preact-iso";
 import { api } from "../api/client.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
+import bookmark from "lucide-static/icons/bookmark.svg?raw";
 import play from "lucide-static/icons/circle-play.svg?raw";
 import workflow from "lucide-static/icons/workflow.svg?raw";
 import zap from "lucide-static/icons/zap.svg?raw";
 import logOutIcon from "lucide-static/icons/log-out.svg?raw";
 import sunMoon from "lucide-static/icons/sun-moon.svg?raw";
 import { words } from "../words.ts";
+import { mayLeave } from "./leaving.ts";
 import { rankEntries } from "./rank.ts";
+import { loadSavedFilters, savedFilters } from "./saved-filters.ts";
 import { logOut } from "./session.ts";
 import { turnTheme } from "./theme.ts";
 import styles from "./palette.module.css";
@@ -33,6 +36,7 @@ export function Palette({
   readonly onClose: () => void;
 }) {
   const { route } = useLocation();
+  loadSavedFilters();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const [found, setFound] = useState<readonly { readonly pipelineId: string; readonly name: string }[]>([]);
@@ -40,7 +44,9 @@ export function Palette({
     const abort = new AbortController();
     const timer = setTimeout(
       () => {
-        const query = { pageSize: 20, ...(text === "" ? {} : { name: text }) };
+        // The name of an action begins with what it does.
+        const name = text.trim().replace(/^trigger\s+/i, "");
+        const query = { pageSize: 20, ...(name === "" ? {} : { name }) };
         api.get("/pipelines", { query, signal: abort.signal }).then(
           ({ list }) => setFound(list),
           () => {},
@@ -55,10 +61,18 @@ export function Palette({
   }, [text]);
 
   const shown = useMemo(() => {
-    const go = (href: string) => () => route(href);
+    const go = (href: string) => () => {
+      if (mayLeave()) route(href);
+    };
     const entries: readonly Entry[] = [
       ...places.map(({ href, name, icon }) => ({ name, kind: words.palette.pages, icon, run: go(href) })),
       { name: words.nav.me, kind: words.palette.pages, icon: logOutIcon, run: go("/me") },
+      ...savedFilters.value.map(({ name, path, query }) => ({
+        name,
+        kind: words.savedFilters.kind,
+        icon: bookmark,
+        run: go(`${path}?${query}`),
+      })),
       ...found.flatMap(({ pipelineId, name }) => [
         { name, kind: words.palette.pipelines, icon: workflow, run: go(`/pipelines/${pipelineId}`) },
         {

@@ -13,11 +13,20 @@ const Pipelines = lazy(() => import("../pages/pipelines.tsx").then(({ PipelinesP
 const NewPipeline = lazy(() => import("../pages/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage));
 const Pipeline = lazy(() => import("../pages/pipeline.tsx").then(({ PipelinePage }) => PipelinePage));
 const Trigger = lazy(() => import("../pages/trigger.tsx").then(({ TriggerPage }) => TriggerPage));
+const Edit = lazy(() => import("../edit/edit-page.tsx").then(({ EditPage }) => EditPage));
 const Approvals = lazy(() => import("../pages/approvals.tsx").then(({ ApprovalsPage }) => ApprovalsPage));
 const Agents = lazy(() => import("../pages/agents.tsx").then(({ AgentsPage }) => AgentsPage));
 const Agent = lazy(() => import("../pages/agent.tsx").then(({ AgentPage }) => AgentPage));
 const Me = lazy(() => import("../pages/me.tsx").then(({ MePage }) => MePage));
+const Projects = lazy(() => import("../project/projects.tsx").then(({ ProjectsPage }) => ProjectsPage));
+const Project = lazy(() => import("../project/project-page.tsx").then(({ ProjectPage }) => ProjectPage));
+const Plugins = lazy(() => import("../admin/plugins-page.tsx").then(({ PluginsPage }) => PluginsPage));
+const Plugin = lazy(() => import("../admin/plugin-page.tsx").then(({ PluginPage }) => PluginPage));
+const Cluster = lazy(() => import("../admin/cluster-page.tsx").then(({ ClusterPage }) => ClusterPage));
+const Admin = lazy(() => import("../admin/admin-page.tsx").then(({ AdminPage }) => AdminPage));
+const Tenant = lazy(() => import("../admin/tenant-page.tsx").then(({ TenantPage }) => TenantPage));
 const Run = lazy(() => import("../run/run-page.tsx"));
+const Compare = lazy(() => import("../compare/compare-page.tsx").then(({ ComparePage }) => ComparePage));
 const Log = lazy(() => import("../run/log-page.tsx"));
 
 export function Routes() {
@@ -28,13 +37,22 @@ export function Routes() {
         <Route path="/runs" component={Runs} />
         <Route path="/runs/:id" component={RunAt} />
         <Route path="/runs/:id/steps/:step" component={LogAt} />
+        <Route path="/runs/:id/compare/:other?" component={CompareAt} />
         <Route path="/pipelines" component={Pipelines} />
         <Route path="/pipelines/new" component={NewPipeline} />
         <Route path="/pipelines/:id" component={PipelineAt} />
         <Route path="/pipelines/:id/trigger" component={TriggerAt} />
+        <Route path="/pipelines/:id/edit" component={EditAt} />
         <Route path="/approvals" component={Approvals} />
         <Route path="/agents" component={Agents} />
         <Route path="/agents/:id" component={AgentAt} />
+        <Route path="/projects" component={Projects} />
+        <Route path="/projects/:id/:part?/:item?" component={ProjectAt} />
+        <Route path="/plugins" component={Plugins} />
+        <Route path="/plugins/:name+" component={PluginAt} />
+        <Route path="/cluster" component={Cluster} />
+        <Route path="/admin/tenants/:id/:part?/:item?" component={TenantAt} />
+        <Route path="/admin/:part?" component={AdminAt} />
         <Route path="/me" component={Me} />
         <Route default component={NoPage} />
       </Router>
@@ -50,6 +68,10 @@ function RunAt({ params }: At) {
   return <Run runId={params["id"] ?? ""} />;
 }
 
+function CompareAt({ params }: At) {
+  return <Compare runId={params["id"] ?? ""} otherId={params["other"]} />;
+}
+
 function LogAt({ params }: At) {
   return <Log runId={params["id"] ?? ""} stepRunId={params["step"] ?? ""} />;
 }
@@ -62,8 +84,28 @@ function TriggerAt({ params }: At) {
   return <Trigger pipelineId={params["id"] ?? ""} />;
 }
 
+function EditAt({ params }: At) {
+  return <Edit pipelineId={params["id"] ?? ""} />;
+}
+
 function AgentAt({ params }: At) {
   return <Agent agentId={params["id"] ?? ""} />;
+}
+
+function ProjectAt({ params }: At) {
+  return <Project projectId={params["id"] ?? ""} part={params["part"]} item={params["item"]} />;
+}
+
+function PluginAt({ params }: At) {
+  return <Plugin name={params["name"] ?? ""} />;
+}
+
+function TenantAt({ params }: At) {
+  return <Tenant tenantId={params["id"] ?? ""} part={params["part"]} item={params["item"]} />;
+}
+
+function AdminAt({ params }: At) {
+  return <Admin part={params["part"]} />;
 }
 
 function NoPage() {

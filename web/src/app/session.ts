@@ -29,10 +29,29 @@ export function may(operation: Operation): boolean {
   return known.operations.includes(operation) || known.bound.some(({ operations }) => operations.includes(operation));
 }
 
+/** True when the reader may do it in this project, by a role there, in its tenant or in the installation. */
+export function mayIn(operation: Operation, area: { readonly tenantId: string; readonly projectId?: string }): boolean {
+  const known = session.value;
+  if (known === undefined) return false;
+  return (
+    known.operations.includes(operation) ||
+    known.bound.some(
+      (one) =>
+        one.operations.includes(operation) &&
+        ("tenantId" in one.area ? one.area.tenantId === area.tenantId : one.area.projectId === area.projectId),
+    )
+  );
+}
+
+/** Reads the projects again, after one was made or changed. */
+export async function loadProjects(signal?: AbortSignal): Promise<void> {
+  const { list } = await api.get("/projects", { query: { pageSize: 100 }, signal });
+  projects.value = list.filter(({ archived }) => !archived);
+}
+
 export async function loadSession(signal?: AbortSignal): Promise<void> {
   const whoami = await api.get("/whoami", { signal });
-  const list = await api.get("/projects", { signal });
-  projects.value = list.list.filter(({ archived }) => !archived);
+  await loadProjects(signal);
   session.value = whoami;
 }
 

@@ -7,6 +7,10 @@ import play from "lucide-static/icons/circle-play.svg?raw";
 import workflow from "lucide-static/icons/workflow.svg?raw";
 import stamp from "lucide-static/icons/stamp.svg?raw";
 import server from "lucide-static/icons/server.svg?raw";
+import folder from "lucide-static/icons/folder.svg?raw";
+import puzzle from "lucide-static/icons/puzzle.svg?raw";
+import network from "lucide-static/icons/network.svg?raw";
+import shield from "lucide-static/icons/shield.svg?raw";
 import user from "lucide-static/icons/circle-user.svg?raw";
 import keyboard from "lucide-static/icons/keyboard.svg?raw";
 import search from "lucide-static/icons/search.svg?raw";
@@ -21,8 +25,9 @@ import { words } from "../words.ts";
 import { ConnectionSign } from "./connection-sign.tsx";
 import { listenToKeys, useKeys } from "./keys.ts";
 import { KeyHelp } from "./key-help.tsx";
+import { mayLeave } from "./leaving.ts";
 import { Palette } from "./palette.tsx";
-import { chooseProject, currentProject, projects, session } from "./session.ts";
+import { chooseProject, currentProject, may, projects, session } from "./session.ts";
 import { type Theme, theme, turnTheme } from "./theme.ts";
 import styles from "./shell.module.css";
 
@@ -40,12 +45,33 @@ const PLACES: readonly Place[] = [
   { href: "/agents", name: words.nav.agents, icon: server },
 ];
 
+/** Places that not every reader may see, with the keys that lead there. */
+function furtherPlaces(): readonly (Place & { readonly keys: string; readonly does: string })[] {
+  const isAdmin = may("manageUsers") || may("readAudit") || may("createTenants");
+  return [
+    { href: "/projects", name: words.nav.projects, icon: folder, keys: "g o", does: words.keys.goProjects },
+    ...(may("readPlugins")
+      ? [{ href: "/plugins", name: words.nav.plugins, icon: puzzle, keys: "g u", does: words.keys.goPlugins }]
+      : []),
+    ...(may("readCluster")
+      ? [{ href: "/cluster", name: words.nav.cluster, icon: network, keys: "g c", does: words.keys.goCluster }]
+      : []),
+    ...(isAdmin
+      ? [{ href: "/admin", name: words.nav.admin, icon: shield, keys: "g d", does: words.keys.goAdmin }]
+      : []),
+  ];
+}
+
 const THEME_ICONS: Readonly<Record<Theme, string>> = { system: monitor, light: sun, dark: moon };
 
 export function Shell({ children }: { readonly children: ComponentChildren }) {
-  const { path, route } = useLocation();
+  const { path, route: follow } = useLocation();
+  const route = (href: string) => {
+    if (mayLeave()) follow(href);
+  };
   const waiting = useWaitingApprovals();
   const [open, setOpen] = useState<"help" | "palette" | undefined>(undefined);
+  const further = furtherPlaces();
   useEffect(listenToKeys, []);
   useKeys(
     [
@@ -56,6 +82,8 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
       { keys: "g p", does: words.keys.goPipelines, run: () => route("/pipelines") },
       { keys: "g a", does: words.keys.goApprovals, run: () => route("/approvals") },
       { keys: "g n", does: words.keys.goAgents, run: () => route("/agents") },
+      ...further.map(({ keys, does, href }) => ({ keys, does, run: () => route(href) })),
+      { keys: "g m", does: words.keys.goAccount, run: () => route("/me") },
       { keys: "/", does: words.keys.filter, run: focusFilter },
       { keys: "j", does: words.keys.next, run: () => stepRow(1) },
       { keys: "k", does: words.keys.previous, run: () => stepRow(-1) },
@@ -93,6 +121,9 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         <nav class={styles["nav"]} aria-label={words.nav.label}>
           {PLACES.map(link)}
         </nav>
+        <nav class={styles["further"]} aria-label={words.nav.further}>
+          {further.map(link)}
+        </nav>
         <div class={styles["foot"]}>
           <ConnectionSign />
           <div class={styles["tools"]}>
@@ -118,7 +149,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
       {open === "help" ? <KeyHelp onClose={() => setOpen(undefined)} /> : null}
-      {open === "palette" ? <Palette places={PLACES} onClose={() => setOpen(undefined)} /> : null}
+      {open === "palette" ? <Palette places={[...PLACES, ...further]} onClose={() => setOpen(undefined)} /> : null}
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** The agents, with what each takes and how much it runs now. */
 import server from "lucide-static/icons/server.svg?raw";
 import { useFilters } from "../app/place.ts";
+import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { api } from "../api/client.ts";
 import { problemKind } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
@@ -42,6 +43,7 @@ export function AgentsPage() {
     <Page title={texts.title}>
       <FilterBar>
         <FilterText label={texts.filter} value={filters["name"] ?? ""} isMain onChange={(name) => change({ name })} />
+        <SavedFilterList />
       </FilterBar>
       <Loaded of={agents}>
         {({ list }) =>

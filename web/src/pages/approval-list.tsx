@@ -90,6 +90,7 @@ function standing({ approvals, rejection, missing, status }: Approval): string {
 }
 
 function gateName({ gate }: Approval): string {
+  if ("run" in gate) return texts.wholeRun;
   return "job" in gate ? gate.job : gate.stage;
 }
 

@@ -1,6 +1,7 @@
 /** All approvals that the reader may see. */
 import stamp from "lucide-static/icons/stamp.svg?raw";
 import { useFilters } from "../app/place.ts";
+import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { currentProject } from "../app/session.ts";
 import { api } from "../api/client.ts";
 import { problemKind } from "../api/errors.ts";
@@ -39,6 +40,7 @@ export function ApprovalsPage() {
           value={status}
           onChange={(word) => change({ status: word === "pending" ? "" : word })}
         />
+        <SavedFilterList />
       </FilterBar>
       <Loaded of={approvals}>
         {({ list }) =>

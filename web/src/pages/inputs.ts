@@ -34,6 +34,30 @@ export function readInputs(spec: unknown): readonly Input[] {
   });
 }
 
+/** The variables of a run that gives `given`: of the inputs that it leaves out, the defaults. */
+export function withDefaults(
+  inputs: readonly Input[],
+  given: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return { ...Object.fromEntries(inputs.map(({ name, value }) => [name, value])), ...given };
+}
+
+/** One variable that the next run has otherwise than the last one; undefined for one that is not given. */
+export interface ChangedVariable {
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly now: string | undefined;
+}
+
+export function changedVariables(
+  before: Readonly<Record<string, string>>,
+  now: Readonly<Record<string, string>>,
+): readonly ChangedVariable[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])]
+    .map((name) => ({ name, before: before[name], now: now[name] }))
+    .filter((one) => one.before !== one.now);
+}
+
 function field(of: unknown, name: string): unknown {
   return typeof of === "object" && of !== null ? (of as Readonly<Record<string, unknown>>)[name] : undefined;
 }

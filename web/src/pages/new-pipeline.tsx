@@ -17,11 +17,15 @@ export function NewPipelinePage() {
   const { route } = useLocation();
   const [name, setName] = useState("");
   const [projectId, setProjectId] = useState(currentProject.value?.projectId ?? projects.value[0]?.projectId ?? "");
-  const create = async () => {
+  const create = async (withExample: boolean) => {
     const wanted = name.trim();
     if (wanted === "") throw new Error(texts.needsName);
     const body = { name: wanted, ...(projectId === "" ? {} : { projectId }) };
     const { pipelineId } = await api.post("/pipelines", { body });
+    if (!withExample) {
+      route(`/pipelines/${pipelineId}/edit`);
+      return;
+    }
     await api.post("/pipelines/{pipelineId}/spec/save", {
       path: { pipelineId },
       body: { ...STARTER, commitMessage: "Begin with an example" },
@@ -34,7 +38,7 @@ export function NewPipelinePage() {
         class={styles["form"]}
         onSubmit={(event) => {
           event.preventDefault();
-          create().catch((error: unknown) => tell(problemText(error), "failed"));
+          create(true).catch((error: unknown) => tell(problemText(error), "failed"));
         }}
       >
         <label class={styles["field"]}>
@@ -53,10 +57,11 @@ export function NewPipelinePage() {
             </select>
           </label>
         ) : null}
-        <div>
+        <div class={styles["row"]}>
           <Button kind="primary" type="submit">
             {texts.create}
           </Button>
+          <Button onClick={() => create(false)}>{texts.createOwn}</Button>
         </div>
       </form>
     </Page>

@@ -1,6 +1,7 @@
 /** One pipeline: its last runs, when it starts by itself, and how its runs go. */
 import { useEffect } from "preact/hooks";
 import zap from "lucide-static/icons/zap.svg?raw";
+import pencil from "lucide-static/icons/pencil.svg?raw";
 import fileX from "lucide-static/icons/file-x.svg?raw";
 import { may, projects } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
@@ -46,7 +47,10 @@ export function PipelinePage({ pipelineId }: { readonly pipelineId: string }) {
   useEffect(() => {
     if (shown !== undefined) noteNames([shown]);
   }, [shown]);
-  useKeys([{ keys: "t", does: texts.trigger, run: () => route(`/pipelines/${pipelineId}/trigger`) }]);
+  useKeys([
+    { keys: "t", does: texts.trigger, run: () => route(`/pipelines/${pipelineId}/trigger`) },
+    { keys: "e", does: words.edit.edit, run: () => route(`/pipelines/${pipelineId}/edit`) },
+  ]);
   const hasDefinition = shown !== undefined && shown.headCommitSha !== "";
   return (
     <Page
@@ -54,11 +58,18 @@ export function PipelinePage({ pipelineId }: { readonly pipelineId: string }) {
       crumbs={[["/pipelines", words.pipelines.title]]}
       about={shown?.description === "" ? undefined : shown?.description}
       actions={
-        shown === undefined ? undefined : hasDefinition && may("triggerRun") ? (
-          <ButtonLink href={`/pipelines/${pipelineId}/trigger`} kind="primary" icon={zap}>
-            {texts.trigger}
-          </ButtonLink>
-        ) : undefined
+        shown === undefined ? undefined : (
+          <>
+            <ButtonLink href={`/pipelines/${pipelineId}/edit`} icon={pencil} kind={hasDefinition ? "plain" : "primary"}>
+              {words.edit.edit}
+            </ButtonLink>
+            {hasDefinition && may("triggerRun") ? (
+              <ButtonLink href={`/pipelines/${pipelineId}/trigger`} kind="primary" icon={zap}>
+                {texts.trigger}
+              </ButtonLink>
+            ) : null}
+          </>
+        )
       }
     >
       <Loaded of={pipeline}>

@@ -4,6 +4,7 @@ import workflow from "lucide-static/icons/workflow.svg?raw";
 import zap from "lucide-static/icons/zap.svg?raw";
 import { useEffect } from "preact/hooks";
 import { useFilters } from "../app/place.ts";
+import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { currentProject, may, projects } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { problemKind } from "../api/errors.ts";
@@ -115,6 +116,7 @@ export function PipelinesPage() {
     <Page title={texts.title} actions={may("writePipelines") ? make : undefined}>
       <FilterBar>
         <FilterText label={texts.filter} value={name} isMain onChange={(text) => change({ name: text, after: "" })} />
+        <SavedFilterList />
       </FilterBar>
       <Loaded of={pipelines} rows={8}>
         {(page) =>

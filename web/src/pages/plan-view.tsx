@@ -15,6 +15,9 @@ const texts = words.trigger;
 type Verdict = Schemas["Verdict"];
 const SHAPES = { runs: circleDashed, skipped: skip, unknown: circleHelp } as const;
 
+/** Of a large fleet the first agents are named. */
+const MOST_NAMES = 4;
+
 export function PlanView({ plan: { value, error } }: { readonly plan: Resource<Schemas["Plan"]> }) {
   if (error !== undefined) {
     return (
@@ -57,6 +60,7 @@ export function PlanView({ plan: { value, error } }: { readonly plan: Resource<S
                 {job.agents === null || job.verdict.outcome === "skipped" ? null : (
                   <p class={styles["under"]} data-bad={job.agents.matches === 0}>
                     {texts.agents(job.agents.matches)}
+                    {job.agents.matching.length === 0 ? null : `: ${namesOf(job.agents)}`}
                     {job.agents.matches > 0
                       ? null
                       : job.agents.failing.map(({ clause, agents }) => (
@@ -78,6 +82,11 @@ export function PlanView({ plan: { value, error } }: { readonly plan: Resource<S
       ))}
     </div>
   );
+}
+
+function namesOf({ matches, matching }: Schemas["AgentMatch"]): string {
+  const names = matching.slice(0, MOST_NAMES).map(({ name }) => name);
+  return texts.agentNames(names, matches - names.length);
 }
 
 /** Only what does not simply run is said. */

@@ -5,6 +5,7 @@ import rotate from "lucide-static/icons/rotate-ccw.svg?raw";
 import square from "lucide-static/icons/square.svg?raw";
 import { useKeys } from "../app/keys.ts";
 import { useFilters } from "../app/place.ts";
+import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { currentProject, may } from "../app/session.ts";
 import { api } from "../api/client.ts";
 import { problemText } from "../api/errors.ts";
@@ -108,6 +109,7 @@ export function RunsPage() {
         </select>
         <FilterText label={texts.ref} value={filters["ref"] ?? ""} onChange={set("ref")} isMain />
         <FilterText label={texts.by} value={filters["triggeredBy"] ?? ""} onChange={set("triggeredBy")} />
+        <SavedFilterList />
       </FilterBar>
       <Loaded of={runs} rows={10}>
         {({ list, next }) => (

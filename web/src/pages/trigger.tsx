@@ -1,5 +1,5 @@
 /** Starts a run: the inputs that the definition has, and the plan that follows from them. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import plus from "lucide-static/icons/plus.svg?raw";
 import x from "lucide-static/icons/x.svg?raw";
@@ -12,8 +12,10 @@ import { Button } from "../parts/button.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { tell } from "../parts/toast.tsx";
+import { useSettled } from "../parts/use-settled.ts";
 import { words } from "../words.ts";
-import { type Input, readInputs } from "./inputs.ts";
+import { type Input, readInputs, withDefaults } from "./inputs.ts";
+import { LastRun } from "./last-run.tsx";
 import { PlanView } from "./plan-view.tsx";
 import styles from "./trigger.module.css";
 
@@ -63,7 +65,7 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
       ]}
     >
       <Loaded of={spec}>
-        {({ spec: definition }) => (
+        {({ spec: definition, revisionId }) => (
           <div class={styles["columns"]}>
             <form
               class={styles["inputs"]}
@@ -107,9 +109,18 @@ export function TriggerPage({ pipelineId }: { readonly pipelineId: string }) {
                 </Button>
               </div>
             </form>
-            <Section title={texts.plan}>
-              <PlanView plan={plan} />
-            </Section>
+            <div>
+              {pipeline.value?.lastRun ? (
+                <LastRun
+                  runId={pipeline.value.lastRun.runId}
+                  revisionId={revisionId}
+                  variables={withDefaults(readInputs(definition), variables)}
+                />
+              ) : null}
+              <Section title={texts.plan}>
+                <PlanView plan={plan} />
+              </Section>
+            </div>
           </div>
         )}
       </Loaded>
@@ -181,14 +192,4 @@ function Field({
       onInput={(event) => onChange(event.currentTarget.value)}
     />
   );
-}
-
-/** `value` once it has not changed for a while. */
-function useSettled(value: string, ms: number): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

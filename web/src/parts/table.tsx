@@ -73,6 +73,21 @@ export function RowLink({ href, children }: { readonly href: string; readonly ch
   );
 }
 
+/** As {@link RowLink}, for a row that opens a dialog. */
+export function RowButton({
+  onClick,
+  children,
+}: {
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <button type="button" class={styles["link"]} data-row-link="" onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
 /** A second line under the main text of a cell. */
 export function Under({ children }: { readonly children: ComponentChildren }) {
   return <span class={styles["under"]}>{children}</span>;

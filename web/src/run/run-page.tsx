@@ -1,5 +1,6 @@
 /** The page of a run: its head, one of six views, and the log of a step beside it. */
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { api } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { useKeys } from "../app/keys.ts";
@@ -57,6 +58,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
 }
 
 function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunView }) {
+  const { route } = useLocation();
   const [filters, change] = useFilters();
   const shown = isView(filters["view"]) ? filters["view"] : "graph";
   const stepRunId = filters["step"];
@@ -89,6 +91,7 @@ function Loaded({ store, view }: { readonly store: RunStore; readonly view: RunV
     { keys: "r", does: runWords.actions.rerun, run: actions.askRerun },
     { keys: "a", does: runWords.actions.approve, run: focusApproval },
     { keys: "x", does: runWords.actions.stop, run: actions.askStop },
+    { keys: "c", does: runWords.actions.compare, run: () => route(`/runs/${view.head.runId}/compare`) },
     { keys: "Escape", does: runWords.actions.close, run: () => (place === undefined ? false : close()) },
   ]);
   const props = { store, view, open, chosen: place?.step.stepRunId };

@@ -17,6 +17,7 @@ export const IDEMPOTENT_POSTS: ReadonlySet<string> = new Set([
   "/projects/{projectId}/uploads/form",
   "/pipelines",
   "/pipelines/{pipelineId}/spec/save",
+  "/pipelines/{pipelineId}/spec/move",
   "/pipelines/{pipelineId}/trigger",
   "/projects/{projectId}/repository/pipelines",
   "/pipelines/{pipelineId}/revisions/{revisionId}/restore",

@@ -3186,6 +3186,8 @@ export interface components {
             readonly pipelineId: string;
             readonly projectId: string;
             readonly gate: {
+                readonly run: string;
+            } | {
                 readonly stage: string;
             } | {
                 readonly job: string;
@@ -3217,6 +3219,8 @@ export interface components {
             readonly pipelineId: string;
             readonly projectId: string;
             readonly gate: {
+                readonly run: string;
+            } | {
                 readonly stage: string;
             } | {
                 readonly job: string;
@@ -3477,7 +3481,7 @@ export interface components {
         };
         readonly Diagnostic: {
             /** @enum {string} */
-            readonly code: "alias-limit" | "constant-condition" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "needs-limit" | "not-a-map" | "not-run-yet" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
+            readonly code: "alias-limit" | "constant-condition" | "cyclic-include" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "include-limit" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-include" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "needs-limit" | "no-hook" | "not-a-map" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
             /** @enum {string} */
             readonly severity: "error" | "warning";
             readonly message: string;
@@ -3487,6 +3491,7 @@ export interface components {
             readonly endLine: number;
             readonly endColumn: number;
             readonly hint?: string;
+            readonly file?: string;
         };
         readonly Discovery: {
             readonly projectId: string;
@@ -4016,6 +4021,7 @@ export interface components {
             readonly message: string;
             readonly line?: number;
             readonly column?: number;
+            readonly file?: string;
         };
         readonly Project: {
             readonly projectId: string;
@@ -4334,7 +4340,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "forks.approval" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -4356,6 +4362,11 @@ export interface components {
         readonly Spec: {
             readonly pipelineId: string;
             readonly spec: unknown;
+            readonly resolved: unknown;
+            readonly includes: readonly {
+                readonly path: string;
+                readonly text: string | null;
+            }[];
             readonly text: string;
             /** @enum {string} */
             readonly format: "json" | "yaml";
@@ -9020,6 +9031,7 @@ export interface operations {
                      * @enum {string}
                      */
                     readonly format?: "json" | "yaml" | "yml";
+                    readonly layout?: string;
                 };
             };
         };
@@ -9118,7 +9130,10 @@ export interface operations {
     readonly moveDefinition: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Makes the call safe to repeat, as `requestId` does. */
+                readonly "Idempotency-Key"?: string;
+            };
             readonly path: {
                 readonly pipelineId: string;
             };
@@ -14751,6 +14766,8 @@ export interface operations {
                         readonly "log.bytes"?: number;
                         readonly "trust.secrets"?: boolean;
                         readonly "trust.protectedTargets"?: boolean;
+                        /** @enum {string} */
+                        readonly "forks.approval"?: "always" | "firstTime" | "never";
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -14891,6 +14908,8 @@ export interface operations {
                         readonly "log.bytes"?: number;
                         readonly "trust.secrets"?: boolean;
                         readonly "trust.protectedTargets"?: boolean;
+                        /** @enum {string} */
+                        readonly "forks.approval"?: "always" | "firstTime" | "never";
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -15031,6 +15050,8 @@ export interface operations {
                         readonly "log.bytes"?: number;
                         readonly "trust.secrets"?: boolean;
                         readonly "trust.protectedTargets"?: boolean;
+                        /** @enum {string} */
+                        readonly "forks.approval"?: "always" | "firstTime" | "never";
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";

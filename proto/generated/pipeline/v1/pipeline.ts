@@ -1679,14 +1679,18 @@ export interface FailingClause {
   agents: number;
 }
 
-/** An approval: a stage or a job waits until users approve. */
+/** An approval: a run, a stage or a job waits until users approve. */
 export interface Approval {
   approvalId: string;
   runId: string;
   pipelineId: string;
   projectId: string;
-  /** The stage or job that waits, by its name in the definition. */
-  gate: { $case: "stage"; value: string } | { $case: "job"; value: string } | undefined;
+  /** The stage or job that waits, by its name in the definition; the run as a whole, by its id. */
+  gate:
+    | { $case: "stage"; value: string }
+    | { $case: "job"; value: string }
+    | { $case: "run"; value: string }
+    | undefined;
   status: ApprovalStatus;
   /** A text for the approvers. */
   message: string;
@@ -13615,6 +13619,9 @@ export const Approval: MessageFns<Approval> = {
       case "job":
         writer.uint32(50).string(message.gate.value);
         break;
+      case "run":
+        writer.uint32(170).string(message.gate.value);
+        break;
     }
     if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
       writer.uint32(56).int32(approvalStatusToNumber(message.status));
@@ -13729,6 +13736,14 @@ export const Approval: MessageFns<Approval> = {
             }
 
             message.gate = { $case: "job", value: reader.string() };
+            continue;
+          }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.gate = { $case: "run", value: reader.string() };
             continue;
           }
           case 7: {
@@ -13881,6 +13896,8 @@ export const Approval: MessageFns<Approval> = {
         ? { $case: "stage", value: globalThis.String(object.stage) }
         : isSet(object.job)
         ? { $case: "job", value: globalThis.String(object.job) }
+        : isSet(object.run)
+        ? { $case: "run", value: globalThis.String(object.run) }
         : undefined,
       status: isSet(object.status) ? approvalStatusFromJSON(object.status) : ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
       message: isSet(object.message) ? globalThis.String(object.message) : "",
@@ -13949,6 +13966,8 @@ export const Approval: MessageFns<Approval> = {
       obj.stage = message.gate.value;
     } else if (message.gate?.$case === "job") {
       obj.job = message.gate.value;
+    } else if (message.gate?.$case === "run") {
+      obj.run = message.gate.value;
     }
     if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
       obj.status = approvalStatusToJSON(message.status);
@@ -14014,6 +14033,12 @@ export const Approval: MessageFns<Approval> = {
       case "job": {
         if (object.gate?.value !== undefined && object.gate?.value !== null) {
           message.gate = { $case: "job", value: object.gate.value };
+        }
+        break;
+      }
+      case "run": {
+        if (object.gate?.value !== undefined && object.gate?.value !== null) {
+          message.gate = { $case: "run", value: object.gate.value };
         }
         break;
       }

@@ -1,4 +1,4 @@
-/** `millrace pipelines move`, `check`, `webhook` and `discover`: definitions in Git repositories. */
+/** `millrace pipelines move`, `check`, `statuses`, `webhook` and `discover`: definitions in Git repositories. */
 import { randomUUID } from "node:crypto";
 import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
 import { EXIT } from "../../exit-codes.ts";
@@ -41,6 +41,27 @@ export function checkPipeline(name: string, options: PipelineOptions, signal: Ab
     const good = `${found.path} of branch ${found.branch} (${head}): nothing is missing`;
     report.object(found, ...(problems.length === 0 ? [good] : problems));
     return problems.length === 0 ? EXIT.ok : EXIT.failure;
+  });
+}
+
+const REPORTED = { off: "off", run: "run", jobs: "jobs", default: "" } as const;
+
+/** `which`: a key of {@link REPORTED}. */
+export function chooseStatuses(
+  name: string,
+  which: string,
+  options: PipelineOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  if (!Object.hasOwn(REPORTED, which)) {
+    throw new UsageError(`${JSON.stringify(which)} is none of ${Object.keys(REPORTED).join(", ")}`);
+  }
+  const commitStatuses = REPORTED[which as keyof typeof REPORTED];
+  return withServer(options, signal, async ({ client, report }) => {
+    const { pipelineId } = await findPipeline(client, name, options.project);
+    const path = { pipelineId };
+    const changed = await client.put("/pipelines/{pipelineId}", { path, body: { commitStatuses }, signal });
+    report.object(changed, `runs of ${name} set commit statuses: ${which}`);
   });
 }
 

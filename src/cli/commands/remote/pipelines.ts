@@ -61,6 +61,7 @@ export interface CreateOptions extends PipelineOptions, PlaceInGit {
   readonly target?: string;
   readonly provider?: "github" | "gitlab" | "gitea" | "forgejo" | "bitbucket";
   readonly apiCredential?: string;
+  readonly commitStatuses?: "off" | "run" | "jobs";
 }
 
 export function createPipeline(name: string, options: CreateOptions, signal: AbortSignal): Promise<number> {
@@ -81,13 +82,14 @@ export function createPipeline(name: string, options: CreateOptions, signal: Abo
   });
 }
 
-/** How saves are proposed, as the API names it. */
-function proposalFields({ saveMode, target, provider, apiCredential }: CreateOptions) {
+/** How saves are proposed and what the host is told, as the API names it. */
+function proposalFields({ saveMode, target, provider, apiCredential, commitStatuses }: CreateOptions) {
   return {
     ...(saveMode !== undefined && { saveMode }),
     ...(target !== undefined && { prTargetBranch: target }),
     ...(provider !== undefined && { repoProvider: provider }),
     ...(apiCredential !== undefined && { repoApiCredential: apiCredential }),
+    ...(commitStatuses !== undefined && { commitStatuses }),
   };
 }
 

@@ -58,8 +58,13 @@ export function listRuns(pipeline: string | undefined, options: ListOptions, sig
       from,
     };
     const runs = await takeItems(client.items("/runs", { query, signal }), limit);
+    // Runs of users who were removed keep the name, so an unknown name is no error.
+    const none =
+      by === undefined
+        ? "no runs"
+        : `no runs by ${visible(by)}: --by takes a whole name, such as in \`millrace users\``;
     if (found !== undefined || report.isJson) {
-      report.list(runs, COLUMNS, "no runs");
+      report.list(runs, COLUMNS, none);
       return;
     }
     const names = await namesOf(client, signal);
@@ -67,7 +72,7 @@ export function listRuns(pipeline: string | undefined, options: ListOptions, sig
       title: "pipeline",
       text: ({ pipelineId }: Schemas["Run"]) => names.get(pipelineId) ?? pipelineId,
     };
-    report.list(runs, [ofPipeline, ...COLUMNS], "no runs");
+    report.list(runs, [ofPipeline, ...COLUMNS], none);
   });
 }
 
@@ -256,4 +261,4 @@ async function readRun(
   return client.get("/pipelines/runs/{runId}", { path: { runId }, signal });
 }
 
-const gateOf = ({ gate }: Schemas["ApprovalForCaller"]) => ("stage" in gate ? gate.stage : gate.job);
+const gateOf = ({ gate }: Schemas["ApprovalForCaller"]) => Object.values(gate).join("");

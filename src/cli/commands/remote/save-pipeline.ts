@@ -22,7 +22,7 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
   return withServer(options, signal, async ({ client, report }) => {
     const read = await readDefinitionText(file, options.format);
     const { text, format, file: shown, includes } = read;
-    const { definition, diagnostics } = parseDefinition(text, format, undefined, includes);
+    const { definition, diagnostics } = parseDefinition(text, format, { includes });
     // The branch, at which the server resolves what is included, may have files that this machine has not.
     const isWhole = includes?.files.every((each) => "text" in each) ?? true;
     if (isWhole) {

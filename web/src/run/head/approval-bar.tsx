@@ -52,7 +52,7 @@ function PendingApproval({ approval, onDecided }: { readonly approval: Approval;
     await api.post("/pipelines/{pipelineId}/runs/{runId}/approvals/{approvalId}/reject", { path, body });
     onDecided();
   };
-  const name = "job" in gate ? gate.job : gate.stage;
+  const name = "run" in gate ? runWords.wholeRun : "job" in gate ? gate.job : gate.stage;
   return (
     <form
       class={styles["bar"]}

@@ -1,11 +1,12 @@
 /** The head of the page of a run: what it is, how it goes, the one reason for which it waits, and what one may do. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import gitCompare from "lucide-static/icons/git-compare-arrows.svg?raw";
 import hourglass from "lucide-static/icons/hourglass.svg?raw";
 import pause from "lucide-static/icons/pause.svg?raw";
 import play from "lucide-static/icons/play.svg?raw";
 import rotate from "lucide-static/icons/rotate-cw.svg?raw";
 import square from "lucide-static/icons/square.svg?raw";
-import { Button } from "../../parts/button.tsx";
+import { Button, ButtonLink } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago, Elapsed } from "../../parts/time.tsx";
@@ -61,6 +62,9 @@ export function RunHead({ store, view, pipelineName, actions, whyJob, onWhy }: R
               {runWords.actions.stop}
             </Button>
           ) : null}
+          <ButtonLink href={`/runs/${head.runId}/compare`} icon={gitCompare}>
+            {runWords.actions.compare}
+          </ButtonLink>
           {actions.canRerun ? (
             <Button icon={rotate} kind="primary" onClick={() => void actions.askRerun()}>
               {runWords.actions.rerun}

@@ -40,6 +40,11 @@ export function LogWindow({ place, step, isPage, onStep }: LogWindowProps) {
   return <Log key={place.stepRunId} store={store} step={step} isPage={isPage} onStep={onStep} />;
 }
 
+/** A wheel moves the bar for so long, with what the browser adds to make it smooth. */
+const WHEEL_MS = 1_000;
+/** A drag of the bar tells its begin alone. */
+const DRAG_MS = 20_000;
+
 function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { readonly store: LogStore }) {
   const element = useRef<HTMLDivElement>(null);
   const [viewport, setViewport] = useState(400);
@@ -50,6 +55,9 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   const [chosen, choose] = useState<Lines | null>(() => (isPage ? readLines(location.hash) : null));
   const [turned, turn] = useState<ReadonlySet<number>>(new Set());
   const opened = useRef(false);
+  /** Until then a move of the bar counts as the reader's. */
+  const mayMoveUntil = useRef(0);
+  const letMove = (forMs: number) => (): void => void (mayMoveUntil.current = performance.now() + forMs);
 
   const { pages, groups } = store;
   const version = store.version.value;
@@ -117,6 +125,8 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   const moved = (event: { readonly currentTarget: HTMLElement }): void => {
     const bar = event.currentTarget.scrollTop;
     if (Math.abs(bar - at.bar) <= 1) return;
+    // While lines come quickly, a browser tells late of places that are left already. Only the reader ends the following.
+    if (isFollowing && !isOver && performance.now() > mayMoveUntil.current) return;
     const next = barMoved(extent, at, bar);
     if (next.top < at.top) follow(false);
     else if (!pages.isComplete && next.top >= topMost(extent) - 1) follow(true);
@@ -198,6 +208,10 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
           aria-label={texts.lines(pages.lines)}
           data-lines={pages.lines}
           onScroll={moved}
+          onWheel={letMove(WHEEL_MS)}
+          onTouchMove={letMove(WHEEL_MS)}
+          onKeyDown={letMove(WHEEL_MS)}
+          onPointerDown={letMove(DRAG_MS)}
         >
           <div class={styles["bar"]} style={{ height: `${barHeight(extent)}px` }}>
             <div

@@ -1,14 +1,14 @@
 /** The sample pipeline of a new installation. It builds and tests a small program that is part of the package. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { textToSpec } from "../definition/edit/render.ts";
-import { isFinalRunStatus } from "../domain/status.ts";
-import type { ApiClient } from "./api-client.ts";
-import { PACKAGE_ROOT } from "../node/package-root.ts";
-import { followRun } from "./follow-run.ts";
-import type { RunDetail } from "./run-tree.ts";
-import { RunView } from "./run-view.ts";
-import type { Screen } from "./screen.ts";
+import { textToSpec } from "../../definition/edit/render.ts";
+import { isFinalRunStatus } from "../../domain/status.ts";
+import type { ApiClient } from "../api-client.ts";
+import { PACKAGE_ROOT } from "../../node/package-root.ts";
+import { followRun } from "../follow-run.ts";
+import type { RunDetail } from "../run-tree.ts";
+import { RunView } from "../run-view.ts";
+import type { Screen } from "../screen.ts";
 
 const NAME = "hello";
 const SOURCE = join(PACKAGE_ROOT, "examples", "hello");

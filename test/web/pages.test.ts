@@ -1,0 +1,338 @@
+/** All pages in a real browser, on one started installation that has something on each. */
+import { expect } from "chai";
+import type { Page, Response } from "playwright-core";
+import { seriousProblems } from "../support/accessibility.ts";
+import { Showcase, shell } from "./showcase.ts";
+
+const HOSTILE = "<img src=x onerror=document.title='broken'>";
+const TRANSITIONS_ENDED = `new Promise(requestAnimationFrame).then(() =>
+  Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)))`;
+const FIRST_LOAD_BYTES = 150_000;
+const FIRST_LOAD_REQUESTS = 40;
+
+describe("the pages", function () {
+  this.timeout(120_000);
+  let showcase: Showcase;
+  let page: Page;
+
+  before(async () => {
+    showcase = await Showcase.start();
+    await showcase.fill();
+    page = await showcase.page();
+  });
+
+  after(() => showcase?.end());
+
+  afterEach(() => {
+    expect(showcase.problems.splice(0), "errors of the page").to.deep.equal([]);
+  });
+
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const dialog = () => page.getByRole("dialog");
+
+  /** Presses Tab until the button with this text has the focus. */
+  async function tabTo(at: Page, text: string): Promise<void> {
+    for (let presses = 0; presses < 60; presses++) {
+      await at.keyboard.press("Tab");
+      if ((await at.locator("button:focus").allInnerTexts()).includes(text)) return;
+    }
+    throw new Error(`no button ${text} is reached by Tab`);
+  }
+
+  it("open without a violation of the policy, and are accessible in both themes", async () => {
+    const found: string[] = [];
+    for (const [name, address] of showcase.pages()) {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto(address);
+      await showcase.settled(page);
+      if (name !== "no-page") {
+        expect(await page.locator("main [role=alert]").allInnerTexts(), `problems of ${address}`).to.deep.equal([]);
+      }
+      found.push(...(await seriousProblems(page)).map((problem) => `${name}: ${problem}`));
+      await page.emulateMedia({ colorScheme: "dark" });
+      // A colour in the middle of a transition is none that anyone reads. The other rules do not depend on colours.
+      await page.evaluate(TRANSITIONS_ENDED);
+      found.push(...(await seriousProblems(page, ["color-contrast"])).map((problem) => `${name}, dark: ${problem}`));
+    }
+    expect(found).to.deep.equal([]);
+    await page.emulateMedia({ colorScheme: null });
+  });
+
+  it("load within 150 kB and few requests at first", async () => {
+    const fresh = await showcase.page("maria");
+    const storageState = await fresh.context().storageState();
+    for (const address of ["/", `/runs/${showcase.runs.success}`]) {
+      // A context of its own has nothing in its cache.
+      const context = await showcase.browser.newContext({ baseURL: showcase.origin, storageState });
+      const cold = await context.newPage();
+      const responses: Response[] = [];
+      cold.on("response", (response) => responses.push(response));
+      await cold.goto(address);
+      await showcase.settled(cold);
+      await cold.waitForLoadState("networkidle");
+      const sizes = await Promise.all(responses.map((response) => response.request().sizes()));
+      const bytes = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
+      expect(bytes, `bytes of ${address}`).to.be.within(10_000, FIRST_LOAD_BYTES);
+      expect(responses.length, `requests of ${address}`).to.be.below(FIRST_LOAD_REQUESTS);
+      expect(responses.filter((one) => !one.url().startsWith(showcase.origin))).to.deep.equal([]);
+      await context.close();
+    }
+    await fresh.context().close();
+  });
+
+  it("compare a failed run with the last success, down to the lines of the step that failed", async () => {
+    const { failed, success } = showcase.runs;
+    await page.goto(`/runs/${failed}`);
+    await page.getByRole("link", { name: "Compare" }).waitFor();
+    await page.keyboard.press("c");
+    await page.waitForURL(`**/runs/${failed}/compare/${success}`);
+    const runs = page.getByRole("table", { name: "Runs" });
+    await runs.waitFor();
+    expect(await runs.getByRole("row").allInnerTexts()).to.satisfy((rows: string[]) =>
+      rows.some((text) => /Variable broken\s+yes\s+–/.test(text)),
+    );
+    await page.getByRole("link", { name: "counts the price" }).waitFor();
+    await page.getByText("Both runs have the same revision").waitFor();
+    const jobs = page.getByRole("table", { name: "Jobs and steps" });
+    expect(await jobs.getByRole("row").filter({ hasText: "units" }).innerText()).to.match(/0 → 1/);
+    const log = page.getByRole("table", { name: /different line/ });
+    await log.getByText("::error title=cart::expected 12 but got 11").waitFor();
+    // The line with the time of day differs in each run, and counts as equal.
+    await page.getByRole("button", { name: /Show \d+ equal lines/ }).click();
+    await log.getByText("test 15 of the cart has passed").first().waitFor();
+    expect(await log.locator("[data-kind=varies], [data-kind=same]").count()).to.be.above(25);
+    await page.keyboard.press("s");
+    await page.waitForURL(`**/runs/${success}/compare/${failed}`);
+    await page.goto(`/runs/${success}/compare`);
+    await page.getByText("No run to compare with").waitFor();
+  });
+
+  it("manage a project: members, secrets, variables and settings", async () => {
+    const base = `/projects/${showcase.projectId}`;
+    await page.goto(`${base}/secrets`);
+    await page.getByRole("button", { name: "Set a secret" }).first().click();
+    await dialog().getByLabel("Name").fill("DEPLOY_KEY");
+    await dialog().getByLabel("Value").fill("the-value-of-the-key");
+    await dialog().getByRole("button", { name: "Set", exact: true }).click();
+    await row("DEPLOY_KEY").waitFor();
+    expect(await page.content()).to.not.include("the-value-of-the-key");
+    await row("DEPLOY_KEY").getByRole("button", { name: "Delete" }).click();
+    await dialog().getByRole("button", { name: "Delete" }).click();
+    await row("DEPLOY_KEY").waitFor({ state: "detached" });
+
+    await page.goto(`${base}/variables`);
+    await row("region").getByRole("button", { name: "Change" }).click();
+    await dialog().getByLabel("Value").fill("eu-south");
+    await dialog().getByRole("button", { name: "Set", exact: true }).click();
+    await row("eu-south").waitFor();
+    expect((await showcase.call("GET", `${base}/variables/region`)).value).to.equal("eu-south");
+
+    await page.goto(`${base}/members`);
+    await page.getByLabel("Role of maria").selectOption("admin");
+    await page.getByText("The member has the role").waitFor();
+    expect((await showcase.call("GET", `${base}/members/maria`)).role).to.equal("admin");
+    await page.getByRole("button", { name: "Add a member" }).click();
+    await dialog().getByLabel("Name").fill("a-name-without-a-user");
+    await dialog().getByRole("button", { name: "Add" }).click();
+    await dialog().getByRole("alert").waitFor();
+    await page.keyboard.press("Escape");
+
+    await page.goto(`${base}/settings`);
+    await row("log.lines").getByRole("button", { name: "Change" }).click();
+    await dialog().getByLabel("Value").fill("150000");
+    await dialog().getByRole("button", { name: "Set", exact: true }).click();
+    await row("log.lines").getByText("150,000").waitFor();
+    const own = (await showcase.call("GET", `${base}/settings`)).settings.filter((one: { own: boolean }) => one.own);
+    expect(own.map((one: { name: string }) => one.name)).to.have.members(["log.lines", "retention.runs"]);
+    await row("log.lines").getByRole("button", { name: "Inherit" }).click();
+    await row("log.lines").getByText("set here").waitFor({ state: "detached" });
+  });
+
+  it("show what was sent and received: deliveries with tries, bodies and verdicts", async () => {
+    const base = `/projects/${showcase.projectId}`;
+    await page.goto(`${base}/webhooks/${showcase.webhookId}`);
+    await page
+      .getByRole("button", { name: /svc\.pipeline/ })
+      .first()
+      .click();
+    await dialog().getByText(/204/).first().waitFor();
+    expect(await dialog().getByRole("heading", { name: "Body" }).count()).to.equal(1);
+    await dialog().getByRole("button", { name: "Deliver again" }).click();
+    await page.getByText("The delivery is owed again").waitFor();
+    await page.goto(`${base}/hooks/${showcase.hookId}`);
+    await page.locator("tbody [data-row-link]").first().click();
+    await dialog().getByText("refs/heads/main").first().waitFor();
+    await dialog()
+      .getByText(/No pipeline of the project listens|shop/)
+      .first()
+      .waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  it("invite, disable and enable a user, and make a link for a new password", async () => {
+    await page.goto("/admin/users");
+    await page.getByRole("button", { name: "Invite a user" }).click();
+    await dialog().getByLabel("Name").fill("jan");
+    await dialog().getByRole("button", { name: "Invite a user" }).click();
+    await dialog()
+      .getByText(/\/invitation\?/)
+      .waitFor();
+    await page.keyboard.press("Escape");
+    await row("jan").getByRole("button", { name: "Disable" }).click();
+    await dialog().getByRole("button", { name: "Disable" }).click();
+    await row("jan").getByRole("button", { name: "Enable" }).click();
+    await row("jan").getByRole("button", { name: "Disable" }).waitFor();
+    await row("maria").getByRole("button", { name: "Reset link" }).click();
+    await dialog().getByRole("button", { name: "Reset link" }).click();
+    await dialog()
+      .getByText(/\/reset\?/)
+      .waitFor();
+    await page.keyboard.press("Escape");
+    await page.goto("/admin/audit?operation=invite");
+    await row("invite").getByText("Done").first().waitFor();
+    const exported = await page.request.get("/api/v1/audit/export?operation=invite");
+    expect((await exported.text()).trim().split("\n")).to.have.length(2);
+  });
+
+  it("offer a reader what the roles permit, and say so elsewhere", async () => {
+    const other = await showcase.page("maria");
+    await other.getByRole("link", { name: "Projects" }).waitFor();
+    expect(await other.getByRole("link", { name: "Cluster" }).count()).to.equal(0);
+    for (const address of ["/admin/users", "/projects/default/secrets"]) {
+      await other.goto(address);
+      await other.getByText("Your role does not permit this part.").waitFor();
+    }
+    await other.goto("/cluster");
+    await other.getByText("You may not see this").waitFor();
+    await other.goto("/projects/prj_nothing");
+    await other.getByText("This is not here").waitFor();
+    await other.context().close();
+  });
+
+  it("keep a filter under a name, in the list and in the palette", async () => {
+    await page.goto("/runs?status=success");
+    await page.getByRole("button", { name: "Save the filter" }).click();
+    await dialog().getByLabel("Name").fill("Good ones");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Good ones" }).waitFor();
+    await page.goto("/agents");
+    await showcase.settled(page);
+    await page.keyboard.press("Control+k");
+    await page.locator("[role=combobox]:focus").waitFor();
+    await page.keyboard.type("good ones");
+    await page.getByRole("option", { name: /Good ones/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/runs?status=success");
+    await page.getByRole("button", { name: "Forget the filter Good ones" }).click();
+    await page.getByRole("link", { name: "Good ones" }).waitFor({ state: "detached" });
+  });
+
+  it("show hostile names, values and files as text", async () => {
+    const { projectId } = await showcase.call("POST", "/projects", { name: HOSTILE, description: HOSTILE });
+    await showcase.call("PUT", `/projects/${projectId}/variables/evil`, { value: HOSTILE });
+    const { pipelineId } = await showcase.call("POST", "/pipelines", { name: HOSTILE, projectId });
+    const file = "<img src=x onerror=alert(1)>.html";
+    const spec = {
+      jobs: [
+        {
+          name: "keep",
+          steps: [
+            shell("write", `mkdir out; echo '<script>1</script>' > "out/${file}"; printf 'a\\033[2Jb\\n'`, {
+              artifacts: [{ name: "evil", paths: ["out"] }],
+            }),
+          ],
+        },
+      ],
+    };
+    await showcase.call("POST", `/pipelines/${pipelineId}/spec/save`, { spec, commitMessage: HOSTILE });
+    const first = await showcase.trigger(pipelineId, { evil: HOSTILE });
+    const second = await showcase.trigger(pipelineId);
+    await Promise.all([first, second].map((runId) => showcase.waitFor(runId, "success")));
+    for (const address of [
+      `/projects/${projectId}`,
+      `/projects/${projectId}/variables`,
+      "/projects",
+      `/pipelines/${pipelineId}`,
+      `/runs/${first}/compare/${second}`,
+      "/admin/audit",
+    ]) {
+      await page.goto(address);
+      await showcase.settled(page);
+      await page.locator("main").getByText(HOSTILE).first().waitFor();
+      expect(await page.locator("main img").count(), address).to.equal(0);
+      expect(await page.title()).to.not.equal("broken");
+    }
+    await page.goto(`/runs/${first}?view=artifacts`);
+    await page.getByRole("button", { name: "Files" }).click();
+    await page.getByText(file).waitFor();
+    expect(await page.locator("main img").count()).to.equal(0);
+    const { list } = await showcase.call("GET", `/pipelines/runs/${first}/artifacts`);
+    const content = await page.request.get(
+      `/api/v1/pipelines/runs/${first}/artifacts/${list[0].artifactId}/content/out/${encodeURIComponent(file)}`,
+    );
+    expect(content.status()).to.equal(200);
+    expect(content.headers()["content-security-policy"]).to.include("sandbox");
+    expect(content.headers()["content-disposition"]).to.match(/^attachment/);
+    await showcase.call("DELETE", `/projects/${projectId}?force=true`);
+  });
+
+  it("lead from the login to the repeat of a run with a failed test, by keyboard alone", async () => {
+    const junit = `<testsuite name="s"><testcase name="sums up"><failure message="2 is not 3"/></testcase></testsuite>`;
+    const pipelineId = await showcase.installation.pipeline("by-keys", [
+      {
+        name: "test",
+        steps: [shell("units", `printf '%s' '${junit}' > r.xml; exit 1`, { reports: { junit: ["r.xml"] } })],
+      },
+    ]);
+    const context = await showcase.browser.newContext({ baseURL: showcase.origin });
+    const fresh = await context.newPage();
+    fresh.setDefaultTimeout(20_000);
+    showcase.watch(fresh);
+    await fresh.goto("/");
+    await fresh.locator("[name=name]").waitFor();
+    const { keyboard } = fresh;
+    await keyboard.type("olga");
+    await keyboard.press("Tab");
+    await keyboard.type("correct horse battery");
+    await keyboard.press("Enter");
+    await fresh.waitForURL((url) => url.pathname === "/");
+    await fresh.getByRole("heading", { level: 1 }).waitFor();
+    await keyboard.press("Control+k");
+    await fresh.locator("[role=combobox]:focus").waitFor();
+    await keyboard.type("trigger by-keys");
+    await fresh.getByRole("option", { name: /Trigger by-keys/ }).waitFor();
+    await keyboard.press("Enter");
+    await fresh.waitForURL(`**/pipelines/${pipelineId}/trigger`);
+    await fresh.getByRole("button", { name: "Start the run" }).waitFor();
+    await tabTo(fresh, "Start the run");
+    await keyboard.press("Enter");
+    await fresh.waitForURL("**/runs/run_*");
+    const first = new URL(fresh.url()).pathname;
+    await fresh.locator("header").getByText("Failed", { exact: true }).waitFor();
+    await keyboard.press("5");
+    await fresh.getByText("sums up").waitFor();
+    await fresh.getByText("2 is not 3").waitFor();
+    await keyboard.press("r");
+    await fresh.getByRole("dialog").waitFor();
+    await tabTo(fresh, "Run again");
+    await keyboard.press("Enter");
+    await fresh.waitForURL((url) => url.pathname.startsWith("/runs/run_") && url.pathname !== first);
+    const repeated = new URL(fresh.url()).pathname.split("/").at(-1)!;
+    expect((await showcase.call("GET", `/pipelines/runs/${repeated}`)).retryOf).to.equal(first.split("/").at(-1));
+    await context.close();
+  });
+
+  it("pause, resume and reject a run, and show its artifacts", async () => {
+    const { waiting, success } = showcase.runs;
+    await page.goto(`/runs/${waiting}`);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.locator("header").getByText("Paused", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.locator("header").getByText("Running", { exact: true }).waitFor();
+    await page.locator("[data-approval]").getByRole("button", { name: "Reject" }).click();
+    await page.locator("header").getByText("Failed", { exact: true }).waitFor();
+    await page.goto(`/runs/${success}?view=artifacts`);
+    await page.getByText("site").first().waitFor();
+    expect(await page.getByRole("button", { name: "Files" }).count()).to.equal(4);
+  });
+});

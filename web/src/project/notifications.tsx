@@ -1,0 +1,161 @@
+/** The messages about runs that pipelines of a project have sent, or owe. */
+import { useState } from "preact/hooks";
+import bell from "lucide-static/icons/bell.svg?raw";
+import { api, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { useFilters } from "../app/place.ts";
+import { areaWords } from "../areas/area-words.ts";
+import styles from "../areas/areas.module.css";
+import { DeliveryState, Tries } from "../areas/delivery-parts.tsx";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Chips, FilterBar } from "../parts/filters.tsx";
+import { Loaded } from "../parts/loaded.tsx";
+import { MoreButton, usePages } from "../parts/more.tsx";
+import { Facts, Section } from "../parts/page.tsx";
+import { Blank } from "../parts/problem.tsx";
+import { type Column, RowButton, Table, Under } from "../parts/table.tsx";
+import { Ago } from "../parts/time.tsx";
+import { tell } from "../parts/toast.tsx";
+
+const texts = areaWords.notifications;
+const { states, allStates } = areaWords.webhooks;
+type Notification = Schemas["Notification"];
+const STATES: readonly (readonly [string, string])[] = [["", allStates], ...Object.entries(states)];
+
+export function Notifications({ projectId, mayResend }: { readonly projectId: string; readonly mayResend: boolean }) {
+  const [filters, change] = useFilters();
+  const [open, setOpen] = useState<Notification | undefined>(undefined);
+  const state = filters["state"] ?? "";
+  const notifications = usePages(
+    (after, signal) =>
+      api.get("/projects/{projectId}/notifications", {
+        path: { projectId },
+        query: {
+          limit: 50,
+          ...(state === "" ? {} : { state: state as Notification["state"] }),
+          ...(after === undefined ? {} : { after }),
+        },
+        signal,
+      }),
+    [projectId, state],
+  );
+  const columns: readonly Column<Notification>[] = [
+    {
+      name: texts.target,
+      cell: (one) => (
+        <>
+          <RowButton onClick={() => setOpen(one)}>{one.target}</RowButton>
+          <Under>
+            {one.channel} · {one.on}
+            {one.job === null ? "" : ` · ${one.job}`}
+          </Under>
+        </>
+      ),
+    },
+    {
+      name: texts.state,
+      width: "30%",
+      cell: ({ state: word, error, problem }) => (
+        <>
+          <DeliveryState state={word} word={states[word]} />
+          <Under>{problem === "" ? error : problem}</Under>
+        </>
+      ),
+    },
+    { name: texts.attempts, width: "70px", align: "end", needs: "wide", cell: ({ attempts }) => attempts },
+    { name: texts.at, width: "104px", align: "end", needs: "wide", cell: (one) => <Ago at={one.createdAt} /> },
+  ];
+  return (
+    <Section title={areaWords.tabs.notifications}>
+      <p class={styles["about"]}>{texts.about}</p>
+      <FilterBar>
+        <Chips
+          label={areaWords.webhooks.stateFilter}
+          options={STATES}
+          value={state}
+          onChange={(value) => change({ state: value })}
+        />
+      </FilterBar>
+      <Loaded of={notifications.pages}>
+        {() =>
+          notifications.list.length === 0 ? (
+            <Blank icon={bell} title={texts.none}>
+              {texts.noneText}
+            </Blank>
+          ) : (
+            <Table
+              label={areaWords.tabs.notifications}
+              rows={notifications.list}
+              columns={columns}
+              keyOf={(one) => one.notificationId}
+            />
+          )
+        }
+      </Loaded>
+      <MoreButton of={notifications} />
+      {open === undefined ? null : (
+        <NotificationDialog
+          of={open}
+          mayResend={mayResend}
+          onClose={() => setOpen(undefined)}
+          onChange={notifications.reload}
+        />
+      )}
+    </Section>
+  );
+}
+
+function NotificationDialog({
+  of,
+  mayResend,
+  onClose,
+  onChange,
+}: {
+  readonly of: Notification;
+  readonly mayResend: boolean;
+  readonly onClose: () => void;
+  readonly onChange: () => void;
+}) {
+  const { projectId, notificationId, runId } = of;
+  const notification = useResource(
+    (signal) =>
+      api.get("/projects/{projectId}/notifications/{notificationId}", { path: { projectId, notificationId }, signal }),
+    [notificationId],
+  );
+  const resend = async () => {
+    await api.post("/pipelines/runs/{runId}/notifications/{notificationId}/resend", {
+      path: { runId, notificationId },
+      body: {},
+    });
+    tell(texts.resent);
+    onChange();
+    onClose();
+  };
+  return (
+    <Dialog
+      title={texts.title}
+      wide
+      onClose={onClose}
+      actions={mayResend ? <Button onClick={resend}>{texts.resend}</Button> : undefined}
+    >
+      <Loaded of={notification} rows={4}>
+        {(shown) => (
+          <>
+            <Facts
+              of={[
+                [texts.target, `${shown.channel}: ${shown.target}`],
+                [texts.on, shown.on],
+                [texts.state, <DeliveryState state={shown.state} word={states[shown.state]} />],
+                [texts.run, <a href={`/runs/${runId}`}>{runId}</a>],
+                ...(shown.problem === "" ? [] : ([[texts.problem, shown.problem]] as const)),
+              ]}
+            />
+            <h3>{areaWords.webhooks.tries}</h3>
+            <Tries of={shown.tries} />
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
