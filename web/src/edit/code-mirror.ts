@@ -100,7 +100,8 @@ export function openCodeEditor(host: HTMLElement, options: CodeEditorOptions): C
       view.dispatch(
         setDiagnostics(
           view.state,
-          problems.map((one) => shown(view.state, one)),
+          // Those of an included file have no place in this text.
+          problems.filter(({ file }) => file === undefined).map((one) => shown(view.state, one)),
         ),
       ),
     markAgainst(other) {

@@ -28,10 +28,16 @@ export function Problems({
       {diagnostics.length === 0 || isEmpty ? null : (
         <ol class={styles["problems"]} aria-label={texts.problems}>
           {diagnostics.map((problem) => (
-            <li key={`${problem.line} ${problem.column} ${problem.code} ${problem.message}`}>
-              <button type="button" data-severity={problem.severity} onClick={() => onChoose(problem)}>
+            <li key={`${problem.file ?? ""} ${problem.line} ${problem.column} ${problem.code} ${problem.message}`}>
+              <button
+                type="button"
+                data-severity={problem.severity}
+                disabled={problem.file !== undefined}
+                onClick={() => onChoose(problem)}
+              >
                 <span>{texts.severity[problem.severity]}</span>
                 <span>
+                  {problem.file === undefined ? null : `${problem.file}:`}
                   {problem.line}:{problem.column} {problem.message}
                   {problem.hint === undefined ? null : <small>{problem.hint}</small>}
                 </span>

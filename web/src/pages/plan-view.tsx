@@ -37,9 +37,10 @@ export function PlanView({ plan: { value, error } }: { readonly plan: Resource<S
           <Icon svg={badgeAlert} /> {texts.missingSecrets}: {missing.map(({ name }) => name).join(", ")}
         </p>
       )}
-      {value.warnings.map(({ message, line, column }) => (
-        <p key={`${line} ${column} ${message}`} class={styles["warning"]}>
-          <Icon svg={badgeAlert} /> {line}:{column} {message}
+      {value.warnings.map(({ message, file, line, column }) => (
+        <p key={`${file ?? ""} ${line} ${column} ${message}`} class={styles["warning"]}>
+          <Icon svg={badgeAlert} /> {file === undefined ? null : `${file}:`}
+          {line}:{column} {message}
         </p>
       ))}
       {value.stages.map((stage) => (
