@@ -156,7 +156,7 @@ describe("the pages that change a pipeline", function () {
     await write(FIRST);
     await page.getByText("No problem", { exact: true }).waitFor();
     await save("the first");
-    await page.getByText("The definition is saved").waitFor();
+    await page.getByText("The definition is saved").last().waitFor();
     expect(await head(pipelineId)).to.include({ text: FIRST, commitMessage: "the first" });
   });
 
@@ -184,7 +184,7 @@ describe("the pages that change a pipeline", function () {
     await page.waitForURL("**/edit");
     await page.getByText("This text was not saved").waitFor();
     await save("after the login");
-    await page.getByText("The definition is saved").waitFor();
+    await page.getByText("The definition is saved").last().waitFor();
     expect((await head(pipelineId)).text).to.equal(`${typed}# more\n# and more\n`);
   });
 
@@ -199,7 +199,7 @@ describe("the pages that change a pipeline", function () {
     await dialog.getByText("+# what they build").waitFor();
     await dialog.getByRole("button", { name: "Take over" }).click();
     await save("both");
-    await page.getByText("The definition is saved").waitFor();
+    await page.getByText("The definition is saved").last().waitFor();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect((await head(pipelineId)).text).to.equal(`${theirs}# mine\n`);
   });
