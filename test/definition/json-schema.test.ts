@@ -13,7 +13,6 @@ const SHAPE: readonly DiagnosticCode[] = [
   "invalid-selector",
   "invalid-type",
   "invalid-uses",
-  "jobs-or-stages",
   "missing-key",
   "not-a-map",
   "removed-key",
@@ -28,6 +27,7 @@ const PARTLY: readonly DiagnosticCode[] = [
   "invalid-event",
   "invalid-input",
   "invalid-matrix",
+  "jobs-or-stages",
   "invalid-notification",
   "invalid-retry",
   "invalid-source",
@@ -86,7 +86,7 @@ describe("the corpus", () => {
   });
 
   it("has two definitions for each code that the validator reports", () => {
-    const codes = CORPUS.flatMap((each) => [...codesOf(each)]);
+    const codes = CORPUS.flatMap(({ expected }) => [...new Set(expected.map((line) => line.split(" ")[1]))]);
     const rare = DIAGNOSTIC_CODES.filter((code) => codes.filter((one) => one === code).length < 2);
     expect(rare).to.have.members(ELSEWHERE);
   });
@@ -136,9 +136,10 @@ describe("the JSON Schema", () => {
   }
 });
 
-/** Codes of errors and warnings that are expected. */
+/** Codes of errors and warnings that are expected in the definition itself: the schema knows no included files. */
 function codesOf({ expected }: CorpusCase): ReadonlySet<DiagnosticCode> {
-  return new Set(expected.map((line) => line.split(" ")[1] as DiagnosticCode));
+  const own = expected.map((line) => line.split(" ")).filter(([, , place = ""]) => /^\d+:\d+$/.test(place));
+  return new Set(own.map(([, code]) => code as DiagnosticCode));
 }
 
 /** The value as an editor reads it; an editor reports duplicate keys by itself. */
