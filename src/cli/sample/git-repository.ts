@@ -14,7 +14,7 @@ while read -r before sha ref; do
   [ "$ref" = refs/heads/main ] || continue
   printf 'Authorization: Bearer %s\\n' "$(cat ../key)" |
     curl --silent --fail --max-time 10 --output /dev/null --header @- --header 'Content-Type: application/json' \\
-      --data "{\\"event\\":\\"push\\",\\"ref\\":\\"$ref\\",\\"before\\":\\"$before\\",\\"sha\\":\\"$sha\\",\\"repository\\":\\"$(cat ../address)\\"}" \\
+      --data "{\\"event\\":\\"push\\",\\"ref\\":\\"$ref\\",\\"before\\":\\"$before\\",\\"sha\\":\\"$sha\\",\\"repository\\":\\"$(cat ../address)\\",\\"actor\\":\\"$(id -un)\\"}" \\
       "$(cat ../hook-address)" || echo "millrace does not answer: this push starts no run" >&2
 done
 exit 0
