@@ -6,13 +6,9 @@ import { mayIn } from "../app/session.ts";
 import { api } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { addressOf, type Area, mayHere } from "../areas/area.ts";
+import { AreaPart } from "../areas/area-part.tsx";
 import { areaWords } from "../areas/area-words.ts";
 import styles from "../areas/areas.module.css";
-import { Members } from "../areas/members.tsx";
-import { Settings } from "../areas/settings.tsx";
-import { Variables } from "../areas/variables.tsx";
-import { Webhook } from "../areas/webhook.tsx";
-import { Webhooks } from "../areas/webhooks.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -88,16 +84,7 @@ export function TenantPage({
               here={at(part)}
             />
             {known === undefined ? <Blank icon={searchX} title={areaWords.gone} /> : null}
-            {known === "members" ? <Members area={area} /> : null}
-            {known === "variables" ? <Variables area={area} /> : null}
-            {known === "settings" ? <Settings area={area} /> : null}
-            {known === "webhooks" ? (
-              item === undefined ? (
-                <Webhooks area={area} />
-              ) : (
-                <Webhook area={area} webhookId={item} />
-              )
-            ) : null}
+            <AreaPart name={known} area={area} item={item} />
             {open === "change" ? (
               <FormDialog
                 title={texts.changeTitle}

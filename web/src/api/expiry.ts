@@ -9,7 +9,10 @@ export function loginAddress({ pathname, search }: { readonly pathname: string; 
 
 let hold: (() => void) | undefined;
 
-/** Whoever writes a long text is told that the session has ended, and stays until {@link goToLogin}. Call the answer to end it. */
+/**
+ * A reader who writes a long text is told that the session has ended, and stays until {@link goToLogin}. Call the answer to
+ * end it.
+ */
 export function holdBeforeLogin(onExpired: () => void): () => void {
   hold = onExpired;
   return () => {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 let question: (() => string | undefined) | undefined;
 
-/** False when the reader wants to stay. Whoever goes to another page by a key or from the palette asks first. */
+/** False when the reader wants to stay. Code that goes to another page by a key or from the palette asks first. */
 export function mayLeave(): boolean {
   const text = question?.();
   return text === undefined || confirm(text);

@@ -6,12 +6,11 @@ import { useResource } from "../api/resource.ts";
 import type { Schemas } from "../api/client.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Chips, FilterBar } from "../parts/filters.tsx";
 import { ConfirmDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { MoreButton, usePages } from "../parts/more.tsx";
+import { usePages } from "../parts/more.tsx";
 import { Facts, Panel, Section } from "../parts/page.tsx";
-import { type Column, RowButton, Table, Under } from "../parts/table.tsx";
+import { type Column, RowButton, Under } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 import {
@@ -25,6 +24,7 @@ import {
   redeliver,
   rotateSecret,
 } from "./area.ts";
+import { StateList } from "./state-list.tsx";
 import { areaWords } from "./area-words.ts";
 import { DeliveryState, prettyJson, Sent, Tries } from "./delivery-parts.tsx";
 import { SecretDialog, WebhookState } from "./webhooks.tsx";
@@ -149,30 +149,16 @@ function Deliveries({ area, webhookId }: { readonly area: Area; readonly webhook
     { name: texts.at, width: "104px", needs: "wide", align: "end", cell: ({ createdAt }) => <Ago at={createdAt} /> },
   ];
   return (
-    <Section title={texts.deliveries}>
-      <FilterBar>
-        <Chips
-          label={texts.stateFilter}
-          options={STATES}
-          value={state}
-          onChange={(value) => change({ state: value })}
-        />
-      </FilterBar>
-      <Loaded of={deliveries.pages}>
-        {() =>
-          deliveries.list.length === 0 ? (
-            <p class={styles["quiet"]}>{texts.noDeliveries}</p>
-          ) : (
-            <Table
-              label={texts.deliveries}
-              rows={deliveries.list}
-              columns={columns}
-              keyOf={({ deliveryId }) => deliveryId}
-            />
-          )
-        }
-      </Loaded>
-      <MoreButton of={deliveries} />
+    <StateList
+      title={texts.deliveries}
+      states={STATES}
+      state={state}
+      onState={(value) => change({ state: value })}
+      of={deliveries}
+      columns={columns}
+      keyOf={({ deliveryId }) => deliveryId}
+      blank={<p class={styles["quiet"]}>{texts.noDeliveries}</p>}
+    >
       {open === undefined ? null : (
         <DeliveryDialog
           area={area}
@@ -182,7 +168,7 @@ function Deliveries({ area, webhookId }: { readonly area: Area; readonly webhook
           onChange={deliveries.reload}
         />
       )}
-    </Section>
+    </StateList>
   );
 }
 

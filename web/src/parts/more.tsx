@@ -10,7 +10,7 @@ interface CursorPage<T> {
   readonly next: string | null;
 }
 
-interface More<T> {
+export interface More<T> {
   readonly pages: Resource<CursorPage<T>>;
   /** All that was read. */
   readonly list: readonly T[];

@@ -8,12 +8,12 @@ import { useFilters } from "../app/place.ts";
 import { areaWords } from "../areas/area-words.ts";
 import styles from "../areas/areas.module.css";
 import { DeliveryState, prettyJson, Sent } from "../areas/delivery-parts.tsx";
+import { StateList } from "../areas/state-list.tsx";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Chips, FilterBar } from "../parts/filters.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { MoreButton, usePages } from "../parts/more.tsx";
+import { usePages } from "../parts/more.tsx";
 import { Facts, Panel, Section } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
 import { type Column, RowButton, RowLink, Table, Under } from "../parts/table.tsx";
@@ -219,30 +219,16 @@ function Deliveries({ projectId, hookId }: { readonly projectId: string; readonl
     { name: texts.received, width: "104px", align: "end", needs: "wide", cell: (one) => <Ago at={one.receivedAt} /> },
   ];
   return (
-    <Section title={texts.deliveries}>
-      <FilterBar>
-        <Chips
-          label={areaWords.webhooks.stateFilter}
-          options={STATES}
-          value={state}
-          onChange={(value) => change({ state: value })}
-        />
-      </FilterBar>
-      <Loaded of={deliveries.pages}>
-        {() =>
-          deliveries.list.length === 0 ? (
-            <p class={styles["quiet"]}>{texts.noDeliveries}</p>
-          ) : (
-            <Table
-              label={texts.deliveries}
-              rows={deliveries.list}
-              columns={columns}
-              keyOf={({ deliveryId }) => deliveryId}
-            />
-          )
-        }
-      </Loaded>
-      <MoreButton of={deliveries} />
+    <StateList
+      title={texts.deliveries}
+      states={STATES}
+      state={state}
+      onState={(value) => change({ state: value })}
+      of={deliveries}
+      columns={columns}
+      keyOf={({ deliveryId }) => deliveryId}
+      blank={<p class={styles["quiet"]}>{texts.noDeliveries}</p>}
+    >
       {open === undefined ? null : (
         <DeliveryDialog
           projectId={projectId}
@@ -252,7 +238,7 @@ function Deliveries({ projectId, hookId }: { readonly projectId: string; readonl
           onChange={deliveries.reload}
         />
       )}
-    </Section>
+    </StateList>
   );
 }
 

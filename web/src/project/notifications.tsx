@@ -5,16 +5,15 @@ import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { useFilters } from "../app/place.ts";
 import { areaWords } from "../areas/area-words.ts";
-import styles from "../areas/areas.module.css";
 import { DeliveryState, Tries } from "../areas/delivery-parts.tsx";
+import { StateList } from "../areas/state-list.tsx";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Chips, FilterBar } from "../parts/filters.tsx";
 import { Loaded } from "../parts/loaded.tsx";
-import { MoreButton, usePages } from "../parts/more.tsx";
-import { Facts, Section } from "../parts/page.tsx";
+import { usePages } from "../parts/more.tsx";
+import { Facts } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
-import { type Column, RowButton, Table, Under } from "../parts/table.tsx";
+import { type Column, RowButton, Under } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 
@@ -67,33 +66,21 @@ export function Notifications({ projectId, mayResend }: { readonly projectId: st
     { name: texts.at, width: "104px", align: "end", needs: "wide", cell: (one) => <Ago at={one.createdAt} /> },
   ];
   return (
-    <Section title={areaWords.tabs.notifications}>
-      <p class={styles["about"]}>{texts.about}</p>
-      <FilterBar>
-        <Chips
-          label={areaWords.webhooks.stateFilter}
-          options={STATES}
-          value={state}
-          onChange={(value) => change({ state: value })}
-        />
-      </FilterBar>
-      <Loaded of={notifications.pages}>
-        {() =>
-          notifications.list.length === 0 ? (
-            <Blank icon={bell} title={texts.none}>
-              {texts.noneText}
-            </Blank>
-          ) : (
-            <Table
-              label={areaWords.tabs.notifications}
-              rows={notifications.list}
-              columns={columns}
-              keyOf={(one) => one.notificationId}
-            />
-          )
-        }
-      </Loaded>
-      <MoreButton of={notifications} />
+    <StateList
+      title={areaWords.tabs.notifications}
+      about={texts.about}
+      states={STATES}
+      state={state}
+      onState={(value) => change({ state: value })}
+      of={notifications}
+      columns={columns}
+      keyOf={(one) => one.notificationId}
+      blank={
+        <Blank icon={bell} title={texts.none}>
+          {texts.noneText}
+        </Blank>
+      }
+    >
       {open === undefined ? null : (
         <NotificationDialog
           of={open}
@@ -102,7 +89,7 @@ export function Notifications({ projectId, mayResend }: { readonly projectId: st
           onChange={notifications.reload}
         />
       )}
-    </Section>
+    </StateList>
   );
 }
 

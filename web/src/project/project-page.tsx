@@ -7,12 +7,8 @@ import { loadProjects, mayIn } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { type Resource, useResource } from "../api/resource.ts";
 import { addressOf, type Area, mayHere } from "../areas/area.ts";
+import { AreaPart } from "../areas/area-part.tsx";
 import { areaWords } from "../areas/area-words.ts";
-import { Members } from "../areas/members.tsx";
-import { Settings } from "../areas/settings.tsx";
-import { Variables } from "../areas/variables.tsx";
-import { Webhook } from "../areas/webhook.tsx";
-import { Webhooks } from "../areas/webhooks.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -103,18 +99,9 @@ function Shown({
       ) : may[known] ? (
         <>
           {known === "overview" ? <Overview project={project} resource={resource} /> : null}
-          {known === "members" ? <Members area={area} /> : null}
+          <AreaPart name={known} area={area} item={item} />
           {known === "secrets" ? <Secrets projectId={projectId} /> : null}
-          {known === "variables" ? <Variables area={area} /> : null}
           {known === "caches" ? <Caches projectId={projectId} mayDelete={mayIn("deleteCaches", area)} /> : null}
-          {known === "settings" ? <Settings area={area} /> : null}
-          {known === "webhooks" ? (
-            item === undefined ? (
-              <Webhooks area={area} />
-            ) : (
-              <Webhook area={area} webhookId={item} />
-            )
-          ) : null}
           {known === "hooks" ? (
             item === undefined ? (
               <Hooks projectId={projectId} />
