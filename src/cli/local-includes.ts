@@ -1,6 +1,8 @@
 /** What a definition on this machine includes: files of the repository that it is in. */
-import { lstat, open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import { text as readAll } from "node:stream/consumers";
 import {
   collectIncludes,
   type IncludedFile,
@@ -52,17 +54,6 @@ async function readIncluded(root: string, path: string): Promise<IncludedFile> {
       return { path, problem: `is not there: ${root} has no such file` };
     if (isLast && !status.isFile()) return { path, problem: "is no file" };
   }
-  const handle = await open(join(root, path));
-  try {
-    const buffer = Buffer.alloc(LIMITS.textBytes + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
-      length += bytesRead;
-      if (bytesRead === 0 || length === buffer.length) break;
-    }
-    return { path, text: buffer.toString("utf8", 0, length) };
-  } finally {
-    await handle.close();
-  }
+  // One byte beyond the bound is enough to refuse the text.
+  return { path, text: await readAll(createReadStream(join(root, path), { end: LIMITS.textBytes })) };
 }

@@ -65,26 +65,17 @@ export class DefinitionWork {
   }
 
   async spec(caller: string, source: DefinitionText): Promise<unknown> {
-    const isSmall = source.text.length <= INLINE_CHARS;
-    return isSmall ? performTask("spec", source, readDefinition) : this.#perform(caller, source.text, "spec", source);
+    return this.#read(caller, "spec", source);
   }
 
   /** The definition with what it includes, as its spec; null for one with errors. */
   async resolved(caller: string, source: DefinitionText): Promise<unknown> {
-    const isSmall = sizeOf(source) <= INLINE_CHARS;
-    return isSmall
-      ? performTask("resolved", source, readDefinition)
-      : this.#perform(caller, source.text, "resolved", source);
+    return this.#read(caller, "resolved", source);
   }
 
   /** The good paths in the `include` of a text; undefined for a text without the key, and for one that cannot be read. */
   async includePaths(caller: string, text: string, format: Format): Promise<readonly string[] | undefined> {
-    const source = { text, format };
-    const isSmall = text.length <= INLINE_CHARS;
-    const paths = isSmall
-      ? performTask("includes", source, readDefinition)
-      : await this.#perform(caller, text, "includes", source);
-    return paths ?? undefined;
+    return (await this.#read(caller, "includes", { text, format })) ?? undefined;
   }
 
   async check(caller: string, input: CheckInput): Promise<CheckedDefinition> {
@@ -131,6 +122,16 @@ export class DefinitionWork {
 
   #isTooMuch(budget: PlanBudget): boolean {
     return this.#threads !== null && budget.isUsedUp;
+  }
+
+  /** What follows from a text alone; that of a small one is found at once. */
+  async #read<Name extends "spec" | "resolved" | "includes">(
+    caller: string,
+    name: Name,
+    source: DefinitionText,
+  ): Promise<Tasks[Name]["result"]> {
+    const isSmall = sizeOf(source) <= INLINE_CHARS;
+    return isSmall ? performTask(name, source, readDefinition) : this.#perform(caller, source.text, name, source);
   }
 
   async #perform<Name extends keyof Tasks>(

@@ -22,6 +22,11 @@ export const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 /** Matches texts that cannot be the name of a branch or tag of Git. Source: git-check-ref-format(1). */
 export const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[/.]$|^@$|^$/u;
 
+/** The format of a definition in a repository, by the path of its file. */
+export function formatOfPath(path: string): "json" | "yaml" {
+  return path.endsWith(".json") ? "json" : "yaml";
+}
+
 const MAX_SLUG_CHARS = 63;
 /** Words of lower-case letters and digits, joined by single hyphens. No id of a tenant or project that was made matches. */
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;

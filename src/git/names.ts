@@ -42,7 +42,3 @@ export function pathProblem(path: string): string | undefined {
   }
   return EXTENSION.test(path) ? undefined : "must end in .yaml, .yml or .json";
 }
-
-export function formatOfPath(path: string): "json" | "yaml" {
-  return path.endsWith(".json") ? "json" : "yaml";
-}

@@ -42,8 +42,8 @@ export async function pluginOwners(context: RightsContext, projectId: ProjectId)
 }
 
 /**
- * Checks a text of a project, its steps against the plugins that they find, its event triggers against the hooks, and the size of a run against what the store
- * holds. Rejects as `Threads.run` does.
+ * Checks a text of a project, its steps against the plugins that they find, its event triggers against the hooks, and the
+ * size of a run against what the store holds. Rejects as `Threads.run` does.
  */
 export async function checkWithPlugins(
   context: LookUpContext & WithStores<"snapshotBytes" | "hooks">,

@@ -1,4 +1,5 @@
 /** What saves of definitions in Git share: the text to commit, the commit and its push, and the words for a lost race. */
+import { formatOfPath } from "../../domain/names.ts";
 import { decodeTime } from "ulid";
 import type { z } from "zod";
 import type { Includes } from "../../definition/include/included-files.ts";
@@ -6,7 +7,6 @@ import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, type RevisionId, type UserId } from "../../domain/ids.ts";
 import type { PushOutcome } from "../../git/commit-file.ts";
 import { GitFault } from "../../git/git-fault.ts";
-import { formatOfPath } from "../../git/names.ts";
 import { blobId, type CommitFacts, type Person } from "../../git/objects.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import { requireEqual } from "../catalogue/draft.ts";

@@ -1,7 +1,8 @@
 /** What a definition in Git includes, at the commit that the definition is of. */
 import { collectIncludes, type IncludedFile, type Includes } from "../../definition/include/included-files.ts";
 import type { Format } from "../../definition/text/read-text.ts";
-import { formatOfPath, pathProblem } from "../../git/names.ts";
+import { formatOfPath } from "../../domain/names.ts";
+import { pathProblem } from "../../git/names.ts";
 import type { PlacedFile } from "../../git/read-files.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";

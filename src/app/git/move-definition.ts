@@ -1,10 +1,10 @@
 /** Moves an inline definition into a repository, with a commit of its own there, and back. */
+import { formatOfPath } from "../../domain/names.ts";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { saveHead } from "../catalogue/timetable.ts";
 import { newId, type PipelineId } from "../../domain/ids.ts";
-import { formatOfPath } from "../../git/names.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
 import type { CatalogueContext } from "../catalogue/context.ts";
 import { saveSpec } from "../catalogue/definitions.ts";

@@ -1,10 +1,10 @@
 /** Proposes a definition in Git: one commit on a branch of its own, with a pull request for the target branch. */
+import { formatOfPath } from "../../domain/names.ts";
 import { hash } from "node:crypto";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type RevisionId } from "../../domain/ids.ts";
 import type { CommitFacts } from "../../git/objects.ts";
-import { formatOfPath } from "../../git/names.ts";
 import type { Proposal, Provider } from "../../providers/provider.ts";
 import type { Pipeline, ProposedIn } from "../../stores/ports/pipelines.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";

@@ -1,8 +1,8 @@
 /** Saves a definition in Git: one commit on top of the head, which is pushed only while the branch is there. */
+import { formatOfPath } from "../../domain/names.ts";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type RevisionId } from "../../domain/ids.ts";
-import { formatOfPath } from "../../git/names.ts";
 import type { CommitFacts } from "../../git/objects.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";

@@ -1,7 +1,7 @@
 /**
  * The secrets of sessions: `mrr_<sessionId>_<generation>_<mac>` renews a session, `mrb_<sessionId>_<mac>` is the cookie of
- * a browser, and `mrp_<sessionId>_<mac>` that of a browser that has shown a personal token. They follow from the signing key, so the store holds none of them, and the same generation always has the
- * same token. A caller who holds an old token can be told from one who guesses: only the first has a right code.
+ * a browser, and `mrp_<sessionId>_<mac>` that of a browser that has shown a personal token. They follow from the signing
+ * key, so the store holds none of them, and the same generation always has the same token. A caller who holds an old token can be told from one who guesses: only the first has a right code.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { asId, type SessionId } from "../../domain/ids.ts";

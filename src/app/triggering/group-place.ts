@@ -7,8 +7,8 @@ import type { PlannedRun } from "./create-run.ts";
 
 /**
  * Takes a place in its group for a run that is not stored yet and whose pipeline says `onConflict: reject`; does
- * nothing for other runs, nor for one that needs an approval first: it asks for its place when it has been approved. A repeat gets the same answer. Throws `conflict`, which names the run that holds the place,
- * and `unavailable` when the group does not answer within 5 s. If the run is never stored, the group reconciler frees
+ * nothing for other runs, nor for one that needs an approval first: that run asks for its place when it has been approved.
+ * A repeat gets the same answer. Throws `conflict`, which names the run that holds the place, and `unavailable` when the group does not answer within 5 s. If the run is never stored, the group reconciler frees
  * its place.
  */
 export async function reserveGroupPlace(context: TriggeringContext, { runId, plan }: PlannedRun): Promise<void> {

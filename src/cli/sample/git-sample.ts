@@ -3,6 +3,7 @@
  * schedule and a hook. The repository is served over loopback while the installation runs.
  */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
@@ -10,6 +11,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { Network } from "../../config-values.ts";
 import { findOnPath } from "../../git/git-process.ts";
 import { PACKAGE_ROOT } from "../../node/package-root.ts";
+import { writeOnce } from "../../node/write-once.ts";
 import type { ApiClient } from "../api-client.ts";
 import { type SampleGitServer, startSampleGitServer } from "./git-server.ts";
 import { makeSampleRepository } from "./git-repository.ts";
@@ -55,8 +57,9 @@ export class GitSample {
    */
   static async open(dataDir: string): Promise<GitSample | undefined> {
     const folder = folderIn(dataDir);
-    const key = await readOrWrite(join(folder, "key"), () => randomBytes(32).toString("hex"));
-    if (key === undefined) return undefined;
+    if (!existsSync(folder)) return undefined;
+    await writeOnce(join(folder, "key"), randomBytes(32).toString("hex"));
+    const key = (await read(join(folder, "key")))!;
     if (findOnPath("git") === undefined) throw new MillraceError("unavailable", "git is not on PATH");
     const repository = join(folder, "hello.git");
     if ((await read(join(repository, "HEAD"))) === undefined) await makeSampleRepository(repository, SOURCE, LEAVES);
@@ -78,7 +81,7 @@ export class GitSample {
     const made = join(this.#folder, "made");
     if ((await read(made)) === undefined) {
       await this.#make(api);
-      await writeFile(made, "");
+      await writeOnce(made, "");
     }
     const pipeline = await api.findPipeline(NAME);
     if (pipeline === undefined || !isOnLoopback(pipeline)) return undefined;
@@ -130,20 +133,6 @@ async function read(path: string): Promise<string | undefined> {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
     throw error;
   });
-}
-
-/** The text of a file that is written when it is missing. Undefined when its folder is missing. */
-async function readOrWrite(path: string, make: () => string): Promise<string | undefined> {
-  const found = await read(path);
-  if (found !== undefined) return found;
-  try {
-    const text = make();
-    await replace(path, text);
-    return text;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 /** Writes a file whole, for this user only. */

@@ -1,4 +1,5 @@
 /** Which files a definition includes, and their contents: found by who can read the repository, before the definition is checked. */
+import { formatOfPath } from "../../domain/names.ts";
 import { LIMITS } from "../schema/limits.ts";
 import { asMap, textsOf } from "../text/raw.ts";
 import type { Format } from "../text/read-text.ts";
@@ -22,10 +23,6 @@ const MAY_INCLUDE = /include|\\/;
 /** False for a text that certainly has no `include`, so that it need not be read to know that. */
 export function mayInclude(text: string): boolean {
   return MAY_INCLUDE.test(text);
-}
-
-export function formatOfFile(path: string): Format {
-  return path.endsWith(".json") ? "json" : "yaml";
 }
 
 /** The good paths in the `include` of a definition's value; undefined for a definition without the key. */
@@ -74,7 +71,7 @@ export async function collectIncludes(
       files.set(file.path, file);
       if (!("text" in file)) continue;
       bytes += Buffer.byteLength(file.text);
-      if (mayInclude(file.text)) further.push(...((await pathsOf(file.text, formatOfFile(file.path))) ?? []));
+      if (mayInclude(file.text)) further.push(...((await pathsOf(file.text, formatOfPath(file.path))) ?? []));
     }
     if (further.length === 0) break;
     next = further;

@@ -1,11 +1,12 @@
 /** Resolves the `include` of a definition: reports what is wrong with it, and merges the files. */
+import { formatOfPath } from "../../domain/names.ts";
 import { pipelineSchema } from "../schema/pipeline.ts";
 import { LIMITS } from "../schema/limits.ts";
 import { checkShape } from "../checks/shape.ts";
 import { asMap } from "../text/raw.ts";
 import { clip } from "../text/read-text.ts";
 import { Source } from "../text/source.ts";
-import { formatOfFile, includePathProblem, type IncludedFile, type Includes } from "./included-files.ts";
+import { includePathProblem, type IncludedFile, type Includes } from "./included-files.ts";
 import { mergeFiles } from "./merge.ts";
 
 /** The keys of an included file. All others say what a pipeline as a whole is, which one file alone should. */
@@ -97,7 +98,7 @@ class Resolution {
   }
 
   #read(path: string, text: string, chain: readonly string[]): boolean {
-    const file = new Source(text, formatOfFile(path), path);
+    const file = new Source(text, formatOfPath(path), path);
     const isWhole = checkFile(file) && this.visit(file, [...chain, path]);
     this.files.push(file);
     return isWhole;

@@ -2,8 +2,8 @@
  * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write
  * resolves when its commit is on disk, and a read when everything that it may have read is: callers take both as an
  * acknowledgement of what they were told. Writes that are requested in one turn of the event loop, or while the disk is
- * busy with an earlier commit, share a commit; a single write does not wait for others. Several processes may share the file. A writer takes its lock at the beginning of a
- * transaction, so that none fails half-way.
+ * busy with an earlier commit, share a commit; a single write does not wait for others. Several processes may share the
+ * file. A writer takes its lock at the beginning of a transaction, so that none fails half-way.
  */
 import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
