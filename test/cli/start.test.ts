@@ -259,7 +259,7 @@ describe("start", function () {
       await kill(first);
       await serving({ ...ports, MILLRACE_AGENT_SLOTS: "7" });
       const run = await ended(runId);
-      expect(run.status).to.equal("success");
+      expect(run.status, JSON.stringify(run.jobs)).to.equal("success");
       expect(run.jobs.map(({ attempt }) => attempt)).to.deep.equal([2]);
       expect((await api.onlineAgents()).map(({ slots }) => slots)).to.deep.equal([7]);
     });
