@@ -185,10 +185,10 @@ function toValues(delivery: Delivery): readonly (string | number)[] {
   return [deliveryId, lane, projectId, runId, number, state, createdAt, dueAt, attempts, JSON.stringify(body)];
 }
 
+/** The spread comes last: members behind it would each cost microseconds, and leave objects that only a full collection frees. */
 function toDelivery(row: Row): Delivery {
   const { tries, ...body } = JSON.parse(row["body"] as string) as Body;
   return {
-    ...body,
     tries: tries.map((one) => JSON.parse(one) as Delivery["tries"][number]),
     deliveryId: row["delivery_id"] as DeliveryId,
     lane: row["lane"] as string,
@@ -199,5 +199,6 @@ function toDelivery(row: Row): Delivery {
     createdAt: row["created_at"] as number,
     dueAt: row["due_at"] as number,
     attempts: row["attempts"] as number,
+    ...body,
   };
 }
