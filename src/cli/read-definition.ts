@@ -10,6 +10,11 @@ import { UsageError } from "./command-line.ts";
 import { readLocalIncludes } from "./local-includes.ts";
 
 const STDIN = "-";
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "you may not read it (EACCES)",
+  EISDIR: "it is a folder; name its files",
+  ENOENT: "there is no such file (ENOENT)",
+};
 
 export interface DefinitionText {
   /** The name for messages: the path as the user gave it, or `<stdin>`. */
@@ -40,8 +45,7 @@ async function read(stream: Readable, name: string): Promise<string> {
     return await readAll(bounded(stream));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "EISDIR" ? "it is a folder; name its files" : (code ?? message);
-    throw new UsageError(`cannot read ${name}: ${why}`);
+    throw new UsageError(`cannot read ${name}: ${REASONS[code ?? ""] ?? code ?? message}`);
   }
 }
 

@@ -149,7 +149,7 @@ describe("plan", function () {
   });
 
   for (const [what, args, message] of [
-    ["a file that is not there", ["nowhere.yaml"], "cannot read nowhere.yaml: ENOENT"],
+    ["a file that is not there", ["nowhere.yaml"], "cannot read nowhere.yaml: there is no such file (ENOENT)"],
     ["a payload that is not there", ["build.yml", "--payload", "nowhere.json"], "--payload nowhere.json: ENOENT"],
     ["a payload that is no JSON", ["build.yml", "--payload", "build.yml"], "--payload build.yml: Unexpected token"],
     [

@@ -76,7 +76,7 @@ describe("the command line", function () {
       outcome(["run", "x", "--var", "=1"]),
     ]);
     expect([missing.code, nameless.code]).to.deep.equal([2, 2]);
-    expect(missing.stderr).to.contain("cannot read /nowhere.yaml: ENOENT");
+    expect(missing.stderr).to.contain("cannot read /nowhere.yaml: there is no such file (ENOENT)");
     expect(nameless.stderr).to.contain("must be name=value");
   });
 });

@@ -51,7 +51,7 @@ describe("validate", function () {
     const { code, stdout, stderr } = await validate(["missing.yaml", "bad.yaml", "folder"]);
     expect(code).to.equal(2);
     expect(stderr).to.equal(
-      "error: cannot read missing.yaml: ENOENT\nerror: cannot read folder: it is a folder; name its files\n",
+      "error: cannot read missing.yaml: there is no such file (ENOENT)\nerror: cannot read folder: it is a folder; name its files\n",
     );
     expect(stdout).to.contain("bad.yaml:3:5: error:");
     expect(stdout.trimEnd().split("\n").at(-1)).to.equal("1 file checked: 2 errors; 2 files could not be read");
@@ -77,7 +77,7 @@ describe("validate", function () {
   it("prints with --json a list of files with their diagnostics, and nothing else", async () => {
     const { code, stdout, stderr } = await validate(["--json", "bad.yaml", "warned.yml", "missing.yaml"]);
     expect(code).to.equal(2);
-    expect(stderr).to.equal("error: cannot read missing.yaml: ENOENT\n");
+    expect(stderr).to.equal("error: cannot read missing.yaml: there is no such file (ENOENT)\n");
     const [bad, warned, ...rest] = JSON.parse(stdout) as { file: string; valid: boolean; diagnostics: object[] }[];
     expect(rest).to.deep.equal([]);
     expect(bad).to.include({ file: "bad.yaml", valid: false }).and.to.have.keys("file", "valid", "diagnostics");

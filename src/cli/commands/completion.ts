@@ -23,7 +23,7 @@ function placesOf(command: Command, path: string): readonly Place[] {
   const commands = help.visibleCommands(command);
   const options = help.visibleOptions(command);
   const words = [
-    ...commands.map((child) => ({ word: child.name(), about: child.description() })),
+    ...commands.map((child) => ({ word: child.name(), about: child.summary() || child.description() })),
     ...options.flatMap(({ long, description }) => (long == null ? [] : [{ word: long, about: description }])),
   ];
   // commander's own command `help` has no commands.

@@ -60,6 +60,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .showHelpAfterError("(see --help)");
 
   program
+    .commandsGroup("On this machine:")
     .command("start")
     .description("run a whole installation on this machine: Redis, control plane, one agent, and a sample pipeline")
     .option("--once", "run the sample pipeline once and end; exit status 0 when the run succeeds")
@@ -127,6 +128,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       setStatus(await runCommand(async () => (await import("./plugin.ts")).packPlugin(folder, options))),
     );
   program
+    .commandsGroup("For the machines of an installation:")
     .command("serve")
     .description("run a node of the control plane until SIGTERM; settings come from the environment")
     .option("--roles <roles>", "edge, gateway and worker, separated by commas; default all (MILLRACE_ROLES)")
@@ -141,6 +143,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
 
   program
     .command("agent")
+    .summary("run an agent until SIGTERM")
     .description(
       "run an agent until SIGTERM; settings come from options, then the environment, then a file: the first that sets one counts",
     )
@@ -217,6 +220,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
 
   program
     .command("backup")
+    .summary("copy an installation on SQLite into one new file, also while it runs")
     .description(
       "copy an installation on SQLite into one new file, also while it runs; the file holds the signing key, the " +
         "master keys, the definitions and the logs, so keep it secret. Redis and the agents need no backup",
@@ -236,7 +240,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       setStatus(await runCommand(async (signal) => (await import("./restore.ts")).restore(file, options, signal))),
     );
 
-  const secrets = program.command("secrets");
+  const secrets = program.createCommand("secrets").copyInheritedSettings(program);
   secrets
     .command("rotate-key")
     .description(
@@ -262,7 +266,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       setStatus(await runCommand(async () => (await import("./shards.ts")).setShards(n, options))),
     );
 
-  const users = program.command("users");
+  const users = program.createCommand("users").copyInheritedSettings(program);
   users
     .command("make-owner")
     .description("make a user an owner again when no owner can log in any more, also while the installation runs")
@@ -292,6 +296,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       setStatus(await runCommand(async (signal) => (await import("./verify.ts")).verify(options, signal))),
     );
 
+  program.commandsGroup("For a server, after `millrace login`:");
   addServerCommands(program, setStatus, { plugin, secrets, users });
   return program;
 }

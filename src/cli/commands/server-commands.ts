@@ -30,6 +30,7 @@ export function addServerCommands(
   addHookCommands(program, setStatus);
   addRunCommands(program, setStatus);
   addObjectCommands(program, setStatus);
+  program.addCommand(secrets).addCommand(users);
   addSecretCommands(secrets, setStatus);
   addUserCommands(users, setStatus);
   addNotificationCommands(program, setStatus);

@@ -53,7 +53,9 @@ export async function setPasswordByLink(
     .join("; ");
   const page = await response.text();
   if (response.status >= 400 || cookie === "") {
-    throw new CommandFailure(visible(alertOf(page) ?? `${new URL(url).host} did not accept the link`), EXIT.failure, {
+    // The page ends with the next step, which has a line of its own here.
+    const said = alertOf(page)?.replace(/: ask an administrator .*$/, "");
+    throw new CommandFailure(visible(said ?? `${new URL(url).host} did not accept the link`), EXIT.failure, {
       next: response.status === 400 ? "choose another password" : "ask an administrator for a new link",
     });
   }

@@ -19,15 +19,31 @@ const STATUSES: Partial<Readonly<Record<ErrorReason, number>>> = {
   not_found: EXIT.notFound,
 };
 
-const NEXT_STEPS: Partial<Readonly<Record<ErrorReason, string>>> = {
+/** What a user can do after each error; the message of the error says what is wrong. */
+const NEXT_STEPS: Readonly<Record<ErrorReason, string>> = {
+  malformed_request: "correct the command; its --help names the arguments and options",
+  invalid_definition: "`millrace validate FILE` shows each problem with its place",
   unauthenticated: "log in again: millrace login",
   forbidden: "`millrace whoami` shows what you may do; ask an administrator for a higher role",
   not_found: "check the name; `millrace projects` and `millrace pipelines` list what you may see",
+  method_not_allowed: "the page /api/v1/docs of the server has every path with its methods",
+  not_acceptable: "ask for another type of answer; the page /api/v1/docs of the server has the types",
+  conflict: "look at the object as it is now, and repeat the command if it still applies",
+  already_exists: "choose another name, or change what has this name",
   head_moved: "read the newest definition, merge your change, and save again",
-  invalid_definition: "`millrace validate FILE` shows each problem with its place",
+  request_id_reused: "repeat the first command as it was, or use another id",
+  precondition_failed: "read the object again, and repeat the command with what you then know",
+  payload_too_large: "send less, or in parts",
+  range_not_satisfiable: "ask for a part that the file has",
+  unsupported_media_type: "the page /api/v1/docs of the server has the types that it takes",
+  git_refused: "correct what the message names; `millrace pipelines show` reads the definition again",
+  too_large: "make the definition, the run or what you ask for smaller",
+  slow_reader: "read faster, or ask for less",
   too_many: "wait, and repeat the command",
   internal: "tell an administrator the request id",
+  not_implemented: "use what this version of the server has, or a newer server",
   unavailable: "repeat the command later; `millrace runs` shows whether it had an effect",
+  deadline_exceeded: "repeat the command",
 };
 
 /** How an error of a command that calls a server ends it; errors of other kinds are answered as they are. */

@@ -22,6 +22,19 @@ export async function findPipeline(
   throw new UsageError(`several projects have a pipeline "${visible(nameOrId)}": choose one by --project: ${projects}`);
 }
 
+/** Throws, with the `reason` that the server would give, for a pipeline that is not in Git and has no definition yet. */
+export function requireDefinition(
+  { name, headCommitSha, repoUrl }: Schemas["Pipeline"],
+  reason: "conflict" | "not_found",
+): void {
+  if (headCommitSha !== "" || repoUrl !== "") return;
+  const exitStatus = reason === "not_found" ? EXIT.notFound : EXIT.failure;
+  throw new CommandFailure(`the pipeline ${visible(name)} has no definition`, exitStatus, {
+    next: `millrace pipelines save ${visible(name)} FILE`,
+    machine: { reason },
+  });
+}
+
 /** The project with that id, name or slug; a name comes before a slug. */
 export async function findProject(client: MillraceClient, nameOrId: string): Promise<Schemas["Project"]> {
   const named: Schemas["Project"][] = [];

@@ -98,13 +98,17 @@ async function chooseServer(named: string | undefined): Promise<Server> {
   const name = named ?? (await contexts.current());
   const context = name === undefined ? undefined : await contexts.read(name);
   if (context !== undefined) return { url: context.url, credentials: credentialsOf(contexts, context) };
+  const known = await contexts.list();
+  const names = `the contexts are ${known.join(", ")}`;
   if (named !== undefined) {
-    const known = await contexts.list();
-    const next = known.length === 0 ? "millrace login URL" : `the contexts are ${known.join(", ")}`;
+    const next = known.length === 0 ? "millrace login URL" : names;
     throw new CommandFailure(`there is no context "${named}"`, EXIT.usage, { next });
   }
   throw new CommandFailure("no server is chosen", EXIT.unauthenticated, {
-    next: "millrace login URL, or set MILLRACE_URL and MILLRACE_TOKEN",
+    next:
+      known.length === 0
+        ? "millrace login URL, or set MILLRACE_URL and MILLRACE_TOKEN"
+        : `millrace contexts use NAME (${names}), or millrace login URL`,
   });
 }
 

@@ -10,6 +10,7 @@ import { CommandFailure, UsageError } from "../../command-line.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { Contexts, type StoredCredentials } from "../../remote/contexts.ts";
 import { parsePasswordLink, setPasswordByLink } from "../../remote/enter-by-link.ts";
+import { permissionLines } from "../../remote/permissions.ts";
 import { readSecret } from "../../remote/prompt.ts";
 import { Report } from "../../remote/report.ts";
 import { clientOf, parseServerUrl, type RemoteOptions, reporting, say, withServer } from "../../remote/session.ts";
@@ -118,14 +119,14 @@ export function logout(options: RemoteOptions, signal: AbortSignal): Promise<num
 export function whoami(options: RemoteOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report, url }) => {
     const found = await client.get("/whoami", { signal });
-    const { user, scopes, bound } = found;
+    const { user, scopes, bound, operations } = found;
     const places = bound.map(({ area, role }) => `${role} in ${"projectId" in area ? area.projectId : area.tenantId}`);
     report.object(
       found,
       `${user.name} on ${url}`,
       `role     ${[user.role ?? "none in the installation", ...places].join(", ")}`,
       `scopes   ${scopes.length === 0 ? "all of the role" : scopes.join(", ")}`,
-      `may      ${found.operations.join(", ")}`,
+      ...permissionLines(operations, process.stdout.columns),
     );
   });
 }

@@ -1,5 +1,5 @@
 /** `millrace pipelines`: lists, creates, shows and deletes pipelines. */
-import { findPipeline, findProject } from "../../remote/find.ts";
+import { findPipeline, findProject, requireDefinition } from "../../remote/find.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
 import { takeItems } from "../../remote/take.ts";
 import { STATUS_COLOURS } from "../../screen.ts";
@@ -100,7 +100,9 @@ export interface ShowOptions extends PipelineOptions {
 /** Prints the text of the definition. */
 export function showPipeline(name: string, options: ShowOptions, signal: AbortSignal): Promise<number> {
   return withServer(options, signal, async ({ client, report }) => {
-    const { pipelineId } = await findPipeline(client, name, options.project);
+    const found = await findPipeline(client, name, options.project);
+    requireDefinition(found, "not_found");
+    const { pipelineId } = found;
     const query = options.ref === undefined ? {} : { ref: options.ref };
     const spec = await client.get("/pipelines/{pipelineId}/spec", { path: { pipelineId }, query, signal });
     if (report.isJson) report.json(spec);

@@ -3,7 +3,7 @@ import { ApiError, type MillraceClient, type Schemas } from "../../../../clients
 import { formatDuration } from "../../../domain/durations.ts";
 import { CommandFailure, UsageError } from "../../command-line.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { findPipeline, findProject, findRunId } from "../../remote/find.ts";
+import { findPipeline, findProject, findRunId, requireDefinition } from "../../remote/find.ts";
 import type { Column } from "../../remote/report.ts";
 import { type RemoteOptions, type Session, withServer } from "../../remote/session.ts";
 import { takeItems } from "../../remote/take.ts";
@@ -149,7 +149,9 @@ export function trigger(pipeline: string, options: TriggerOptions, signal: Abort
   const variables = parseVariables(options.var);
   return withServer(options, signal, async (session) => {
     const { client } = session;
-    const { pipelineId, projectId, name } = await findPipeline(client, pipeline, options.project);
+    const found = await findPipeline(client, pipeline, options.project);
+    requireDefinition(found, "conflict");
+    const { pipelineId, projectId, name } = found;
     const { requestId, upload, ref } = options;
     const uploads =
       upload.length > 0 &&

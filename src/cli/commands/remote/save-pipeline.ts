@@ -1,5 +1,6 @@
 /** `millrace pipelines save`: checks a definition and saves it. It loads the validator, which the other commands do without. */
 import { basename } from "node:path";
+import type { Schemas } from "../../../../clients/typescript/src/index.ts";
 import { parseDefinition } from "../../../definition/parse.ts";
 import { textToSpec } from "../../../definition/edit/render.ts";
 import { CommandFailure } from "../../command-line.ts";
@@ -7,7 +8,8 @@ import { renderDiagnostics } from "../../diagnostics.ts";
 import { EXIT } from "../../exit-codes.ts";
 import { readDefinitionText } from "../../read-definition.ts";
 import { findPipeline } from "../../remote/find.ts";
-import { withServer } from "../../remote/session.ts";
+import { say, withServer } from "../../remote/session.ts";
+import { visible } from "../../remote/visible.ts";
 import { paintFor } from "../../screen.ts";
 import type { PipelineOptions } from "./pipelines.ts";
 
@@ -29,9 +31,12 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
       if (definition === undefined && report.isJson) throw refused(shown, diagnostics);
       const lines = renderDiagnostics(read, diagnostics, paintFor(process.stderr));
       process.stderr.write(lines.map((line) => `${line}\n`).join(""));
-      if (definition === undefined) return EXIT.failure;
+      if (definition === undefined) {
+        say(`next: correct ${visible(shown)}, and save again`);
+        return EXIT.failure;
+      }
     }
-    const { pipelineId } = await findPipeline(client, name, options.project);
+    const { pipelineId, headCommitSha: before } = await findPipeline(client, name, options.project);
     const spec = textToSpec(text, format) as Readonly<Record<string, unknown>>;
     const commitMessage = options.message ?? `save ${basename(shown)}`;
     const path = { pipelineId };
@@ -42,9 +47,22 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
       body: { spec, format, layout: text, commitMessage, ...expected },
       signal,
     });
-    report.object(saved, `saved ${name} as ${saved.headCommitSha}`);
+    report.object(saved, ...outcomeOf(name, saved, before));
     return EXIT.ok;
   });
+}
+
+/** What the save has done, and the next step. `before` is the head before the save. */
+function outcomeOf(name: string, { pullRequest, headCommitSha }: Schemas["SavedSpec"], before: string) {
+  if (pullRequest !== null) {
+    const { number, url, targetBranch } = pullRequest;
+    return [`proposed ${name} for ${targetBranch} in pull request ${number}`, `next: review and merge ${url}`];
+  }
+  const outcome =
+    headCommitSha === before
+      ? `${name} has this definition already, as ${before}`
+      : `saved ${name} as ${headCommitSha}`;
+  return [outcome, `next: millrace trigger ${name} --watch`];
 }
 
 /** For programs, with the members that the server's own answer has. */
