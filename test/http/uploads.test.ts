@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { deflateRawSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { pruneUploads } from "../../src/app/content/upload-pruner.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
@@ -19,6 +20,18 @@ const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes)
 function form(name: string, content: Uint8Array, type = "text/plain", rest = ""): Buffer {
   const head = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="f"; filename="${name}"\r\ncontent-type: ${type}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), content, Buffer.from(`\r\n${rest}--${BOUNDARY}--\r\n`)]);
+}
+
+/** A zip file of one packed entry, without the directory at its end. */
+function zipOf(name: string, packed: Buffer, unpackedBytes: number): Buffer {
+  const head = Buffer.alloc(30);
+  head.writeUInt32LE(0x04034b50, 0);
+  head.writeUInt16LE(20, 4);
+  head.writeUInt16LE(8, 8);
+  head.writeUInt32LE(packed.length, 18);
+  head.writeUInt32LE(unpackedBytes, 22);
+  head.writeUInt16LE(name.length, 26);
+  return Buffer.concat([head, Buffer.from(name), packed]);
 }
 
 describe("uploads over HTTP", () => {
@@ -187,6 +200,46 @@ describe("uploads over HTTP", () => {
       expect((await send(uploadId, offset, Buffer.from("abc"))).status, offset).to.equal(400);
     }
     expect((await edge.call("GET", at())).body.detail.total, "what is left of refused forms").to.equal(1);
+  });
+
+  it("store an archive as it is, however large it would be unpacked, and say when it is no archive", async () => {
+    const zeros = Buffer.alloc(8 * 1024 * 1024);
+    const packed = deflateRawSync(zeros);
+    const bombs: readonly (readonly [string, Buffer])[] = [
+      ["application/gzip", gzipSync(zeros)],
+      ["application/gzip", gzipSync(gzipSync(zeros))],
+      ["application/zip", zipOf("[Content_Types].xml", packed, zeros.length)],
+      // Its header says that nothing is in it.
+      ["application/zip", zipOf("mimetype", packed, 0)],
+    ];
+    for (const [type, bomb] of bombs) {
+      const { detail } = (await sendForm("bomb", bomb, type)).body;
+      expect(detail).to.include({ size: bomb.length, sha256: sha256(bomb), sniffedType: type, typeMatches: true });
+      expect(Buffer.from(await (await read(detail.uploadId)).arrayBuffer()).equals(bomb)).to.equal(true);
+      expect((await sendForm("notes.txt", bomb, "text/plain")).body.detail).to.include({ typeMatches: false });
+    }
+    const { bytes } = await edge.context.stores.uploads.amountOf(asId<ProjectId>("default"));
+    expect(bytes, "what counts is what was sent").to.equal(2 * bombs.reduce((sum, [, bomb]) => sum + bomb.length, 0));
+    expect((await sendForm("a.zip", Buffer.from("no archive"), "application/zip")).body.detail).to.include({
+      sniffedType: null,
+      typeMatches: false,
+    });
+  });
+
+  it("refuse a compressed body, which is never inflated", async () => {
+    const bomb = gzipSync(Buffer.alloc(UPLOAD_RULES.maxBytes));
+    const uploadId = await begin(UPLOAD_RULES.maxBytes);
+    const gzip = { "content-encoding": "gzip" };
+    for (const answer of [
+      await send(uploadId, 0, bomb, gzip),
+      await edge.call("POST", at("/form"), { raw: gzipSync(form("a", bomb)), headers: { ...FORM, ...gzip } }),
+      await edge.call("POST", at(), { raw: bomb, headers: { "content-type": "application/json", ...gzip } }),
+    ]) {
+      expect([answer.status, answer.body.reason]).to.deep.equal([415, "unsupported_media_type"]);
+      expect(answer.headers.get("accept-encoding")).to.equal("identity");
+    }
+    expect((await edge.call("GET", at(`/${uploadId}`))).body.detail).to.include({ offset: 0 });
+    expect((await edge.call("GET", at())).body.detail.total).to.equal(1);
   });
 
   it("drop content with another checksum, and take it again", async () => {

@@ -1,6 +1,6 @@
 /**
- * Recognises the type of content by its first bytes, and compares it with the type that its sender declares. Nothing is
- * unpacked: an archive is recognised by its signature.
+ * Recognises the type of content by its first bytes, and compares it with the type that its sender declares. An archive is
+ * looked into only as far as these bytes reach, and the library bounds what it unpacks of them.
  */
 import { ANY_TYPE, essenceOf } from "../../domain/artifacts.ts";
 

@@ -5,6 +5,7 @@ import { discardRest, readBytes } from "./body-bytes.ts";
 import { bodyBoundsOf, SMALL_BODY } from "./body-bounds.ts";
 import { jsonErrorOffset } from "./json-position.ts";
 import { exceededBound } from "./json-scan.ts";
+import { refuseEncoded } from "./plain-body.ts";
 import type { ApiContext } from "./state.ts";
 
 const MAX_DEPTH = 64;
@@ -30,18 +31,6 @@ export async function readJsonBody(ctx: ApiContext): Promise<unknown> {
   refuseExcess(bytes, values);
   const text = decode(bytes);
   return text.trim() === "" ? undefined : parse(text);
-}
-
-/** A compressed body would be taken for broken JSON. Throws `unsupported_media_type`. */
-function refuseEncoded(ctx: ApiContext): void {
-  const encoding = ctx.get("content-encoding");
-  if (encoding === "" || encoding.toLowerCase() === "identity") return;
-  discardRest(ctx.req);
-  ctx.set("Accept-Encoding", "identity");
-  throw new MillraceError(
-    "unsupported_media_type",
-    `the body must be sent as it is, without \`Content-Encoding: ${encoding.slice(0, 50)}\``,
-  );
 }
 
 /** Throws `malformed_request` when a small body does not arrive in time. The connection is closed behind the answer. */

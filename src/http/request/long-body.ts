@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { MillraceError } from "../../domain/errors.ts";
 import { discardRest } from "./body-bytes.ts";
+import { refuseEncoded } from "./plain-body.ts";
 import type { ApiContext } from "./state.ts";
 
 /** A sender may be silent for this long. */
@@ -35,11 +36,11 @@ export interface FormFile {
 }
 
 /**
- * The bytes of the body. Throws `unsupported_media_type` at once for another type, and while they are read
+ * The bytes of the body. Throws `unsupported_media_type` at once for another type and for a compressed body, and while they are read
  * `malformed_request` for a body that ends early or falls silent.
  */
 export function readLongBody(ctx: ApiContext, type: string): AsyncIterable<Uint8Array> {
-  requireType(ctx, type);
+  requirePlain(ctx, type);
   return receive(ctx, ctx.req);
 }
 
@@ -48,7 +49,7 @@ export function readLongBody(ctx: ApiContext, type: string): AsyncIterable<Uint8
  * `malformed_request` for a form that is broken or holds no file, or more than one part.
  */
 export async function openFormFile(ctx: ApiContext, type: string): Promise<FormFile> {
-  requireType(ctx, type);
+  requirePlain(ctx, type);
   const request = ctx.req;
   let parser: BusboyInstance;
   try {
@@ -96,7 +97,8 @@ function leave(request: IncomingMessage): void {
   discardRest(request);
 }
 
-function requireType(ctx: ApiContext, type: string): void {
+function requirePlain(ctx: ApiContext, type: string): void {
+  refuseEncoded(ctx);
   if (ctx.is(type) === type) return;
   discardRest(ctx.req);
   throw new MillraceError("unsupported_media_type", `the body must be sent with \`Content-Type: ${type}\``);
