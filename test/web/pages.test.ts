@@ -402,7 +402,7 @@ describe("the pages", function () {
     ]);
     const context = await showcase.browser.newContext({ baseURL: showcase.origin });
     const fresh = await context.newPage();
-    fresh.setDefaultTimeout(20_000);
+    fresh.setDefaultTimeout(30_000);
     showcase.watch(fresh);
     await fresh.goto("/");
     await fresh.locator("[name=name]").waitFor();
