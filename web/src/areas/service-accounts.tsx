@@ -15,7 +15,7 @@ import { type Column, Table } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 import { NewTokenDialog, TokenTable } from "../parts/tokens.tsx";
-import { words } from "../words.ts";
+import { tokenWords } from "../parts/token-words.ts";
 import {
   createAccount,
   createToken,
@@ -67,7 +67,7 @@ export function ServiceAccounts({ owner }: { readonly owner: Owner }) {
       align: "end",
       cell: (account) => (
         <span class={styles["buttons"]} role="group" aria-label={texts.actionsOf(account.name)}>
-          <Button onClick={() => setOpen({ kind: "tokens", account })}>{words.tokens.title}</Button>
+          <Button onClick={() => setOpen({ kind: "tokens", account })}>{tokenWords.title}</Button>
           <Button onClick={() => setOpen({ kind: "role", account })}>{areaWords.members.give}</Button>
           {mayDisable ? (
             account.disabled ? (
@@ -177,7 +177,7 @@ function Tokens({
       onClose={onClose}
       actions={
         <Button kind="primary" onClick={onNew}>
-          {words.tokens.make}
+          {tokenWords.make}
         </Button>
       }
     >
@@ -190,7 +190,7 @@ function Tokens({
               list={list}
               onRemove={async ({ tokenId }) => {
                 await deleteToken(owner, userId, tokenId);
-                tell(words.tokens.removed);
+                tell(tokenWords.removed);
                 tokens.reload();
               }}
             />

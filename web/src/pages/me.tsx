@@ -13,6 +13,7 @@ import { Ago } from "../parts/time.tsx";
 import { NewTokenDialog, type TokenFields, TokenTable } from "../parts/tokens.tsx";
 import { tell } from "../parts/toast.tsx";
 import { words } from "../words.ts";
+import { tokenWords } from "../parts/token-words.ts";
 import { NotificationChoices } from "./notification-choices.tsx";
 import styles from "./forms.module.css";
 
@@ -36,7 +37,7 @@ export function MePage() {
   };
   const remove = async ({ tokenId }: Schemas["Token"]) => {
     await api.delete("/users/{userId}/tokens/{tokenId}", { path: { ...ME, tokenId } });
-    tell(words.tokens.removed);
+    tell(tokenWords.removed);
     tokens.reload();
   };
   const create = async (body: TokenFields) => {
@@ -109,7 +110,7 @@ export function MePage() {
           )}
         </Loaded>
       </Section>
-      <Section title={words.tokens.title} aside={<Button onClick={() => setMaking(true)}>{words.tokens.make}</Button>}>
+      <Section title={tokenWords.title} aside={<Button onClick={() => setMaking(true)}>{tokenWords.make}</Button>}>
         <Loaded of={tokens} rows={2}>
           {({ list }) =>
             list.length === 0 ? (

@@ -10,9 +10,10 @@ import { Section } from "../parts/page.tsx";
 import { Table, Under } from "../parts/table.tsx";
 import { tell } from "../parts/toast.tsx";
 import { words } from "../words.ts";
+import { choiceWords } from "./choice-words.ts";
 import styles from "./forms.module.css";
 
-const texts = words.choices;
+const texts = choiceWords;
 type Choice = Schemas["NotificationChoices"]["choices"][number];
 type Wanted = Omit<Choice, "since">;
 const REASONS = Object.entries(texts.reasons) as [Choice["on"][number], string][];

@@ -8,9 +8,10 @@ import { FormDialog } from "./form-dialog.tsx";
 import { Table, Under } from "./table.tsx";
 import { Ago } from "./time.tsx";
 import { tell } from "./toast.tsx";
+import { tokenWords } from "./token-words.ts";
 import styles from "./tokens.module.css";
 
-const texts = words.tokens;
+const texts = tokenWords;
 const LIFETIMES = Object.entries(texts.lifetimes);
 const SCOPES = Object.entries(texts.scopes);
 
