@@ -92,6 +92,7 @@ export class Showcase {
   webhookId = "";
   hookId = "";
   agentId = "";
+  teamId = "";
   runs: ShowcaseRuns = { success: "", failed: "", waiting: "" };
 
   private constructor(world: ProcessWorld, installation: EmbeddedInstallation, browser: Browser, receiver: Server) {
@@ -141,6 +142,9 @@ export class Showcase {
     await this.call("POST", "/users", { name: "maria", role: "operator", password: PASSWORD, email: "m@shop.example" });
     await this.call("POST", "/invitations", { name: "piet", role: "viewer" });
     await this.call("PUT", `${at}/members/maria`, { role: "maintainer" });
+    this.teamId = (await this.call("POST", `/tenants/${this.tenantId}/teams`, { name: "Builders" })).teamId;
+    await this.call("PUT", `/tenants/${this.tenantId}/teams/${this.teamId}/members/maria`);
+    await this.call("POST", `${at}/service-accounts`, { name: "deployer" });
     await this.call("POST", `${at}/secrets`, { name: "REGISTRY_TOKEN", value: "a-secret-of-the-shop" });
     await this.call("POST", `${at}/secrets`, { name: "HOOK_SECRET", value: "another-secret-of-the-shop" });
     await this.call("PUT", `${at}/variables/region`, { value: "eu-north" });
@@ -249,9 +253,17 @@ export class Showcase {
       ["agent", `/agents/${this.agentId}`],
       ["projects", "/projects"],
       ["project", project],
-      ...["members", "secrets", "variables", "caches", "settings", "webhooks", "hooks", "notifications"].map(
-        (part) => [`project-${part}`, `${project}/${part}`] as const,
-      ),
+      ...[
+        "members",
+        "accounts",
+        "secrets",
+        "variables",
+        "caches",
+        "settings",
+        "webhooks",
+        "hooks",
+        "notifications",
+      ].map((part) => [`project-${part}`, `${project}/${part}`] as const),
       ["webhook", `${project}/webhooks/${this.webhookId}`],
       ["hook", `${project}/hooks/${this.hookId}`],
       ["plugins", "/plugins"],
@@ -259,6 +271,9 @@ export class Showcase {
       ["cluster", "/cluster"],
       ...["users", "tenants", "audit", "settings"].map((part) => [`admin-${part}`, `/admin/${part}`] as const),
       ["tenant", `/admin/tenants/${this.tenantId}`],
+      ["tenant-teams", `/admin/tenants/${this.tenantId}/teams`],
+      ["tenant-team", `/admin/tenants/${this.tenantId}/teams/${this.teamId}`],
+      ["tenant-accounts", `/admin/tenants/${this.tenantId}/accounts`],
       ["account", "/me"],
       ["no-page", "/nowhere"],
     ];
