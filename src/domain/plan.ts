@@ -121,6 +121,11 @@ export interface PlannedJob {
   /** The approval of the job as a whole: one approval is for all cells of its matrix. */
   readonly approval: PlannedApproval | null;
   readonly group: PlannedGroup | null;
+  /**
+   * The name of the environment to which the job deploys: a text whose expressions read `jobs`, and `matrix` in a job whose cells
+   * are made during the run. Absent for a job without a target, and for a name that is made of secrets.
+   */
+  readonly environment?: string;
   readonly continueOnError: boolean;
   /** Bound on the job, counted from its grant; null for none. */
   readonly timeoutMs: number | null;

@@ -9,6 +9,7 @@
  */
 import type { ListKey, Page, PlacedPageRequest } from "./pages.ts";
 import type { GivenUpload } from "../../domain/artifacts.ts";
+import type { DeploymentIndex } from "../../domain/environments.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type {
   AgentId,
@@ -51,6 +52,8 @@ export interface ActorIndex {
   readonly agentId: AgentId | null;
   /** Set for approvals only: the fields that lists of approvals filter and sort by. */
   readonly approval?: ApprovalIndex;
+  /** Set for jobs that deploy, from their start on. */
+  readonly deployment?: DeploymentIndex;
 }
 
 export interface ApprovalIndex {

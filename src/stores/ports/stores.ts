@@ -7,6 +7,7 @@ import type { BlobStore } from "./blobs.ts";
 import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
 import type { DeliveryStore } from "./deliveries.ts";
+import type { DeploymentStore } from "./deployments.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { EventStore, SystemEventStore } from "./events.ts";
 import type { HookStore } from "../hooks/hook-store.ts";
@@ -35,6 +36,7 @@ export interface Stores {
   /** The largest snapshot of a run that the store holds, without the effects that the run owes, bytes; null for no bound. */
   readonly snapshotBytes: number | null;
   readonly aggregates: AggregateStore;
+  readonly deployments: DeploymentStore;
   readonly plans: PlanStore;
   readonly inbox: InboxStore;
   readonly events: EventStore;
