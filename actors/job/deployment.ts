@@ -1,9 +1,9 @@
 /** What a job deploys to, from its start on. Pure. */
+import { environmentNameOf } from "../../src/domain/names.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { WorkUsedUp } from "../../src/domain/work-budget.ts";
 import { resolveOutput } from "../../src/planner/deferred-texts.ts";
 import type { Facts } from "../../src/planner/gate.ts";
-import { environmentNameOf } from "../../src/domain/environments.ts";
 import { jobName, type JobState } from "./state.ts";
 
 /**

@@ -2,10 +2,16 @@
 import type { Timer } from "../../src/domain/effects.ts";
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
-import { cellName, type Pairs, type PlannedJob, type RunPlan, type Scalar } from "../../src/domain/plan.ts";
+import {
+  cellName,
+  type DeploymentIndex,
+  type Pairs,
+  type PlannedJob,
+  type RunPlan,
+  type Scalar,
+} from "../../src/domain/plan.ts";
 import type { Place } from "../../src/domain/groups.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
-import type { DeploymentIndex } from "../../src/domain/environments.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Grant } from "../step/messages.ts";
 

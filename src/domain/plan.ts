@@ -145,6 +145,17 @@ export interface PlannedJob {
   readonly steps: readonly PlannedStep[];
 }
 
+/** What the run of a job with a target is found by, from its start on. The fields never change. */
+export interface DeploymentIndex {
+  readonly projectId: ProjectId;
+  readonly pipelineId: PipelineId;
+  readonly environment: string;
+  /** The name of the job, for people. */
+  readonly job: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+}
+
 /** Which ends of a step or a job lead to another attempt, and when. */
 export interface PlannedRetry<Cause extends string> {
   /** Greatest number of attempts, the first one included. */

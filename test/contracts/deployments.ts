@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { asId, newId, type JobRunId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
-import type { Deployment, EnvironmentKey } from "../../src/stores/ports/deployments.ts";
+import type { Deployment, EnvironmentKey } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { actorOf, sampleAggregate, saveOf, withIndex } from "./samples.ts";
 

@@ -2,8 +2,7 @@
 import { z } from "zod";
 import { asId, type JobRunId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
 import { JOB_STATUS_CODES, type JobStatus } from "../../domain/status.ts";
-import type { AggregateHead } from "../../stores/ports/aggregates.ts";
-import type { Deployment, EnvironmentKey } from "../../stores/ports/deployments.ts";
+import type { AggregateHead, Deployment, EnvironmentKey } from "../../stores/ports/aggregates.ts";
 import type { Caller } from "../identity/access.ts";
 import { afterField, count, cursorOf } from "../lists.ts";
 import { projectIdsFor, reachProject } from "../reaching.ts";

@@ -1,13 +1,12 @@
 /** The store: all ports behind one handle, which an adapter opens. */
 import type { AgentEventStore } from "./agent-events.ts";
-import type { AggregateStore } from "./aggregates.ts";
+import type { AggregateStore, DeploymentStore } from "./aggregates.ts";
 import type { ArtifactStore } from "./artifacts.ts";
 import type { AuditStore } from "./audit.ts";
 import type { BlobStore } from "./blobs.ts";
 import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
 import type { DeliveryStore } from "./deliveries.ts";
-import type { DeploymentStore } from "./deployments.ts";
 import type { DocumentStore } from "./documents.ts";
 import type { EventStore, SystemEventStore } from "./events.ts";
 import type { HookStore } from "../hooks/hook-store.ts";

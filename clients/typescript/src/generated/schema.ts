@@ -4316,6 +4316,7 @@ export interface components {
             readonly overlap: "allow" | "queue" | "cancelRunning" | "skip";
             /** @enum {string} */
             readonly catchUp: "none" | "latest" | "all";
+            readonly jitter: number;
             readonly ref: string | null;
             readonly next: readonly string[];
             readonly waiting: readonly string[];
@@ -4339,6 +4340,7 @@ export interface components {
             readonly overlap: "allow" | "queue" | "cancelRunning" | "skip";
             /** @enum {string} */
             readonly catchUp: "none" | "latest" | "all";
+            readonly jitter: number;
             readonly ref: string | null;
             readonly next: readonly string[];
             readonly waiting: readonly string[];

@@ -1,9 +1,9 @@
 /** Deployments in MongoDB: the read models of jobs that deploy. */
 import type { Collection, Filter, IndexSpecification } from "mongodb";
-import type { DeploymentIndex } from "../../../domain/environments.ts";
 import type { JobRunId, RunId } from "../../../domain/ids.ts";
+import type { DeploymentIndex } from "../../../domain/plan.ts";
 import type { JobStatus } from "../../../domain/status.ts";
-import type { DeploymentFilter, DeploymentStore, EnvironmentKey } from "../../ports/deployments.ts";
+import type { DeploymentFilter, DeploymentStore, EnvironmentKey } from "../../ports/aggregates.ts";
 import type { ListKey } from "../../ports/pages.ts";
 import type { Connection } from "../connection.ts";
 import { behindPlace } from "../pages.ts";

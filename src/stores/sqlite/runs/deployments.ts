@@ -1,6 +1,6 @@
 /** Deployments in SQLite: the rows of jobs that deploy. */
 import type { JobRunId, PipelineId, ProjectId, RunId } from "../../../domain/ids.ts";
-import type { Deployment, DeploymentFilter, DeploymentStore, EnvironmentKey } from "../../ports/deployments.ts";
+import type { Deployment, DeploymentFilter, DeploymentStore, EnvironmentKey } from "../../ports/aggregates.ts";
 import type { ListKey } from "../../ports/pages.ts";
 import type { Database, Row } from "../database.ts";
 
