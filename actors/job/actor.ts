@@ -16,6 +16,7 @@ export const jobActor: ActorKind<JobState, JobMessage> = {
     status: jobStatus(job.state),
     attempt: job.attempt,
     agentId: isBound(job) ? job.grant!.agentId : null,
+    ...(job.deployment !== undefined && { deployment: job.deployment }),
   }),
   timers: (job) =>
     job.queueTimer === null && job.timeoutTimer === null && job.retryTimer === null

@@ -28,6 +28,7 @@ import { refusalOf, waitAtGate } from "./gates.ts";
 import { inputOf, PLAIN_CANCEL } from "./inputs.ts";
 import type { ClaimRequested, JobMessage, JobWaits, StepEnded, UpdateStep, UserCancel } from "./messages.ts";
 import { resumeRetry, retryStep } from "./retrying.ts";
+import { deploying } from "./deployment.ts";
 import { stepFacts } from "./facts.ts";
 import { hasRoom, nextPending } from "./matrix.ts";
 import { begin, pause, recordNeed, resume, setPriority } from "./queueing.ts";
@@ -107,7 +108,7 @@ function decideInput(
     case "upstreamFailed":
       return endJob(job, "cancelled", "upstream_failed", now, plan, peers);
     case "claimed":
-      return grant(job, message as ClaimRequested, now, plan, peers);
+      return grant(deploying(job, now, plan, facts), message as ClaimRequested, now, plan, peers);
     case "waitChanged":
       return recordWait(job, message as JobWaits);
     case "stepRetried":

@@ -11,8 +11,9 @@ import { type JobState, nextAttempt } from "./state.ts";
 
 /** The job as it ended, as the first attempt of run `runId`. */
 export function reuseJob(job: JobState, runId: RunId): JobState {
+  const { deployment: _, ...ended } = job;
   return {
-    ...job,
+    ...ended,
     runId,
     jobId: jobRunId(runId, job.index, 1, job.cell),
     cells: job.cells.map((cell) => ({ ...cell, attempt: 1 })),

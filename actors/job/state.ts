@@ -2,7 +2,14 @@
 import type { Timer } from "../../src/domain/effects.ts";
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
-import { cellName, type Pairs, type PlannedJob, type RunPlan, type Scalar } from "../../src/domain/plan.ts";
+import {
+  cellName,
+  type DeploymentIndex,
+  type Pairs,
+  type PlannedJob,
+  type RunPlan,
+  type Scalar,
+} from "../../src/domain/plan.ts";
 import type { Place } from "../../src/domain/groups.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
 import type { JobResult } from "../run/messages.ts";
@@ -82,6 +89,8 @@ export interface JobState {
   /** Why no agent takes the job, as the queue watcher reported last; null before its first report. */
   readonly waits: Pick<AgentWait, "reason" | "clause"> | null;
   readonly startedAt: number | null;
+  /** What the job deploys to, once it has started; absent before, for a job without a target, and for a reused job. */
+  readonly deployment?: DeploymentIndex;
   readonly endedAt: number | null;
   readonly grant: Grant | null;
   /** Names of the quotas in which the job has a place while it is bound to an agent. */

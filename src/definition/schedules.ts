@@ -1,4 +1,5 @@
 /** The schedules of a definition: its cron triggers, with the defaults of what they leave out. Pure. */
+import { parseDuration } from "../domain/durations.ts";
 import { DEFAULT_CATCH_UP_MS, type ScheduleSpec } from "../domain/schedules.ts";
 import type { Definition } from "./definition.ts";
 
@@ -7,7 +8,7 @@ export function schedulesOf({ triggers }: Pick<Definition, "triggers">): readonl
   const schedules = new Map<string, ScheduleSpec>();
   for (const [index, cron] of triggers.cron.entries()) {
     const { name = String(index + 1), schedule, timezone = "UTC", overlap = "allow", catchUp = "latest" } = cron;
-    const { ref = null, variables = {} } = cron;
+    const { jitter, ref = null, variables = {} } = cron;
     if (schedules.has(name)) continue;
     schedules.set(name, {
       name,
@@ -16,7 +17,7 @@ export function schedulesOf({ triggers }: Pick<Definition, "triggers">): readonl
       overlap,
       catchUp,
       catchUpMs: DEFAULT_CATCH_UP_MS,
-      jitterMs: 0,
+      jitterMs: jitter === undefined ? 0 : parseDuration(jitter)!,
       ref,
       variables: Object.entries(variables).map(([variable, value]) => [variable, String(value)]),
     });

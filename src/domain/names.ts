@@ -64,3 +64,17 @@ function trimmed(text: string): string {
 function asciiLower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
+
+/** Longest name of an environment that is kept, characters. */
+const ENVIRONMENT_CHARS = 200;
+
+/** The name of an environment from the value of an expression, in one line and cut to its bound; undefined for none. */
+export function environmentNameOf(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  const line = String(value)
+    .replaceAll(/[\p{C}\s]+/gu, " ")
+    .trim();
+  // The bound may cut a character in two.
+  const name = line.slice(0, ENVIRONMENT_CHARS).replace(/[\p{Cs}\s]+$/u, "");
+  return name === "" ? undefined : name;
+}

@@ -121,6 +121,11 @@ export interface PlannedJob {
   /** The approval of the job as a whole: one approval is for all cells of its matrix. */
   readonly approval: PlannedApproval | null;
   readonly group: PlannedGroup | null;
+  /**
+   * The name of the environment to which the job deploys: a text whose expressions read `jobs`, and `matrix` in a job whose cells
+   * are made during the run. Absent for a job without a target, and for a name that is made of secrets.
+   */
+  readonly environment?: string;
   readonly continueOnError: boolean;
   /** Bound on the job, counted from its grant; null for none. */
   readonly timeoutMs: number | null;
@@ -138,6 +143,17 @@ export interface PlannedJob {
   /** The outputs of the job: texts by name, whose expressions read `steps` and `jobs` once the job has ended. */
   readonly outputs: Pairs<string>;
   readonly steps: readonly PlannedStep[];
+}
+
+/** What the run of a job with a target is found by, from its start on. The fields never change. */
+export interface DeploymentIndex {
+  readonly projectId: ProjectId;
+  readonly pipelineId: PipelineId;
+  readonly environment: string;
+  /** The name of the job, for people. */
+  readonly job: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
 }
 
 /** Which ends of a step or a job lead to another attempt, and when. */

@@ -28,6 +28,7 @@ import { planNotifications } from "./plan-notifications.ts";
 import { planPermissions } from "./plan-permissions.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { pinPlugins } from "./plan-plugins.ts";
+import { planEnvironment } from "./plan-environment.ts";
 import { type DefaultBranch, protectTarget } from "./protected-target.ts";
 import { snapshotBytesOf } from "./snapshot-size.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
@@ -175,6 +176,7 @@ function planJob(
     when: planCondition(defined.when, ofJob, parsed, at("when", defined.when)),
     approval: planApproval(defined.approval, known, parsed, at("approval")),
     group: planGroup(defined.concurrency, ofJob, parsed, revisionId, at("concurrency")),
+    ...planEnvironment(defined.target, ofJob, parsed, at("target")),
     continueOnError: defined.continueOnError,
     timeoutMs: defined.timeoutMs,
     queueTimeoutMs: defined.queueTimeoutMs,

@@ -17,6 +17,8 @@ const ACTOR = { run: 10_000, job: 1_450, step: 1_110, approval: 1_600, vote: 6_6
 const ENTRY = { need: 12, cell: 72 } as const;
 /** A name of a group of 200 characters, and its id. */
 const PLACE = 720;
+/** The names of an environment and a job, 200 characters each, and two ids, in the state and in the index. */
+const DEPLOYMENT = 2 * (2 * 3 * 200 + 250);
 /** Longest message of an approval, characters. */
 export const APPROVAL_MESSAGE_CHARS = 4_000;
 const BYTES_OF_CHAR = 3;
@@ -26,6 +28,7 @@ export interface SizedJob {
   readonly steps: number;
   readonly needs: number;
   readonly hasGroup: boolean;
+  readonly hasTarget: boolean;
   /** Selectors are repeated in the reason for which a job waits. */
   readonly selectorBytes: number;
   /** True for a job that makes its cells when it begins: it has no step of its own. */
@@ -34,7 +37,7 @@ export interface SizedJob {
 
 type Planned = Pick<
   RunPlan["jobs"][number],
-  "cells" | "needs" | "group" | "selector" | "steps" | "baseName" | "approval"
+  "cells" | "needs" | "group" | "environment" | "selector" | "steps" | "baseName" | "approval"
 >;
 
 /** The greatest size of the snapshot, without the cells of late matrices. `variables`: those of the trigger. */
@@ -55,11 +58,12 @@ export function bytesOfCells(job: SizedJob, matrices: readonly Pairs<Scalar>[]):
   return matrices.length * cell + values;
 }
 
-export function sizedJob({ cells, needs, group, selector, steps }: Planned): SizedJob {
+export function sizedJob({ cells, needs, group, environment, selector, steps }: Planned): SizedJob {
   return {
     steps: steps.length,
     needs: needs.length,
     hasGroup: group !== null,
+    hasTarget: environment !== undefined,
     selectorBytes: jsonBytes(selector),
     isLate: cells !== null,
   };
@@ -71,6 +75,7 @@ export function sizedCell({ defined, cellsFrom }: PlannedCell, needs: number): S
     steps: defined.steps.length,
     needs,
     hasGroup: defined.concurrency !== null,
+    hasTarget: defined.target !== null,
     selectorBytes: jsonBytes(defined.selector),
     isLate: cellsFrom !== null,
   };
@@ -82,8 +87,8 @@ export function snapshotLimitMessage(bytes: number, limit: number): string {
 }
 
 /** The greatest size of one job. The cells of a late matrix are bounded by what the rest of the run leaves them. */
-export function bytesOfJob({ steps, needs, hasGroup, selectorBytes, isLate }: SizedJob): number {
-  const place = hasGroup ? PLACE : 0;
+export function bytesOfJob({ steps, needs, hasGroup, hasTarget, selectorBytes, isLate }: SizedJob): number {
+  const place = (hasGroup ? PLACE : 0) + (hasTarget ? DEPLOYMENT : 0);
   const once = needs * ENTRY.need + 2 * selectorBytes;
   if (isLate) return once + ACTOR.job + place;
   return once + ACTOR.job + place + steps * ACTOR.step;

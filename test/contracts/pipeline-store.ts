@@ -1,6 +1,6 @@
 /** The contract of the store of pipelines and their revisions. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
-import { asId, newId, type RevisionId } from "../../src/domain/ids.ts";
+import { asId, newId, type ProjectId, type RevisionId } from "../../src/domain/ids.ts";
 import type { Pipeline, Revision } from "../../src/stores/ports/pipelines.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
@@ -29,6 +29,19 @@ export function pipelineStoreContract(open: () => Stores): void {
       expect(await open().pipelines.create(other)).to.equal("created");
       expect(await open().pipelines.update({ ...other, name: "one" })).to.equal("nameTaken");
       expect(await open().pipelines.update(pipeline("three"))).to.equal("missing");
+    });
+
+    it("are found by their whole name in all projects, the oldest first", async () => {
+      const name = `Named ${newId("usr")}`;
+      const [first, second] = [newId("prj"), newId("prj")].map((id) => {
+        return { ...pipeline(name), projectId: asId<ProjectId>(id) };
+      }) as [Pipeline, Pipeline];
+      for (const one of [second, { ...pipeline(`${name}, too`) }, { ...pipeline(name.toUpperCase()) }, first]) {
+        expect(await open().pipelines.create(one)).to.equal("created");
+      }
+      expect(await open().pipelines.named(name, 10)).to.deep.equal([first, second]);
+      expect(await open().pipelines.named(name, 1)).to.deep.equal([first]);
+      expect(await open().pipelines.named("", 1)).to.deep.equal([]);
     });
 
     it("keep their head and the fields of their creation through an update", async () => {

@@ -38,6 +38,7 @@ import { noteStoreContract } from "./note-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { deliveryStoreContract } from "./delivery-store.ts";
 import { hookStoreContract } from "./hook-store.ts";
+import { deploymentsContract } from "./deployments.ts";
 import { documentStoreContract } from "./document-store.ts";
 import { areaDeletionStoreContract, pipelineDeletionStoreContract } from "./deletion-stores.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
@@ -62,6 +63,7 @@ describe("the store on SQLite", () => {
   aggregateStoreContract(() => opened.stores);
   largeAggregateContract(() => opened.stores);
   runSearchContract(() => opened.stores);
+  deploymentsContract(() => opened.stores);
   statisticsContract(() => opened.stores);
   testHistoryStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
@@ -165,6 +167,7 @@ describe("the store on MongoDB", function () {
   aggregateStoreContract(() => stores);
   largeAggregateContract(() => stores);
   runSearchContract(() => stores);
+  deploymentsContract(() => stores);
   statisticsContract(() => stores);
   testHistoryStoreContract(() => stores);
   recordStoresContract(() => stores);

@@ -99,6 +99,38 @@ describe("the commit statuses of runs", () => {
     expect(inline.body.errors[0].pointer).to.equal("/commitStatuses");
   });
 
+  it("name the project of a pipeline where an older one has the same name and repository", async () => {
+    const made = await git.edge.call("POST", "/api/v1/projects", { body: { name: "The Shop" } });
+    const { projectId, slug } = made.body.detail;
+    const { user, password } = git.world.server.expected!;
+    for (const [name, value] of Object.entries({ API: TOKEN, CODE: `${user}:${password}` })) {
+      await git.edge.call("POST", `/api/v1/projects/${projectId}/secrets`, { body: { name, value } });
+    }
+    // A pipeline of another repository, of which this host knows nothing, and one that reports nothing leave the plain name to others.
+    const elsewhere = `${git.world.server.origin}/team/other.git`;
+    new BareRepository(git.world.folder, "team/other").commit({ [DEFINITION_PATH]: textOf("echo 1") });
+    const own = { projectId, commitStatuses: "jobs", repoUrl: `${git.world.server.origin}/team/app.git/` };
+    const pipelineIds = [
+      await pipelineWith("quiet", { commitStatuses: "off" }),
+      await pipelineWith("quiet", own),
+      await pipelineWith("apart", { repoUrl: elsewhere }),
+      await pipelineWith("apart", own),
+      await pipelineWith("same"),
+      await pipelineWith("same", own),
+    ];
+    for (const pipelineId of pipelineIds) await trigger(pipelineId);
+    await told(newDispatcher());
+    expect(host.statuses.map(({ name }) => name).toSorted()).to.deep.equal([
+      "millrace/apart",
+      "millrace/apart/build",
+      "millrace/quiet",
+      "millrace/quiet/build",
+      "millrace/same",
+      `millrace/same (${slug})`,
+      `millrace/same (${slug})/build`,
+    ]);
+  });
+
   it("wait as long as the host says, and the newest one alone is set then", async () => {
     const pipelineId = await pipelineWith("limited");
     const [first, dispatcher] = [await trigger(pipelineId), newDispatcher()];

@@ -59,6 +59,13 @@ function longest(plan: RunPlan): { readonly job: JobState; readonly step: StepSt
     queuedAt: at,
     waits: { reason: "no_agent_matches", clause: "" },
     startedAt: at,
+    deployment: {
+      projectId: LONG_ID as never,
+      pipelineId: LONG_ID as never,
+      environment: "€".repeat(200),
+      job: "€".repeat(200),
+      startedAt: at,
+    },
     endedAt: at,
     grant: GRANT,
     quotas: [LONG_ID],
@@ -112,7 +119,7 @@ describe("the bound on the snapshot of a run", () => {
     const { job, step } = longest(plan);
     const group = { name: "g", limit: 1, definedBy: "", onConflict: "queue" as const };
     const empty = snapshotBytes([], [], []);
-    const size = sizedJob({ ...plan.jobs[0]!, group });
+    const size = sizedJob({ ...plan.jobs[0]!, group, environment: "e" });
     const ofJob = snapshotBytes([{ ...size, steps: 0 }], [], []) - empty;
     const ofStep = snapshotBytes([size], [], []) - empty - ofJob;
     const stored = (kind: "job" | "step", id: string, state: JobState | StepState) =>

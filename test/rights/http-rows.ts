@@ -364,6 +364,12 @@ export const HTTP_ROWS: readonly HttpRow[] = [
   { route: "GET /pipelines/:pipelineId/statistics", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/:pipelineId/tests", operation: "readLogs", at: onPipeline },
   { route: "GET /runs", operation: "readRuns", kind: "list" },
+  { route: "GET /environments", operation: "readRuns", kind: "list" },
+  {
+    route: "GET /environments/deployments",
+    operation: "readRuns",
+    at: ({ projectId }) => ({ projectId, environment: "production" }),
+  },
   { route: "GET /pipelines/:pipelineId/runs", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/runs/:runId", operation: "readRuns", at: onRun },
   { route: "GET /pipelines/:pipelineId/runs/:runId", operation: "readRuns", at: onPipelineRun },

@@ -16,9 +16,12 @@ export function statusOf({ body }: Pick<Delivery, "body">): StatusRecord {
   return JSON.parse(body) as StatusRecord;
 }
 
-/** The name of the status of a run or a job: `millrace/NAME` or `millrace/NAME/JOB`. */
-export function statusName(pipeline: string, job: string | null): string {
-  const name = `millrace/${pipeline}${job === null ? "" : `/${job}`}`;
+/**
+ * The name of the status of a run or a job: `millrace/NAME` or `millrace/NAME/JOB`. `owner`: what tells the pipeline from another
+ * one of its name, as in `millrace/NAME (OWNER)`; empty where nothing has to.
+ */
+export function statusName(pipeline: string, owner: string, job: string | null): string {
+  const name = `millrace/${pipeline}${owner === "" ? "" : ` (${owner})`}${job === null ? "" : `/${job}`}`;
   if (name.length <= STATUS_NAME_CHARS) return name;
   const mark = hash("sha256", name, "hex").slice(0, 8);
   return `${name.slice(0, STATUS_NAME_CHARS - mark.length - 1)}-${mark}`;

@@ -16,6 +16,7 @@ import type { Place } from "../notifications/tell-notifications.ts";
 import { deliveryIdOf, neverTried } from "../webhooks/webhook-rules.ts";
 import type { StatusContext } from "./context.ts";
 import { reportedBy } from "./reporting.ts";
+import { statusOwner } from "./status-owner.ts";
 import { descriptionOf, statusLane, statusName, type StatusRecord } from "./status-record.ts";
 
 /** The jobs of a run with more jobs have no statuses of their own: hosts bound how many they take. */
@@ -66,8 +67,9 @@ export async function statusesOf(
   const scene = await sceneOf(context, first.runId);
   // A run from before the pipeline was in Git has a revision here.
   if (scene === undefined || !FULL_COMMIT.test(scene.head.origin.commitSha)) return [];
+  const owner = await statusOwner(context, pipeline);
   const owe = (event: RunEvent, said: Said) =>
-    deliveryOf(context, { scene, pipeline, host: remote.host }, event, said, place);
+    deliveryOf(context, { scene, pipeline, owner, host: remote.host }, event, said, place);
   const owed: Delivery[] = [];
   if (ofRun !== undefined) owed.push(owe(ofRun, await saidOfRun(context, scene, ofRun)));
   if (scene.plan.jobs.length > MAX_REPORTED_JOBS) return owed;
@@ -128,9 +130,17 @@ function saidOfJob({ name, status, why, reason }: JobView): Said {
   return { job: name, state: STATES[status] ?? "pending", description };
 }
 
+interface Reporting {
+  readonly scene: Scene;
+  readonly pipeline: Pipeline;
+  /** What the names of its statuses add; empty for nothing. */
+  readonly owner: string;
+  readonly host: string;
+}
+
 function deliveryOf(
   { clock, eventNamespace }: StatusContext,
-  { scene, pipeline, host }: { readonly scene: Scene; readonly pipeline: Pipeline; readonly host: string },
+  { scene, pipeline, owner, host }: Reporting,
   { runId, number, object, lifecycle }: RunEvent,
   { job, state, description }: Said,
   place: Place,
@@ -140,7 +150,7 @@ function deliveryOf(
     job,
     host,
     commit: scene.head.origin.commitSha,
-    name: statusName(pipeline.name, job),
+    name: statusName(pipeline.name, owner, job),
     state,
     description: descriptionOf(description),
     url: scene.url === "" ? null : scene.url,

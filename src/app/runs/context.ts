@@ -8,6 +8,7 @@ export type RunsContext = Pick<
 > &
   WithStores<
     | "aggregates"
+    | "deployments"
     | "plans"
     | "events"
     | "outputs"

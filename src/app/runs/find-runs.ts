@@ -79,7 +79,7 @@ export async function findRuns(
 }
 
 /** Of the projects that the caller may see (undefined: all), the one that is asked for. */
-function projectsOf(
+export function projectsOf(
   visible: readonly ProjectId[] | undefined,
   asked: string | undefined,
 ): readonly ProjectId[] | undefined {

@@ -27,6 +27,8 @@ const scheduleFields = {
   timezone: z.string(),
   overlap: z.enum(OVERLAPS),
   catchUp: z.enum(CATCH_UPS),
+  /** The longest delay of a run behind its time, milliseconds. */
+  jitter: wholeNumber,
   /** Null: the default branch of the pipeline. */
   ref: z.string().nullable(),
   /** The next ten times at most; none while it is paused. */
@@ -139,7 +141,7 @@ async function stateOf<State>(
 
 export function scheduleView(schedule: DefinedSchedule, now: number): ScheduleView {
   const { pipelineId, scheduleId, spec, state, waiting, starting, active, pause } = schedule;
-  const { name, schedule: calendar, timezone, overlap, catchUp, ref } = spec;
+  const { name, schedule: calendar, timezone, overlap, catchUp, jitterMs: jitter, ref } = spec;
   const from = Math.max(now, schedule.decidedUntil);
   const next = state === "paused" ? [] : nextOccurrences({ schedule: calendar, timezone }, from, NEXT_TIMES);
   const times = [...(starting === null ? [] : [starting.at]), ...waiting.map(({ at }) => at)];
@@ -152,6 +154,7 @@ export function scheduleView(schedule: DefinedSchedule, now: number): ScheduleVi
     timezone,
     overlap,
     catchUp,
+    jitter,
     ref,
     next: next.map((at) => rfc3339(at)),
     waiting: times.map((at) => rfc3339(at)),

@@ -10,6 +10,7 @@ import { addNotificationCommands, addSecretCommands, addUserCommands } from "./u
 
 const SCOPES = ["read", "trigger", "write", "admin", "act-as"] as const;
 const RUN_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused", "partial"] as const;
+const DEPLOYMENT_STATUSES = ["running", "success", "failed", "cancelled"] as const;
 
 /** Groups that also hold commands which work without a context: on the machine of an installation, or on files. */
 export interface SharedGroups {
@@ -29,6 +30,7 @@ export function addServerCommands(
   addScheduleCommands(program, setStatus);
   addHookCommands(program, setStatus);
   addRunCommands(program, setStatus);
+  addEnvironmentCommands(program, setStatus);
   addObjectCommands(program, setStatus);
   program.addCommand(secrets).addCommand(users);
   addSecretCommands(secrets, setStatus);
@@ -118,6 +120,27 @@ function addScheduleCommands(program: Command, setStatus: SetStatus): void {
     options: [project()],
     run: async (signal, options, of, name) =>
       (await import("./remote/schedules.ts")).resumeSchedule(of!, name!, options, signal),
+  });
+}
+
+function addEnvironmentCommands(program: Command, setStatus: SetStatus): void {
+  const about = "list what pipelines have deployed where";
+  const environments = remote(program.command("environments"), about, setStatus, {
+    args: [["[environment]", "name; default: all"]],
+    options: [project(), limit()],
+    run: async (signal, options, name) =>
+      (await import("./remote/environments.ts")).listEnvironments(name, options, signal),
+  });
+  remote(environments.command("history"), "list the deployments to an environment, the newest first", setStatus, {
+    args: [["<environment>", "name"]],
+    options: [
+      project(),
+      new Option("--pipeline <pipeline>", "only those of this pipeline, by name or id"),
+      new Option("--status <status>", "only those in this status").choices(DEPLOYMENT_STATUSES),
+      limit(),
+    ],
+    run: async (signal, options, name) =>
+      (await import("./remote/environments.ts")).listDeployments(name!, options, signal),
   });
 }
 

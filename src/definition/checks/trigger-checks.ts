@@ -1,6 +1,7 @@
 /** Checks of triggers beyond their shape: schedules, events and their filters, and inputs. */
 import { Cron } from "croner";
 import { HOOK_EVENTS } from "../../hook-events/words.ts";
+import { formatDuration, parseDuration } from "../../domain/durations.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { EXPRESSION_PLACES } from "../text/expression-places.ts";
 import { findInputProblem } from "../inputs.ts";
@@ -13,6 +14,11 @@ import { inputSchema } from "../schema/triggers.ts";
 import { scalar } from "../schema/values.ts";
 import type { Path, Source } from "../text/source.ts";
 import { checkCondition, refuseExpressions } from "./texts.ts";
+
+/** The start is fixed, so that the answer does not depend on the day of the check. */
+const FROM = "2000-01-01T00:00:00Z";
+/** Times that are looked at for the smallest gap between two of them. */
+const COMPARED_TIMES = 60;
 
 const FILTERS = ["branches", "tags", "paths", "labels", "actions"] as const;
 type Filter = (typeof FILTERS)[number];
@@ -79,10 +85,28 @@ function checkCron(source: Source, { value, path }: Located): void {
   }
   if (typeof schedule !== "string" || schedule === "") return;
   const problem = findScheduleProblem(schedule);
-  if (problem === undefined) return;
+  if (problem === undefined) return checkJitter(source, schedule, value["jitter"], path);
   source.report("invalid-cron", [...path, "schedule"], problem, {
     hint: 'write it like "30 5 * * 1-5": minute, hour, day of the month, month, day of the week',
   });
+}
+
+/** Reports a jitter with which a run could begin at the next time of the schedule, or later. */
+function checkJitter(source: Source, schedule: string, jitter: unknown, path: Path): void {
+  const jitterMs = typeof jitter === "string" ? parseDuration(jitter) : undefined;
+  if (jitterMs === undefined) return;
+  const gapMs = smallestGap(schedule);
+  if (jitterMs < gapMs) return;
+  const problem = `the times of this schedule are as little as ${formatDuration(gapMs)} apart: the jitter must be shorter`;
+  source.report("invalid-cron", [...path, "jitter"], problem);
+}
+
+/** Between two of the next times of a schedule, milliseconds. */
+function smallestGap(schedule: string): number {
+  const cron = new Cron(schedule, { paused: true, timezone: "UTC" });
+  const times = cron.nextRuns(COMPARED_TIMES, FROM).map((time) => time.getTime());
+  const gaps = times.slice(1).map((time, index) => time - times[index]!);
+  return Math.min(...gaps);
 }
 
 /** Reports variables of a cron trigger that the inputs of the same names refuse: no user is present to correct them later. */
@@ -100,8 +124,7 @@ function findScheduleProblem(schedule: string): string | undefined {
   const fields = schedule.trim().split(/\s+/).length;
   if (fields !== 5) return `a schedule has five fields; this one has ${fields}`;
   try {
-    // The start is fixed, so that the answer does not depend on the day of the check.
-    const next = new Cron(schedule, { paused: true, timezone: "UTC" }).nextRun("2000-01-01T00:00:00Z");
+    const next = new Cron(schedule, { paused: true, timezone: "UTC" }).nextRun(FROM);
     return next === null ? "this schedule matches no date" : undefined;
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { HOOK_KINDS } from "../../hook-events/words.ts";
 import { LIMITS } from "./limits.ts";
-import { condition, name, patterns, scalar, scalars, text, variableName } from "./values.ts";
+import { condition, duration, name, patterns, scalar, scalars, text, variableName } from "./values.ts";
 
 export const INPUT_TYPES = ["string", "number", "boolean", "choice"] as const;
 
@@ -40,6 +40,7 @@ export const cronSchema = z
       .enum(CATCH_UP)
       .optional()
       .describe("Which of the runs that were missed in an outage are made up for. Default latest."),
+    jitter: duration("1s", "24h", "The longest delay of a run behind its time. Default none.").optional(),
     ref: text.optional().describe("The value of `${{ trigger.ref }}`. Default: the pipeline's default branch."),
     variables: scalars.optional().describe("Override the variables of the definition."),
   })

@@ -12,6 +12,14 @@ import { cancelJob, cancelStep, CancelledJobShape, CancelledStepShape } from "..
 import { commandBody, CommandShape, pauseRun, resumeRun, stopRun } from "../../app/commands/run-commands.ts";
 import type { AppContext } from "../../app/context.ts";
 import type { StepRunView } from "../../app/runs/step-run-view.ts";
+import {
+  DeploymentPageShape,
+  deploymentsQuery,
+  EnvironmentPageShape,
+  environmentsQuery,
+  listDeployments,
+  listEnvironments,
+} from "../../app/runs/environments.ts";
 import { findRuns, findRunsQuery, FoundRunsShape } from "../../app/runs/find-runs.ts";
 import { renderRun, runQuery } from "../../app/runs/run-detail.ts";
 import { readRunOutputs, RunOutputsShape } from "../../app/runs/run-outputs.ts";
@@ -41,6 +49,25 @@ export const RUN_ROUTES = [
     query: findRunsQuery,
     answer: FoundRunsShape,
     handle: (context, { caller, query }) => findRuns(context, caller, query),
+  }),
+  route({
+    method: "GET",
+    path: "/environments",
+    name: "listEnvironments",
+    about: "Lists the environments to which pipelines deploy, with what is there and what was deployed last.",
+    query: environmentsQuery,
+    answer: EnvironmentPageShape,
+    handle: (context, { caller, query }) => listEnvironments(context, caller, query),
+  }),
+  route({
+    method: "GET",
+    path: "/environments/deployments",
+    name: "listDeployments",
+    about: "Lists the deployments to an environment, newest first.",
+    query: deploymentsQuery,
+    answer: DeploymentPageShape,
+    errors: ["not_found"],
+    handle: (context, { caller, query }) => listDeployments(context, caller, query),
   }),
   route({
     method: "GET",

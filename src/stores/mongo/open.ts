@@ -15,6 +15,7 @@ import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate, refuseOther } from "./migrate.ts";
+import { deploymentStore } from "./runs/deployments.ts";
 import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./runs/outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
@@ -43,6 +44,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
   return {
     snapshotBytes: SNAPSHOT_BYTES,
     aggregates: translated(new MongoAggregateStore(connection)),
+    deployments: translated(deploymentStore(connection)),
     plans: translated(planStore(connection)),
     inbox: translated(inboxStore(connection)),
     events: translated(eventStore(connection, agentEventStore(connection))),

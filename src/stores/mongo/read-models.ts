@@ -162,7 +162,11 @@ function toStepLocation(row: Row): StepLocation {
 }
 
 export function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
-  const { _id, position, jobId, status, attempt, agentId, approval, state } = row;
-  const index = { position, jobId, status, attempt, agentId, ...(approval !== undefined && { approval }) };
+  const { _id, position, jobId, status, attempt, agentId, approval, deployment, state } = row;
+  const index = {
+    ...{ position, jobId, status, attempt, agentId },
+    ...(approval !== undefined && { approval }),
+    ...(deployment !== undefined && { deployment }),
+  };
   return { kind, id: _id, state, index };
 }

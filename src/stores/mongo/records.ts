@@ -181,6 +181,11 @@ export class MongoPipelineStore implements PipelineStore {
     return pipeline && { pipeline, isBeingDeleted: deletion?.decided === true };
   }
 
+  async named(name: string, limit: number): Promise<readonly Pipeline[]> {
+    const found = this.#pipelines.find({ name }, { projection: WITHOUT_HEAD }).sort({ _id: 1 }).limit(limit);
+    return (await found.toArray()).map(toPipeline);
+  }
+
   async list(filter: PipelineFilter, request: PipelinePageRequest): Promise<Page<Pipeline>> {
     const query: Filter<PipelineDocument> = {
       ...projectsOf(filter),

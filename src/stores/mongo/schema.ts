@@ -6,6 +6,7 @@
 import { type IndexDescription, MongoServerError } from "mongodb";
 import { derivedSlug, distinctSlug, slugPartOf } from "../../domain/names.ts";
 import type { Connection } from "./connection.ts";
+import { DEPLOYMENT_INDEXES } from "./runs/deployments.ts";
 
 /** Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
 const INDEX_NOT_FOUND = 27;
@@ -275,6 +276,12 @@ export const MIGRATIONS: readonly Migration[] = [
         { key: { projectId: 1 } },
         { key: { state: 1, dueAt: 1 } },
       ]);
+  },
+  async (connection) => {
+    const partialFilterExpression = { "deployment.environment": { $exists: true } };
+    await connection
+      .collection("job_runs")
+      .createIndexes(Object.values(DEPLOYMENT_INDEXES).map((key) => ({ key, partialFilterExpression })));
   },
 ];
 

@@ -20,11 +20,11 @@ import type {
   RunId,
   StepRunId,
 } from "../../domain/ids.ts";
-import type { JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
+import type { DeploymentIndex, JobSpec, Pairs, RunPlan } from "../../domain/plan.ts";
 import type { ScheduledTime } from "../../domain/schedules.ts";
 import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
-import type { ApprovalStatus, RunStatus } from "../../domain/status.ts";
+import type { ApprovalStatus, JobStatus, RunStatus } from "../../domain/status.ts";
 
 /**
  * One actor as it is stored. `state` is JSON that the actor's `decide` returns; its keys are fixed, none is chosen by a
@@ -51,6 +51,8 @@ export interface ActorIndex {
   readonly agentId: AgentId | null;
   /** Set for approvals only: the fields that lists of approvals filter and sort by. */
   readonly approval?: ApprovalIndex;
+  /** Set for jobs that deploy, from their start on. */
+  readonly deployment?: DeploymentIndex;
 }
 
 export interface ApprovalIndex {
@@ -416,4 +418,42 @@ export interface AggregateStore {
   ): Promise<ReadonlyMap<PipelineId, readonly AggregateHead[]>>;
   /** Ids of the runs of a pipeline that are not final, oldest first. */
   liveRuns(pipelineId: PipelineId, limit: number): Promise<readonly RunId[]>;
+}
+
+/** A run of a job with a target that has started. */
+export interface Deployment extends DeploymentIndex {
+  readonly jobId: JobRunId;
+  readonly runId: RunId;
+  readonly status: JobStatus;
+  /** Unix milliseconds; null before the end. */
+  readonly endedAt: number | null;
+}
+
+/** To what a pipeline deploys. Lists are sorted by these fields, in the order of their bytes. */
+export interface EnvironmentKey {
+  readonly projectId: ProjectId;
+  readonly environment: string;
+  readonly pipelineId: PipelineId;
+}
+
+/** Which deployments to an environment are meant; what is absent excludes none. */
+export interface DeploymentFilter {
+  readonly projectId: ProjectId;
+  readonly environment: string;
+  readonly pipelineId?: PipelineId | undefined;
+  readonly status?: JobStatus | undefined;
+}
+
+/**
+ * The port of deployments. They are projections of the actors of jobs, which the save of a turn writes with these, and end with
+ * their run.
+ */
+export interface DeploymentStore {
+  /** The first environment behind a place, which need not exist; undefined behind the last one. Reads one entry of an index. */
+  nextEnvironment(after: EnvironmentKey): Promise<EnvironmentKey | undefined>;
+  /** The newest first. A status is compared within the index; all other fields are found by it. */
+  list(
+    filter: DeploymentFilter,
+    page: { readonly limit: number; readonly after?: ListKey | undefined },
+  ): Promise<readonly Deployment[]>;
 }

@@ -193,6 +193,8 @@ export interface PipelineStore {
   /** The pipeline, and whether its deletion is decided (deletions.ts). */
   findToRun(pipelineId: PipelineId): Promise<PipelineToRun | undefined>;
   list(filter: PipelineFilter, page: PipelinePageRequest): Promise<Page<Pipeline>>;
+  /** The pipelines of all projects that have exactly this name, the oldest first; at most `limit`. */
+  named(name: string, limit: number): Promise<readonly Pipeline[]>;
   /** Removes the pipeline and its revisions. False when there was no such pipeline. */
   delete(pipelineId: PipelineId): Promise<boolean>;
 

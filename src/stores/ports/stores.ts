@@ -1,6 +1,6 @@
 /** The store: all ports behind one handle, which an adapter opens. */
 import type { AgentEventStore } from "./agent-events.ts";
-import type { AggregateStore } from "./aggregates.ts";
+import type { AggregateStore, DeploymentStore } from "./aggregates.ts";
 import type { ArtifactStore } from "./artifacts.ts";
 import type { AuditStore } from "./audit.ts";
 import type { BlobStore } from "./blobs.ts";
@@ -35,6 +35,7 @@ export interface Stores {
   /** The largest snapshot of a run that the store holds, without the effects that the run owes, bytes; null for no bound. */
   readonly snapshotBytes: number | null;
   readonly aggregates: AggregateStore;
+  readonly deployments: DeploymentStore;
   readonly plans: PlanStore;
   readonly inbox: InboxStore;
   readonly events: EventStore;

@@ -38,7 +38,7 @@ import { readPage } from "./pages.ts";
 import { LISTED, listRuns, whereOf } from "./runs/list-runs.ts";
 import { loadJobs, loadSmall } from "./runs/load-jobs.ts";
 import { RANK, toActor, toHead } from "./runs/rows.ts";
-import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS } from "./runs/writes.ts";
+import { INSERT_HEAD, UPDATE_HEAD, UPSERT_ACTORS, UPSERT_DEPLOYING } from "./runs/writes.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
@@ -342,13 +342,22 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 
   #putActors(rootId: RootId, shard: number, actors: readonly StoredActor[]): void {
-    const rows = actors.map(({ kind, id, state, index }) => {
-      const { position, jobId, status, attempt, agentId, approval } = index;
-      const gate = [approval?.pipelineId ?? null, approval?.projectId ?? null, approval?.requestedAt ?? null];
+    const plain: (string | number | null)[][] = [];
+    const deploying: (string | number | null)[][] = [];
+    for (const { kind, id, state, index } of actors) {
+      const { position, jobId, status, attempt, agentId, approval, deployment } = index;
       const place = [position, jobId, status, attempt, agentId];
-      return [id, rootId, shard, kind, RANK[kind], ...place, JSON.stringify(state), ...gate];
-    });
-    insertRows(this.#db, UPSERT_ACTORS, rows);
+      const row = [id, rootId, shard, kind, RANK[kind], ...place, JSON.stringify(state)];
+      if (deployment === undefined) {
+        const gate = [approval?.pipelineId ?? null, approval?.projectId ?? null, approval?.requestedAt ?? null];
+        plain.push([...row, ...gate]);
+      } else {
+        const { pipelineId, projectId, startedAt, environment } = deployment;
+        deploying.push([...row, pipelineId, projectId, startedAt, environment]);
+      }
+    }
+    insertRows(this.#db, UPSERT_ACTORS, plain);
+    insertRows(this.#db, UPSERT_DEPLOYING, deploying);
   }
 }
 

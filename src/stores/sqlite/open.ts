@@ -13,6 +13,7 @@ import { hookStore } from "../hooks/sqlite-hooks.ts";
 import { inspectionStore } from "./inspection.ts";
 import { loginStore } from "./logins.ts";
 import { SqliteLogStore } from "./logs.ts";
+import { deploymentStore } from "./runs/deployments.ts";
 import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./runs/outputs.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
@@ -45,6 +46,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     // Each actor is a row of its own.
     snapshotBytes: null,
     aggregates: new SqliteAggregateStore(db),
+    deployments: deploymentStore(db),
     plans: planStore(db),
     inbox: inboxStore(db),
     events: eventStore(db, agentEventStore(db)),

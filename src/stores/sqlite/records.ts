@@ -153,6 +153,11 @@ export class SqlitePipelineStore implements PipelineStore {
     return row && { pipeline: toPipeline(row)!, isBeingDeleted: row["is_being_deleted"] === 1 };
   }
 
+  async named(name: string, limit: number): Promise<readonly Pipeline[]> {
+    const sql = "SELECT body, head_revision_id FROM pipelines WHERE name = ? ORDER BY pipeline_id LIMIT ?";
+    return (await this.#db.all(sql, name, limit)).map((row) => toPipeline(row)!);
+  }
+
   async list(filter: PipelineFilter, request: PipelinePageRequest): Promise<Page<Pipeline>> {
     const clauses = ["1 = 1"];
     const values: string[] = [];

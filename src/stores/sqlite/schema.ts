@@ -368,6 +368,13 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX statuses_of_run ON deliveries (run_id, created_at, delivery_id) WHERE lane >= 'status/' AND lane < 'status0';
   `,
+  // Jobs that deploy keep the time of their start in `requested_at`. The status is in the indexes for conditions on it.
+  `
+  ALTER TABLE actors ADD COLUMN environment TEXT;
+  CREATE INDEX deployments_by_time ON actors (project_id, environment, requested_at, id, status) WHERE environment IS NOT NULL;
+  CREATE INDEX deployments_by_pipeline ON actors (project_id, environment, pipeline_id, requested_at, id, status)
+    WHERE environment IS NOT NULL;
+  `,
 ];
 
 /**

@@ -448,6 +448,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/environments": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the environments to which pipelines deploy, with what is there and what was deployed last. */
+        readonly get: operations["listEnvironments"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/environments/deployments": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Lists the deployments to an environment, newest first. */
+        readonly get: operations["listDeployments"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/pipelines/{pipelineId}/runs": {
         readonly parameters: {
             readonly query?: never;
@@ -3459,6 +3493,20 @@ export interface components {
             readonly lastTry: string | null;
             readonly nextTry: string | null;
         };
+        readonly Deployment: {
+            readonly runId: string;
+            readonly jobId: string;
+            readonly pipelineId: string;
+            readonly job: string;
+            /** @enum {string} */
+            readonly status: "pending" | "queued" | "running" | "success" | "failed" | "cancelled";
+            /** Format: date-time */
+            readonly startedAt: string;
+            readonly endedAt: string | null;
+            readonly commitSha: string;
+            readonly ref: string;
+            readonly triggeredBy: string;
+        };
         readonly DeviceCode: {
             readonly device_code: string;
             readonly user_code: string;
@@ -3517,6 +3565,14 @@ export interface components {
             readonly count: number;
             readonly p50: number;
             readonly p95: number;
+        };
+        readonly Environment: {
+            readonly projectId: string;
+            readonly environment: string;
+            readonly pipelineId: string;
+            readonly pipeline: string;
+            readonly current: components["schemas"]["Deployment"] | null;
+            readonly last: components["schemas"]["Deployment"];
         };
         readonly Error: {
             readonly code: number;
@@ -4260,6 +4316,7 @@ export interface components {
             readonly overlap: "allow" | "queue" | "cancelRunning" | "skip";
             /** @enum {string} */
             readonly catchUp: "none" | "latest" | "all";
+            readonly jitter: number;
             readonly ref: string | null;
             readonly next: readonly string[];
             readonly waiting: readonly string[];
@@ -4283,6 +4340,7 @@ export interface components {
             readonly overlap: "allow" | "queue" | "cancelRunning" | "skip";
             /** @enum {string} */
             readonly catchUp: "none" | "latest" | "all";
+            readonly jitter: number;
             readonly ref: string | null;
             readonly next: readonly string[];
             readonly waiting: readonly string[];
@@ -6301,6 +6359,91 @@ export interface operations {
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listEnvironments: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                readonly after?: string;
+                readonly projectId?: string;
+                readonly environment?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Environment"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly listDeployments: {
+        readonly parameters: {
+            readonly query: {
+                readonly limit?: number;
+                readonly after?: string;
+                readonly projectId?: string;
+                readonly environment: string;
+                readonly pipelineId?: string;
+                readonly status?: "pending" | "queued" | "running" | "success" | "failed" | "cancelled";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: {
+                            readonly list: readonly components["schemas"]["Deployment"][];
+                            readonly next: string | null;
+                        };
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
             readonly 406: components["responses"]["not_acceptable"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];

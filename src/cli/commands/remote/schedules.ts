@@ -1,5 +1,6 @@
 /** `millrace schedules`: the schedules of a pipeline, and their pause. */
 import type { MillraceClient, Schemas } from "../../../../clients/typescript/src/index.ts";
+import { formatDuration } from "../../../domain/durations.ts";
 import { findPipeline } from "../../remote/find.ts";
 import { type RemoteOptions, withServer } from "../../remote/session.ts";
 
@@ -40,10 +41,11 @@ export function showSchedule(
   return withServer(options, signal, async ({ client, report }) => {
     const path = await placeOf(client, pipeline, name, options);
     const found = await client.get("/pipelines/{pipelineId}/schedules/{scheduleName}", { path, signal });
-    const { schedule, timezone, state, overlap, catchUp, pause } = found;
+    const { schedule, timezone, state, overlap, catchUp, jitter, pause } = found;
+    const delay = jitter > 0 ? `, jitter ${formatDuration(jitter)}` : "";
     report.object(
       found,
-      `${found.name}  ${state}  ${schedule} (${timezone})  overlap ${overlap}, catch-up ${catchUp}`,
+      `${found.name}  ${state}  ${schedule} (${timezone})  overlap ${overlap}, catch-up ${catchUp}${delay}`,
       ...(pause === null ? [] : [`paused   by ${pause.by} at ${pause.at} ${pause.reason}`.trimEnd()]),
       ...found.next.map((at) => `next     ${at}`),
       ...found.waiting.map((at) => `waiting  ${at}`),

@@ -44,13 +44,14 @@ export function toActor(row: Row): StoredActor {
       status: row["status"] as string,
       attempt: row["attempt"] as number,
       agentId: row["agent_id"] as AgentId | null,
-      ...(typeof requestedAt === "number" && {
-        approval: {
-          pipelineId: row["pipeline_id"] as PipelineId,
-          projectId: row["project_id"] as ProjectId,
-          requestedAt,
-        },
-      }),
+      ...(row["kind"] === "approval" &&
+        typeof requestedAt === "number" && {
+          approval: {
+            pipelineId: row["pipeline_id"] as PipelineId,
+            projectId: row["project_id"] as ProjectId,
+            requestedAt,
+          },
+        }),
     },
   };
 }

@@ -17,3 +17,11 @@ export const UPSERT_ACTORS: RowInsert = {
   conflict: `ON CONFLICT (id) DO UPDATE
     SET status = excluded.status, agent_id = excluded.agent_id, state = excluded.state`,
 };
+/** Of jobs that deploy. What they deploy to is known from their start on. */
+export const UPSERT_DEPLOYING: RowInsert = {
+  insert: `INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state,
+    pipeline_id, project_id, requested_at, environment)`,
+  conflict: `ON CONFLICT (id) DO UPDATE
+    SET status = excluded.status, agent_id = excluded.agent_id, state = excluded.state, pipeline_id = excluded.pipeline_id,
+      project_id = excluded.project_id, requested_at = excluded.requested_at, environment = excluded.environment`,
+};
