@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { KEEP_CACHE_MS } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
-import { ENGINE_LABEL } from "../domain/containers.ts";
+import { ENGINE_LABEL } from "../domain/containers/containers.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { AfterJobs } from "./after-job.ts";
 import { openAgentClock } from "./process/agent-clock.ts";

@@ -3,7 +3,7 @@
  * absent keys have their defaults.
  */
 import { parseDuration } from "../domain/durations.ts";
-import { type ContainerSpec, parseMemory, type ServiceSpec } from "../domain/containers.ts";
+import { type ContainerSpec, parseMemory, type ServiceSpec } from "../domain/containers/containers.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { Pairs, PlannedRetry, Scalar } from "../domain/plan.ts";
 import type { Matrix } from "./matrix.ts";

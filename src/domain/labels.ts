@@ -2,7 +2,7 @@
  * Labels and reaches of agents, and the selectors of jobs: which labels count, and which jobs of a project need an agent that an
  * operator has labelled. The board, the gateways and the dry run use the same matcher. Pure.
  */
-import { ENGINE_LABEL } from "./containers.ts";
+import { ENGINE_LABEL } from "./containers/containers.ts";
 import type { ProjectId, TenantId } from "./ids.ts";
 
 export type Labels = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@
  * job documents.
  */
 import type { ArtifactRule } from "./artifacts.ts";
-import type { ContainerSpec, ServiceSpec } from "./containers.ts";
+import type { ContainerSpec, ServiceSpec } from "./containers/containers.ts";
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
 import type { PluginPin } from "./plugins.ts";

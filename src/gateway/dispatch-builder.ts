@@ -3,7 +3,7 @@ import type { ContentLimits } from "../domain/artifacts.ts";
 import { stepFacts } from "../../actors/job/facts.ts";
 import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
-import type { ContainerSpec, ServiceSpec } from "../domain/containers.ts";
+import type { ContainerSpec, ServiceSpec } from "../domain/containers/containers.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LogLimit } from "../domain/retention.ts";

@@ -1,6 +1,7 @@
 /** Resolves deferred texts: those whose values are known only during the run. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
-import { type ContainerSpec, type ImageUse, parseImage, type ServiceSpec } from "../domain/containers.ts";
+import type { ContainerSpec, ImageUse, ServiceSpec } from "../domain/containers/containers.ts";
+import { parseImage } from "../domain/containers/image-references.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
 import { MissingOutputs } from "../domain/outputs.ts";

@@ -23,7 +23,8 @@ import {
   UNKNOWN_VALUE,
 } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
-import { type ContainerSpec, type ImageUse, parseImage, type ServiceSpec } from "../domain/containers.ts";
+import type { ContainerSpec, ImageUse, ServiceSpec } from "../domain/containers/containers.ts";
+import { parseImage } from "../domain/containers/image-references.ts";
 import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
 import { completeCheckout, type OwnRepository } from "./checkout-args.ts";
 import { UNBOUNDED } from "./deferred-texts.ts";

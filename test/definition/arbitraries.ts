@@ -98,7 +98,7 @@ function rightValuesOf(shape: Shape, key: string, depth: number, wrong: number):
       return fc.oneof({ weight: 60, arbitrary: textsLike(shape, key) }, { weight: 1, arbitrary: oneOf(EXPRESSIONS) });
     case "integer":
     case "number":
-      return fc.integer({ min: minimum, max: Math.min(maximum, minimum + 5) });
+      return fc.integer({ min: Math.ceil(minimum), max: Math.min(maximum, Math.ceil(minimum) + 5) });
     case "boolean":
       return fc.boolean();
     case "array":

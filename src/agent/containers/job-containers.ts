@@ -8,7 +8,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { PullPolicy as PullMessage } from "../../../proto/generated/agent/v1/agent.ts";
 import type { Container, Dispatch, Service } from "../../../proto/generated/agent/v1/agent.ts";
-import type { PullPolicy } from "../../domain/containers.ts";
+import type { PullPolicy } from "../../domain/containers/containers.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import type { HeldLease, Leases } from "../leases.ts";

@@ -2,7 +2,8 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type PullPolicy, registryOf } from "../../domain/containers.ts";
+import type { PullPolicy } from "../../domain/containers/containers.ts";
+import { registryOf } from "../../domain/containers/image-references.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ClientOptions, ContainerEngine } from "./engine.ts";
 

@@ -1,5 +1,6 @@
 /** Checks of containers and services beyond their shape: references of images, ports, and expressions. */
-import { MEMORY_PATTERN, movingTag, parseImage, parseMemory } from "../../domain/containers.ts";
+import { MEMORY_PATTERN, parseMemory } from "../../domain/containers/containers.ts";
+import { movingTag, parseImage } from "../../domain/containers/image-references.ts";
 import { OPEN } from "../../expressions/template.ts";
 import { checkEnvNames } from "./name-checks.ts";
 import { EXPRESSION_PLACES } from "../text/expression-places.ts";

@@ -1,6 +1,6 @@
 /** The schemas of containers and services. */
 import { z } from "zod";
-import { CONTAINER_NETWORKS, MEMORY_PATTERN, PULL_POLICIES } from "../../domain/containers.ts";
+import { CONTAINER_NETWORKS, MEMORY_PATTERN, PULL_POLICIES } from "../../domain/containers/containers.ts";
 import { LIMITS } from "./limits.ts";
 import { duration, env, plainText, text, variableName } from "./values.ts";
 

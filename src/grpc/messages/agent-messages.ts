@@ -19,7 +19,7 @@ import type { AgentHoldings } from "../../gateway/reconciliation.ts";
 import { agentFacts } from "../../gateway/registration.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../../domain/ids.ts";
-import type { ContainerSpec, PullPolicy, ServiceSpec } from "../../domain/containers.ts";
+import type { ContainerSpec, PullPolicy, ServiceSpec } from "../../domain/containers/containers.ts";
 import { LOG_TAIL } from "../../domain/retention.ts";
 import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
 import { readNotes } from "./note-messages.ts";
