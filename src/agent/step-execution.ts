@@ -9,12 +9,11 @@ import type { AfterJobs, AfterJobWork } from "./after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
 import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
 import { builtinOf } from "./builtins/builtins.ts";
-import type { ContainedProcess } from "./containers/contained-process.ts";
 import type { JobContainers, StepPlace } from "./containers/job-containers.ts";
 import { isCheckout, prepareCheckout } from "./builtins/checkout/checkout-step.ts";
 import type { FifoPool } from "./process/fifo-pool.ts";
 import type { GatewayAccess } from "./connection/gateway-call.ts";
-import type { LaunchObstacle, ProcessExit } from "./process/launch-protocol.ts";
+import type { LaunchObstacle } from "./process/launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./process/launcher.ts";
 import { checkLaunch } from "./process/launch-script.ts";
 import type { HeldLease } from "./leases.ts";
@@ -22,9 +21,19 @@ import { OutputCapture, type OutputTarget } from "./logs/output-capture.ts";
 import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins/shell-step.ts";
 import type { StepEnd } from "./step-end.ts";
+import {
+  describeExit,
+  explained,
+  hasEndedByItself,
+  logWithheldOutputs,
+  sayTo,
+  withAnnotations,
+  withOutputs,
+  withoutSecrets,
+} from "./step-outcome.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeStepFile, type StepFile } from "./step-file.ts";
-import { readOutputs, type StepOutputs } from "./step-outputs.ts";
+import { readOutputs } from "./step-outputs.ts";
 import { readSummary } from "./step-summary.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { Trash } from "./trash.ts";
@@ -463,58 +472,4 @@ export class StepExecution {
     const nothing = { outputs: {}, annotations: NO_ANNOTATIONS, summary: null, tests: null };
     return { phase, exitCode, reason, lastLine, ...nothing, startedAtMs, endedAtMs, usage };
   }
-}
-
-/** Adds the outputs that the step wrote. A step that succeeded fails when its outputs file has a problem. */
-function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): StepEnd {
-  const outputs = { ...end.outputs, ...written };
-  if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
-  const reason = `the outputs in MILLRACE_OUTPUT cannot be read: ${problem}`;
-  return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
-}
-
-/** Says what an exit code means that the kernel or the engine has made. */
-function explained(end: StepEnd, { ranOutOfMemory }: ContainedProcess): StepEnd {
-  if (ranOutOfMemory) return { ...end, reason: `out_of_memory: the memory of the container was used up (${end.reason})` };
-  return end;
-}
-
-function hasEndedByItself({ phase }: StepEnd): boolean {
-  return phase === StepPhase.STEP_PHASE_SUCCEEDED || phase === StepPhase.STEP_PHASE_FAILED;
-}
-
-function withAnnotations(end: StepEnd, { annotations }: OutputTarget): StepEnd {
-  return end.phase === StepPhase.STEP_PHASE_LOST ? end : { ...end, annotations: annotations.annotations };
-}
-
-/**
- * The same end with the step's secrets masked in its reason, and without outputs that hold a secret: a step that reads
- * such an output would not know to mask it. A line in the log names each output that is left out.
- */
-function withoutSecrets(end: StepEnd, target: OutputTarget): StepEnd {
-  const { log, secrets } = target;
-  if (secrets.isEmpty) return end;
-  const outputs: [name: string, value: string][] = [];
-  for (const [name, value] of Object.entries(end.outputs)) {
-    if (!secrets.isIn(value) && !secrets.isIn(name)) outputs.push([name, value]);
-    else logWithheldOutputs([secrets.mask(name)], target);
-  }
-  return { ...end, reason: secrets.mask(end.reason), outputs: Object.fromEntries(outputs), lastLine: log.lastLine };
-}
-
-/** Writes to the log which outputs were left out. The caller has masked their names. */
-function logWithheldOutputs(names: readonly string[], { shipper, log }: OutputTarget): void {
-  for (const name of names) {
-    const text = `millrace: the output ${name} holds a secret, so it is not taken`;
-    shipper.add(log, LogStream.LOG_STREAM_STDERR, text, Date.now());
-  }
-}
-
-function sayTo({ shipper, log, secrets }: OutputTarget): (line: string) => void {
-  return (line) => shipper.add(log, LogStream.LOG_STREAM_STDOUT, `millrace: ${secrets.mask(line)}`, Date.now());
-}
-
-function describeExit({ code, signal }: ProcessExit): string {
-  if (signal !== null) return `ended by ${signal}`;
-  return code === 0 ? "" : `exit code ${code}`;
 }

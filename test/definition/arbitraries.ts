@@ -53,7 +53,10 @@ const CONDITIONS = [
 ];
 /** Valid values of keys for which the schema says too little. */
 const BY_KEY: Readonly<Record<string, readonly string[]>> = {
+  container: ["node:22.12"],
   event: ["push", "tag", "pull_request"],
+  image: ["node:22.12", "registry.example/team/tools:1"],
+  memory: ["512m", "2g"],
   repo: ["https://git.example/a.git", "git@git.example:a/b.git"],
   schedule: ["0 3 * * *", "*/5 * * * 1-5"],
   timezone: ["Europe/Berlin", "UTC"],

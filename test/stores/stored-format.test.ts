@@ -326,6 +326,23 @@ describe("the stored format", () => {
     expect(STORED_FORMAT.write("spec", reporting, STORED_FORMAT.schema)).to.deep.equal(reporting);
   });
 
+  it("refuses to write containers and services as schema 6, whose nodes would run the steps on the agent itself", () => {
+    const [spec] = jobSpecsOf(PLAN);
+    const container = {
+      ...{ image: "node:22.12", env: [], credential: "", pull: "missing", late: [], user: "", entrypoint: [] },
+      ...{ network: "default", cpus: null, memoryBytes: null, pids: null },
+    } as const;
+    const service = { ...container, name: "db", ports: [], health: null };
+    for (const contained of [
+      { ...spec!, container },
+      { ...spec!, services: [service] },
+      { ...spec!, steps: spec!.steps.map((step) => ({ ...step, container })) },
+    ]) {
+      expect(() => STORED_FORMAT.write("spec", contained, STORED_FORMAT.schema - 1)).to.throw("containers");
+      expect(STORED_FORMAT.write("spec", contained, STORED_FORMAT.schema)).to.deep.equal(contained);
+    }
+  });
+
   it("refuses data that a newer version has stored, and says what to do", () => {
     expect(() =>
       fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, NEXT_FORMAT.schema), "the plan of run_1"),

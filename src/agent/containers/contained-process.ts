@@ -25,7 +25,7 @@ export class ContainedProcess implements LaunchedProcess {
   readonly #container: RunningContainer;
   readonly #client: ChildProcess;
   #hasEnded = false;
-  #kill: Promise<void> | undefined;
+  #isKilled = false;
   #ranOutOfMemory = false;
 
   constructor(container: RunningContainer, launch: ContainedLaunch) {
@@ -56,7 +56,9 @@ export class ContainedProcess implements LaunchedProcess {
   }
 
   kill(): void {
-    this.#kill ??= this.#killAll();
+    if (this.#isKilled) return;
+    this.#isKilled = true;
+    void this.#killAll();
   }
 
   /** The engine may not answer: the container as a whole is removed then. */

@@ -88,14 +88,14 @@ interface FoundFolder {
 }
 
 /** The same plugin as a copy, which is removed after the step. */
-function copied({ folder, release }: FoundFolder, copyTo: string, user: Owner | undefined): FoundFolder {
+function copied(plugin: FoundFolder, copyTo: string, user: Owner | undefined): FoundFolder {
   const copy = join(copyTo, `plugin-${randomUUID()}`);
   try {
-    cpSync(folder, copy, { recursive: true });
+    cpSync(plugin.folder, copy, { recursive: true });
     giveTo(user, copy);
     return { folder: copy, release: () => rmSync(copy, { recursive: true, force: true }) };
   } finally {
-    release();
+    plugin.release();
   }
 }
 
