@@ -77,7 +77,8 @@ export const PROGRAM_SETTINGS = {
   MILLRACE_AGENT_CONTAINER_ENGINE: {
     group: "Agents",
     standard: "auto",
-    meaning: "`podman`, `docker` or `off`: what runs the [containers of jobs](containers.md#agents). `auto`: the first that answers.",
+    meaning:
+      "`podman`, `docker` or `off`: what runs the [containers of jobs](operations.md#containers-of-jobs). `auto`: the first that answers.",
   },
   MILLRACE_AGENT_CONTAINER_IMAGES: {
     group: "Agents",

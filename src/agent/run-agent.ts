@@ -142,7 +142,14 @@ class Agent {
     this.#leases = new Leases({ folder: dataDir.scratchDir, cgroupFolder, clock: this.#clock, log });
     this.#containers =
       engine &&
-      new JobContainers({ ...engine, scratchDir: dataDir.scratchDir, leases: this.#leases, trash: this.#trash, user, log });
+      new JobContainers({
+        ...engine,
+        scratchDir: dataDir.scratchDir,
+        leases: this.#leases,
+        trash: this.#trash,
+        user,
+        log,
+      });
     this.#workload = new Workload({
       ...dataDir,
       trash: this.#trash,

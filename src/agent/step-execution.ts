@@ -137,7 +137,12 @@ export class StepExecution {
       const builtin = builtinOf(dispatch.uses);
       const end =
         builtin === undefined
-          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, paths, user, place?.env), surroundings, place)
+          ? await this.#runCommand(
+              cwd,
+              stepEnvironment(dispatch, workspace, paths, user, place?.env),
+              surroundings,
+              place,
+            )
           : await this.#runBuiltin(builtin, workspace, surroundings);
       place?.leave();
       if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
@@ -229,7 +234,8 @@ export class StepExecution {
     const { lease, output, onStarted } = surroundings;
     const { folder } = place;
     const prepared = await this.#prepare(env, { ...surroundings, scratchDir: folder }, folder);
-    const mustEnd = () => this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, output.log.lastLine, this.#startedAtMs);
+    const mustEnd = () =>
+      this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, output.log.lastLine, this.#startedAtMs);
     if (prepared === undefined) return mustEnd();
     try {
       if (lease.hasRunOut() || this.#cause !== undefined) return mustEnd();

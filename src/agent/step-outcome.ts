@@ -17,7 +17,8 @@ export function withOutputs(end: StepEnd, { outputs: written, problem }: StepOut
 
 /** Says what an exit code means that the kernel or the engine has made. */
 export function explained(end: StepEnd, { ranOutOfMemory }: ContainedProcess): StepEnd {
-  if (ranOutOfMemory) return { ...end, reason: `out_of_memory: the memory of the container was used up (${end.reason})` };
+  if (ranOutOfMemory)
+    return { ...end, reason: `out_of_memory: the memory of the container was used up (${end.reason})` };
   return end;
 }
 

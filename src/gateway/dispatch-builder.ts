@@ -10,7 +10,14 @@ import type { LogLimit } from "../domain/retention.ts";
 import { traceparentOf } from "../telemetry/trace-ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
 import { MAX_DISPATCH_WORK, WorkBudget } from "../domain/work-budget.ts";
-import { containerOf, DeferredTextError, isResolved, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
+import {
+  containerOf,
+  DeferredTextError,
+  isResolved,
+  resolveDeferred,
+  type ResolvedStep,
+  type SecretValues,
+} from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
 import { withActors } from "../stores/ports/reading-actors.ts";
@@ -209,7 +216,9 @@ export class DispatchBuilder {
       artifacts: step.artifacts,
       plugin: step.plugin,
       services: step.services,
-      ...(step.container === undefined ? {} : { container: step.container, isOwnContainer: stepSpec.container !== undefined }),
+      ...(step.container === undefined
+        ? {}
+        : { container: step.container, isOwnContainer: stepSpec.container !== undefined }),
       ...(step.junit === undefined ? {} : { junit: step.junit }),
       logLimit,
       ...(contentLimits === undefined ? {} : { contentLimits }),

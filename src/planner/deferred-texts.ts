@@ -49,12 +49,7 @@ export function resolveDeferred(spec: JobSpec, step: StepSpec, facts: Facts, sec
   }
 }
 
-function resolveTexts(
-  spec: JobSpec,
-  step: StepSpec,
-  facts: Facts,
-  secrets: SecretValues,
-): ResolvedStep {
+function resolveTexts(spec: JobSpec, step: StepSpec, facts: Facts, secrets: SecretValues): ResolvedStep {
   const { env, late: deferred } = spec;
   const container = containerOf(spec, step);
   const contained = {
@@ -100,13 +95,17 @@ function resolveImageUse<T extends ImageUse>(use: T, whose: string, facts: Facts
     use.late.includes(toPointer(path)) ? asText(resolve(text, facts, { env: {}, secrets }, what)) : text;
   const image = textOf(use.image, ["image"], `the image of ${whose}`);
   if (parseImage(image) === undefined) {
-    throw new DeferredTextError(`the image of ${whose} is not the reference of an image: it became "${image.slice(0, 200)}"`);
+    throw new DeferredTextError(
+      `the image of ${whose} is not the reference of an image: it became "${image.slice(0, 200)}"`,
+    );
   }
   return {
     ...use,
     image,
     credential: textOf(use.credential, ["credential"], `the credential of ${whose}`),
-    env: use.env.map(([name, text]) => [name, textOf(text, ["env", name], `the variable ${name} of ${whose}`)] as const),
+    env: use.env.map(
+      ([name, text]) => [name, textOf(text, ["env", name], `the variable ${name} of ${whose}`)] as const,
+    ),
   };
 }
 

@@ -6,7 +6,13 @@ import { applyInputs } from "../definition/inputs.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
-import { type AgentSelector, demandEngine, NO_TRUST_DEMAND, selectorUnder, type TrustDemand } from "../domain/labels.ts";
+import {
+  type AgentSelector,
+  demandEngine,
+  NO_TRUST_DEMAND,
+  selectorUnder,
+  type TrustDemand,
+} from "../domain/labels.ts";
 import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Json } from "../expressions/context-data.ts";
@@ -98,5 +104,8 @@ export function plannedSelector(
   const hasSecrets = permissions !== undefined || steps.some(({ secrets }) => secrets.length > 0);
   const isContained =
     container !== undefined || services !== undefined || steps.some((step) => step.container !== undefined);
-  return selectorUnder(trustDemand, isContained ? demandEngine(selector) : selector, { hasSecrets, hasProtectedTarget: target?.protected === true });
+  return selectorUnder(trustDemand, isContained ? demandEngine(selector) : selector, {
+    hasSecrets,
+    hasProtectedTarget: target?.protected === true,
+  });
 }

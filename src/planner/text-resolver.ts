@@ -1,5 +1,11 @@
 /** Puts values into the texts of one run's jobs, and collects problems, and warnings of absent values. */
-import type { DefinedContainer, DefinedJob, DefinedService, DefinedStep, Definition } from "../definition/definition.ts";
+import type {
+  DefinedContainer,
+  DefinedJob,
+  DefinedService,
+  DefinedStep,
+  Definition,
+} from "../definition/definition.ts";
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { Diagnostic, DiagnosticCode } from "../definition/text/diagnostics.ts";
 import { toPointer } from "../domain/json-pointer.ts";
@@ -140,7 +146,9 @@ export class TextResolver {
     const { container, services, secrets: ofContainers } = this.#resolveContainers(job, cell);
     const steps = job.steps.map((step, index) => {
       const resolved = this.#resolveStep(step, index, job, cell, outer);
-      return ofContainers.length === 0 ? resolved : { ...resolved, secrets: sorted([...resolved.secrets, ...ofContainers]) };
+      return ofContainers.length === 0
+        ? resolved
+        : { ...resolved, secrets: sorted([...resolved.secrets, ...ofContainers]) };
     });
     return {
       env: outer.env,
@@ -205,7 +213,8 @@ export class TextResolver {
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
     this.#budget.charge((2 * outer.env.length + own.env.length) * VARIABLE_WORK);
     const inner = withEnv(cell, outer, own);
-    const contained = step.container === null ? undefined : this.#resolveImageUse(step.container, [...path, "container"], cell);
+    const contained =
+      step.container === null ? undefined : this.#resolveImageUse(step.container, [...path, "container"], cell);
     this.#deferred = [];
     const builtin = builtinOf(step.uses);
     const given = builtin === "checkout" ? completeCheckout(step.args, code, this.#own, this.#forkCommit) : step.args;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { ContainerSpec, ServiceSpec } from "../../src/domain/containers/containers.ts";
 import { asId, type DeliveryId, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
 import {
   formatOf,
@@ -328,11 +329,11 @@ describe("the stored format", () => {
 
   it("refuses to write containers and services as schema 6, whose nodes would run the steps on the agent itself", () => {
     const [spec] = jobSpecsOf(PLAN);
-    const container = {
-      ...{ image: "node:22.12", env: [], credential: "", pull: "missing", late: [], user: "", entrypoint: [] },
-      ...{ network: "default", cpus: null, memoryBytes: null, pids: null },
-    } as const;
-    const service = { ...container, name: "db", ports: [], health: null };
+    const container: ContainerSpec = {
+      ...{ image: "node:22.12", env: [], credential: "", pull: "missing" as const, late: [], user: "", entrypoint: [] },
+      ...{ network: "default" as const, cpus: null, memoryBytes: null, pids: null },
+    };
+    const service: ServiceSpec = { ...container, name: "db", ports: [], health: null };
     for (const contained of [
       { ...spec!, container },
       { ...spec!, services: [service] },

@@ -1,6 +1,15 @@
 /** A container engine for tests, and an image that needs no registry: BusyBox alone. */
 import { execFile } from "node:child_process";
-import { accessSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync, chmodSync, copyFileSync } from "node:fs";
+import {
+  accessSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  chmodSync,
+  copyFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -56,7 +65,8 @@ async function makeImage(busybox: string, ask: TestEngine["ask"]): Promise<void>
   const folder = mkdtempSync(join(tmpdir(), "millrace-image-"));
   try {
     const root = join(folder, "root");
-    for (const name of ["bin", "etc", "tmp", "proc", "sys", "dev", "root"]) mkdirSync(join(root, name), { recursive: true });
+    for (const name of ["bin", "etc", "tmp", "proc", "sys", "dev", "root"])
+      mkdirSync(join(root, name), { recursive: true });
     chmodSync(join(root, "tmp"), 0o1777);
     copyFileSync(busybox, join(root, "bin/busybox"));
     const { stdout } = await run(busybox, ["--list"]);

@@ -145,7 +145,10 @@ export async function findEngine(
     const { code, stderr } = await engine.ask(["ps", "-q"], { timeoutMs: FIRST_ANSWER_MS });
     if (code !== 0) {
       const level = wanted === "auto" ? "debug" : "warn";
-      log[level]({ engine: kind, problem: stderr }, "the container engine does not answer: jobs with containers go to other agents");
+      log[level](
+        { engine: kind, problem: stderr },
+        "the container engine does not answer: jobs with containers go to other agents",
+      );
       continue;
     }
     const problem = await engine.removeLabelled(label);

@@ -189,7 +189,8 @@ class ContainedJob {
     this.#own.clear();
     // What was being started when it was stopped has this label, and so has the network.
     const problem = await this.#options.engine.removeLabelled(this.#jobLabel);
-    if (problem !== "") this.#options.log.warn({ jobId: this.#jobId, problem }, "containers of a job cannot be removed");
+    if (problem !== "")
+      this.#options.log.warn({ jobId: this.#jobId, problem }, "containers of a job cannot be removed");
     this.#network = undefined;
   }
 
@@ -216,7 +217,10 @@ class ContainedJob {
     this.#hasServices = true;
   }
 
-  async #containerFor(wanted: Container, { dispatch, workspace, say, signal }: PlaceRequest): Promise<RunningContainer> {
+  async #containerFor(
+    wanted: Container,
+    { dispatch, workspace, say, signal }: PlaceRequest,
+  ): Promise<RunningContainer> {
     const { ofStep } = wanted;
     if (!ofStep && this.#shared?.isRunning === true) return this.#shared;
     const image = await this.#imageOf(wanted, say, signal);
@@ -239,7 +243,12 @@ class ContainedJob {
     if (this.#network !== undefined) return;
     const { name, labels } = this.#identity("network");
     const { engine } = this.#options;
-    const { code, stderr } = await engine.ask(["network", "create", ...labels.flatMap((label) => ["--label", label]), name]);
+    const { code, stderr } = await engine.ask([
+      "network",
+      "create",
+      ...labels.flatMap((label) => ["--label", label]),
+      name,
+    ]);
     if (code !== 0) throw new MillraceError("unavailable", `the container engine makes no network: ${stderr}`);
     this.#network = name;
   }

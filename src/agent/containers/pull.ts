@@ -49,7 +49,8 @@ export async function obtainImage(request: ImageRequest, options: PullOptions): 
   }
   const present = pull === "always" ? undefined : await inspect(engine, image);
   if (present === undefined) {
-    if (pull === "never") throw new MillraceError("not_found", `this agent does not have the image ${image}, and \`pull\` is never`);
+    if (pull === "never")
+      throw new MillraceError("not_found", `this agent does not have the image ${image}, and \`pull\` is never`);
     await pullImage(request, fullName, options);
   }
   const found = present ?? (await inspect(engine, image)) ?? (await inspect(engine, fullName));

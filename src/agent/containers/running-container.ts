@@ -146,12 +146,26 @@ export class RunningContainer {
 
   async #giveFolders({ uid, gid }: Owner): Promise<void> {
     const { engine, folders } = this.#place;
-    const find = ["find", ...folders, "-xdev", "!", "-uid", String(uid), "-exec", "chown", "-h", `${uid}:${gid}`, "{}", "+"];
+    const find = [
+      "find",
+      ...folders,
+      "-xdev",
+      "!",
+      "-uid",
+      String(uid),
+      "-exec",
+      "chown",
+      "-h",
+      `${uid}:${gid}`,
+      "{}",
+      "+",
+    ];
     const agent = process.geteuid!();
     // The ids that rootless Podman gives the users of a container are the agent's to give in a namespace of its own.
     const isNamespaced = agent !== 0 && engine.kind === "podman";
     if (agent === 0) await run(find);
-    else if (isNamespaced) await engine.ask(["unshare", ...find.map((word) => asInside(word, agent))], { timeoutMs: OWNER_MS });
+    else if (isNamespaced)
+      await engine.ask(["unshare", ...find.map((word) => asInside(word, agent))], { timeoutMs: OWNER_MS });
     else await this.runAsRoot(find.map((word) => `'${word}'`).join(" "), OWNER_MS);
   }
 

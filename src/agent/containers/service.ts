@@ -39,7 +39,12 @@ export class RunningService {
   }
 
   /** Resolves when the service is healthy. Rejects with `conflict` when it does not become so. */
-  static async start(service: Service, image: FoundImage, place: ServicePlace, signal: AbortSignal): Promise<RunningService> {
+  static async start(
+    service: Service,
+    image: FoundImage,
+    place: ServicePlace,
+    signal: AbortSignal,
+  ): Promise<RunningService> {
     const { engine, name, say } = place;
     const isHidden = service.env.some(({ value }) => place.isSecret(value));
     const client = engine.attach(serviceArguments(service, image, place, isHidden), place);
@@ -63,7 +68,10 @@ export class RunningService {
       await engine.remove([name]);
       signal.throwIfAborted();
       const why = (error as Error).message;
-      throw new MillraceError("conflict", `the service ${service.name} ${why}${last === "" ? "" : `; it said last: ${last}`}`);
+      throw new MillraceError(
+        "conflict",
+        `the service ${service.name} ${why}${last === "" ? "" : `; it said last: ${last}`}`,
+      );
     }
   }
 

@@ -18,7 +18,9 @@ const imageKeys = {
 const containerMap = z
   .strictObject({
     image,
-    env: env.optional().describe("Variables of the container. Those of the pipeline, the job and the step override them."),
+    env: env
+      .optional()
+      .describe("Variables of the container. Those of the pipeline, the job and the step override them."),
     user: plainText
       .max(LIMITS.nameChars)
       .optional()

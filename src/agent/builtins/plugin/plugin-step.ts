@@ -1,6 +1,16 @@
 /** A step that uses a plugin: it finds the plugin, checks the arguments, and prepares the command of the action. */
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, cpSync, fstatSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  cpSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { arch, platform } from "node:os";
 import { join } from "node:path";
 import type { Dispatch } from "../../../../proto/generated/agent/v1/agent.ts";
