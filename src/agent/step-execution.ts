@@ -5,7 +5,7 @@ import { MillraceError } from "../domain/errors.ts";
 import { NO_ANNOTATIONS } from "../domain/notes.ts";
 import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
-import type { AfterJobs, AfterJobWork } from "./after-job.ts";
+import { type AfterJobs, LONGEST_TIMER_MS, withTimeout } from "./after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
 import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
 import { builtinOf } from "./builtins/builtins.ts";
@@ -39,8 +39,6 @@ import type { StepUser } from "./process/step-user.ts";
 import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
-/** `setTimeout` fires at once for a longer delay; about 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** How long a step that was ended has for its last events. */
 const LAST_EVENTS_MS = 5_000;
 
@@ -350,19 +348,7 @@ export class StepExecution {
     return {
       scratchDir,
       sayAfterEnd: (line) => output.shipper.addToFinished(output.log, () => sayTo(output)(line)),
-      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, this.#withTimeout(work)),
-    };
-  }
-
-  /** The same work, which has the timeout of the step for itself. */
-  #withTimeout(work: AfterJobWork): AfterJobWork {
-    const timeoutMs = Number(this.#dispatch.timeoutMs);
-    if (timeoutMs <= 0) return work;
-    return async (signal) => {
-      const tooLong = new AbortController();
-      const reason = new Error(`it takes longer than the step's timeout of ${timeoutMs} ms`);
-      const timer = setTimeout(() => tooLong.abort(reason), Math.min(timeoutMs, LONGEST_TIMER_MS));
-      await work(AbortSignal.any([signal, tooLong.signal])).finally(() => clearTimeout(timer));
+      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, withTimeout(work, Number(this.#dispatch.timeoutMs))),
     };
   }
 

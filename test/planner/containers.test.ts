@@ -89,7 +89,7 @@ describe("containers in a plan", () => {
     expect(run).to.deep.include({ ok: false });
     expect(run.ok ? [] : run.problems.map(({ code, line }) => [code, line])).to.deep.equal([["invalid-image", 6]]);
     const { spec } = ofFirstJob();
-    const late = { ...spec, container: { ...spec.container!, image: "\${{ secrets.TOKEN }}", late: ["/image"] } };
+    const late = { ...spec, container: { ...spec.container!, image: "${{ secrets.TOKEN }}", late: ["/image"] } };
     const resolve = () => resolveDeferred(late, spec.steps[1]!, {} as never, { TOKEN: "a b" });
     expect(resolve).to.throw(DeferredTextError, 'it became "a b"');
   });

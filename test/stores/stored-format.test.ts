@@ -330,8 +330,17 @@ describe("the stored format", () => {
   it("refuses to write containers and services as schema 6, whose nodes would run the steps on the agent itself", () => {
     const [spec] = jobSpecsOf(PLAN);
     const container: ContainerSpec = {
-      ...{ image: "node:22.12", env: [], credential: "", pull: "missing" as const, late: [], user: "", entrypoint: [] },
-      ...{ network: "default" as const, cpus: null, memoryBytes: null, pids: null },
+      image: "node:22.12",
+      env: [],
+      credential: "",
+      pull: "missing",
+      late: [],
+      user: "",
+      entrypoint: [],
+      network: "default",
+      cpus: null,
+      memoryBytes: null,
+      pids: null,
     };
     const service: ServiceSpec = { ...container, name: "db", ports: [], health: null };
     for (const contained of [
