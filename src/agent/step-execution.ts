@@ -92,9 +92,12 @@ export class StepExecution {
     const { shipper, log } = output;
     surroundings.lease.onRunOut((reason) => this.kill(reason));
     this.ended = this.#run(surroundings)
-      .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, 0))
+      .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, this.#startedAtMs))
       .then((end) => withoutSecrets(withAnnotations(end, output), output))
-      .finally(() => shipper.finish(log));
+      .finally(() => {
+        clearTimeout(this.#timeoutTimer);
+        shipper.finish(log);
+      });
   }
 
   /** Asks the step to end, and kills it after `graceMs`. It is reported as cancelled. */
