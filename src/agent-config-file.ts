@@ -23,6 +23,8 @@ export const AGENT_SETTINGS = {
   "drain-timeout": "MILLRACE_AGENT_DRAIN_TIMEOUT",
   "min-free-disk": "MILLRACE_AGENT_MIN_FREE_DISK",
   "step-isolation": "MILLRACE_AGENT_STEP_ISOLATION",
+  "container-engine": "MILLRACE_AGENT_CONTAINER_ENGINE",
+  "container-images": "MILLRACE_AGENT_CONTAINER_IMAGES",
   "log-buffer": "MILLRACE_AGENT_LOG_BUFFER",
   "step-user": "MILLRACE_STEP_USER",
   "plugin-dirs": "MILLRACE_AGENT_PLUGIN_DIRS",

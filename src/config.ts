@@ -124,6 +124,7 @@ export interface NodeConfig {
   readonly logLevel: LogLevel | null;
 }
 
+const CONTAINER_ENGINES = ["auto", "podman", "docker", "off"] as const;
 const STEP_ISOLATIONS = ["auto", "cgroup", "pid-namespace", "subreaper", "mark"] as const;
 
 export interface AgentConfig {
@@ -153,6 +154,10 @@ export interface AgentConfig {
   readonly minFreeDisk: DiskFloor;
   /** How the agent finds the processes that steps start. */
   readonly stepIsolation: (typeof STEP_ISOLATIONS)[number];
+  /** The engine that runs the containers of jobs; `auto`: the first that answers. */
+  readonly containerEngine: (typeof CONTAINER_ENGINES)[number];
+  /** Images that jobs may use; `*` stands for any text. Empty: all. */
+  readonly containerImages: readonly string[];
   /** The disk space for log lines that cannot be sent. */
   readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
@@ -309,6 +314,14 @@ const agentVariables = z
     MILLRACE_AGENT_STEP_ISOLATION: z
       .enum(STEP_ISOLATIONS, { error: `must be one of ${STEP_ISOLATIONS.join(", ")}` })
       .default("auto"),
+    MILLRACE_AGENT_CONTAINER_ENGINE: z
+      .enum(CONTAINER_ENGINES, { error: `must be one of ${CONTAINER_ENGINES.join(", ")}` })
+      .default("auto"),
+    MILLRACE_AGENT_CONTAINER_IMAGES: z
+      .string()
+      .transform((text) => text.split(",").map((image) => image.trim()))
+      .pipe(z.array(z.string().regex(/^[\w./:@*-]+$/, "must be references of images separated by commas")))
+      .default([]),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_STEP_USER: z.string().optional(),
     MILLRACE_AGENT_PLUGIN_DIRS: z
@@ -442,6 +455,8 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     drainTimeoutMs: read.MILLRACE_AGENT_DRAIN_TIMEOUT,
     minFreeDisk: read.MILLRACE_AGENT_MIN_FREE_DISK,
     stepIsolation: read.MILLRACE_AGENT_STEP_ISOLATION,
+    containerEngine: read.MILLRACE_AGENT_CONTAINER_ENGINE,
+    containerImages: read.MILLRACE_AGENT_CONTAINER_IMAGES,
     logBufferBytes: read.MILLRACE_AGENT_LOG_BUFFER,
     logLevel: read.LOG_LEVEL ?? null,
   };

@@ -74,6 +74,18 @@ export const PROGRAM_SETTINGS = {
     meaning:
       "`cgroup`, `pid-namespace`, `subreaper` or `mark`: how [what steps start](operations.md#what-steps-leave-behind) is found.",
   },
+  MILLRACE_AGENT_CONTAINER_ENGINE: {
+    group: "Agents",
+    standard: "auto",
+    meaning:
+      "`podman`, `docker` or `off`: what runs the [containers of jobs](operations.md#containers-of-jobs). `auto`: the first that answers.",
+  },
+  MILLRACE_AGENT_CONTAINER_IMAGES: {
+    group: "Agents",
+    standard: null,
+    without: "all",
+    meaning: "Images that jobs may use, separated by commas; `*` stands for any text.",
+  },
   MILLRACE_AGENT_LOG_BUFFER: {
     group: "Agents",
     standard: "256MiB",

@@ -6,6 +6,20 @@
 /** Never rejects. `signal` is aborted when the agent stops, or when the work of the job takes too long. */
 export type AfterJobWork = (signal: AbortSignal) => Promise<void>;
 
+/** `setTimeout` fires at once for a longer delay; about 24 days. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The same work, which has the timeout of its step for itself; 0 for none. */
+export function withTimeout(work: AfterJobWork, timeoutMs: number): AfterJobWork {
+  if (timeoutMs <= 0) return work;
+  return async (signal) => {
+    const tooLong = new AbortController();
+    const reason = new Error(`it takes longer than the step's timeout of ${timeoutMs} ms`);
+    const timer = setTimeout(() => tooLong.abort(reason), Math.min(timeoutMs, LONGEST_TIMER_MS));
+    await work(AbortSignal.any([signal, tooLong.signal])).finally(() => clearTimeout(timer));
+  };
+}
+
 export class AfterJobs {
   readonly #maxMs: number;
   /** Registered work by job and step run. */

@@ -101,6 +101,14 @@ export class Leases {
   }
 
   /**
+   * Tells the guard how to remove containers, as words for a shell: `podman rm -f`. From then on the guard removes those
+   * with the labels of a lease that has run out.
+   */
+  holdsContainers(removal: string): void {
+    this.#guard.holdsContainers(removal);
+  }
+
+  /**
    * How long the longest lease of a running step still lasts without another contact, milliseconds; while no step runs,
    * that of the recent ones. 0 when none is left.
    */

@@ -2,6 +2,7 @@
 import type { DiskFloor } from "../domain/disk-space.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
+import type { EngineKind } from "./containers/engine.ts";
 import type { IsolationKind } from "./process/step-isolation.ts";
 
 export interface AgentOptions {
@@ -30,6 +31,13 @@ export interface AgentOptions {
   readonly insecure?: boolean;
   /** The user as whom steps run; absent: as the agent. */
   readonly stepUser?: string;
+  /** Containers of jobs. Absent: this agent takes no jobs with containers. */
+  readonly containers?: {
+    /** `auto`: the first engine that answers. */
+    readonly engine: EngineKind | "auto";
+    /** References of images that jobs may use; `*` stands for any text. Empty for all. */
+    readonly images: readonly string[];
+  };
   /** Shown to operators. */
   readonly version?: string;
   /** The operator's folders with plugins that the registry does not have. Default: none. */

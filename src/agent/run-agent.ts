@@ -5,12 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { KEEP_CACHE_MS } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
+import { ENGINE_LABEL } from "../domain/containers/containers.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { AfterJobs } from "./after-job.ts";
 import { openAgentClock } from "./process/agent-clock.ts";
 import { endCgroup } from "./process/cgroups.ts";
 import { chooseIsolation } from "./process/choose-isolation.ts";
 import { cgroupFolderOf, type StepIsolation } from "./process/step-isolation.ts";
+import { JobContainers } from "./containers/job-containers.ts";
+import { type OpenEngine, openEngine } from "./containers/open-engine.ts";
 import { Backoff } from "./connection/backoff.ts";
 import { ControlStream } from "./connection/control-stream.ts";
 import { type AgentDataDir, claimDataDir } from "./data-dir.ts";
@@ -61,7 +64,8 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
       if (user !== undefined) await checkStepUser(user, dataDir.workDir, dataDir.identityFile);
       await clearDrafts(dataDir.pluginDir);
       const isolation = await chooseIsolation(options.stepIsolation ?? "auto", dataDir.root, options.log);
-      await new Agent(options, clients, dataDir, isolation, user).run(signal);
+      const engine = await openEngine(options.containers, dataDir.root, options.log);
+      await new Agent(options, clients, dataDir, isolation, user, engine).run(signal);
       const folder = cgroupFolderOf(isolation);
       if (folder !== undefined) await endCgroup(folder);
     } finally {
@@ -86,6 +90,7 @@ class Agent {
   readonly #leases: Leases;
   readonly #disk: DiskGuard;
   readonly #afterJobs = new AfterJobs(KEEP_CACHE_MS);
+  readonly #containers: JobContainers | undefined;
   readonly #workload: Workload;
   /** Aborted when the agent has nothing left to send: the connection ends. */
   readonly #ending = new AbortController();
@@ -108,12 +113,18 @@ class Agent {
     dataDir: AgentDataDir,
     isolation: StepIsolation,
     user: StepUser | undefined,
+    engine: OpenEngine | undefined,
   ) {
     const { log } = options;
     this.#options = options;
     this.#clients = clients;
     this.#dataDir = dataDir;
-    this.#labels = { ...(options.facts ? ownFacts(isolation) : {}), ...options.labels };
+    this.#labels = {
+      ...(options.facts ? ownFacts(isolation) : {}),
+      // Not only a fact: jobs with containers find their agents by it.
+      ...(engine === undefined ? {} : { [ENGINE_LABEL]: engine.engine.kind }),
+      ...options.labels,
+    };
     const disk = new DiskGuard({ folder: dataDir.workDir, floor: options.minFreeDisk, clock: this.#clock, log });
     this.#disk = disk;
     const pipes = new FifoPool(dataDir.scratchDir, user);
@@ -129,6 +140,16 @@ class Agent {
     this.#launcher = new Launcher(log, (jumpMs) => this.#held(jumpMs), isolation, user);
     const cgroupFolder = cgroupFolderOf(isolation);
     this.#leases = new Leases({ folder: dataDir.scratchDir, cgroupFolder, clock: this.#clock, log });
+    this.#containers =
+      engine &&
+      new JobContainers({
+        ...engine,
+        scratchDir: dataDir.scratchDir,
+        leases: this.#leases,
+        trash: this.#trash,
+        user,
+        log,
+      });
     this.#workload = new Workload({
       ...dataDir,
       trash: this.#trash,
@@ -149,6 +170,7 @@ class Agent {
         dirs: options.pluginDirs ?? [],
       },
       afterJobs: this.#afterJobs,
+      containers: this.#containers,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });
@@ -170,6 +192,7 @@ class Agent {
       // running.
       this.#workload.killAll("the agent has stopped");
       await Promise.all([this.#workload.whenWithoutSteps(), this.#afterJobs.close()]);
+      await this.#containers?.close();
       this.#workload.close();
       await this.#launcher.close();
       await this.#leases.close();
@@ -251,6 +274,7 @@ class Agent {
   #held(jumpMs: number): void {
     this.#options.log.warn({ jumpMs }, "the machine or this agent was stopped, or its clock was set: its steps wait");
     this.#heldAfter = this.#sequence;
+    void this.#containers?.pauseAll(true);
     this.#leases.check();
     this.#stream?.beat();
   }
@@ -259,6 +283,7 @@ class Agent {
     if (this.#heldAfter === undefined || sequence <= this.#heldAfter) return;
     this.#heldAfter = undefined;
     this.#launcher.resume();
+    void this.#containers?.pauseAll(false);
   }
 
   #welcomed(agentId: string, eventNamespace: string): void {

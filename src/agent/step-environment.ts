@@ -7,7 +7,7 @@ import type { StepUser } from "./process/step-user.ts";
 const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 
 /**
- * Variables of the dispatch override those of the machine, in their order; those of millrace override both. Throws
+ * `given`: variables of the services of the job. Variables of the dispatch override those of the machine, in their order; those of millrace override both. Throws
  * `malformed_request` for a name that a shell cannot hold, because some shells drop such a variable silently.
  */
 export function stepEnvironment(
@@ -15,20 +15,13 @@ export function stepEnvironment(
   workspace: string,
   files: { readonly outputs: string; readonly summary: string; readonly events: string },
   user?: StepUser,
+  given: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
-  for (const name of INHERITED) {
-    const value = process.env[name];
-    if (value !== undefined) env[name] = value;
-  }
-  if (user !== undefined) {
-    const { name, home } = user;
-    Object.assign(env, { HOME: home, USER: name, LOGNAME: name });
-    // Those of the agent's user may not be for this one.
-    delete env["SHELL"];
-    delete env["TMPDIR"];
-  }
-  for (const { name, value } of dispatch.env) {
+  // A container has the variables of its image, and none of this machine.
+  const { container } = dispatch;
+  const env = container === undefined ? ofThisMachine(user) : {};
+  Object.assign(env, given);
+  for (const { name, value } of [...(container?.env ?? []), ...dispatch.env]) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       throw new MillraceError(
         "malformed_request",
@@ -53,4 +46,20 @@ export function stepEnvironment(
     MILLRACE_SUMMARY: files.summary,
     MILLRACE_EVENTS: files.events,
   };
+}
+
+function ofThisMachine(user: StepUser | undefined): Record<string, string> {
+  const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
+  for (const name of INHERITED) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  if (user !== undefined) {
+    const { name, home } = user;
+    Object.assign(env, { HOME: home, USER: name, LOGNAME: name });
+    // Those of the agent's user may not be for this one.
+    delete env["SHELL"];
+    delete env["TMPDIR"];
+  }
+  return env;
 }

@@ -5,30 +5,40 @@ import { MillraceError } from "../domain/errors.ts";
 import { NO_ANNOTATIONS } from "../domain/notes.ts";
 import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
-import type { AfterJobs, AfterJobWork } from "./after-job.ts";
+import { type AfterJobs, LONGEST_TIMER_MS, withTimeout } from "./after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
 import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
 import { builtinOf } from "./builtins/builtins.ts";
+import type { JobContainers, StepPlace } from "./containers/job-containers.ts";
 import { isCheckout, prepareCheckout } from "./builtins/checkout/checkout-step.ts";
 import type { FifoPool } from "./process/fifo-pool.ts";
 import type { GatewayAccess } from "./connection/gateway-call.ts";
-import type { LaunchObstacle, ProcessExit } from "./process/launch-protocol.ts";
+import type { LaunchObstacle } from "./process/launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./process/launcher.ts";
+import { checkLaunch } from "./process/launch-script.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./logs/output-capture.ts";
 import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins/shell-step.ts";
 import type { StepEnd } from "./step-end.ts";
+import {
+  describeExit,
+  explained,
+  hasEndedByItself,
+  logWithheldOutputs,
+  sayTo,
+  withAnnotations,
+  withOutputs,
+  withoutSecrets,
+} from "./step-outcome.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeStepFile, type StepFile } from "./step-file.ts";
-import { readOutputs, type StepOutputs } from "./step-outputs.ts";
+import { readOutputs } from "./step-outputs.ts";
 import { readSummary } from "./step-summary.ts";
 import type { StepUser } from "./process/step-user.ts";
 import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
-/** `setTimeout` fires at once for a longer delay; about 24 days. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** How long a step that was ended has for its last events. */
 const LAST_EVENTS_MS = 5_000;
 
@@ -55,6 +65,8 @@ export interface StepSurroundings {
   readonly gateway: GatewayAccess;
   readonly plugins: PluginSources;
   readonly afterJobs: AfterJobs;
+  /** Undefined for an agent without a container engine. */
+  readonly containers: JobContainers | undefined;
   /** Called once, when the process or the builtin has started. */
   readonly onStarted: (startedAtMs: number) => void;
 }
@@ -70,6 +82,8 @@ export class StepExecution {
   #graceTimer: NodeJS.Timeout | undefined;
   #timeoutTimer: NodeJS.Timeout | undefined;
   #isKeepingArtifacts = false;
+  /** Unix milliseconds; 0 until the step has started. */
+  #startedAtMs = 0;
 
   /** Starts the step. The step is killed when its lease runs out. */
   constructor(dispatch: Dispatch, surroundings: StepSurroundings) {
@@ -78,9 +92,12 @@ export class StepExecution {
     const { shipper, log } = output;
     surroundings.lease.onRunOut((reason) => this.kill(reason));
     this.ended = this.#run(surroundings)
-      .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, 0))
+      .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, this.#startedAtMs))
       .then((end) => withoutSecrets(withAnnotations(end, output), output))
-      .finally(() => shipper.finish(log));
+      .finally(() => {
+        clearTimeout(this.#timeoutTimer);
+        shipper.finish(log);
+      });
   }
 
   /** Asks the step to end, and kills it after `graceMs`. It is reported as cancelled. */
@@ -110,16 +127,25 @@ export class StepExecution {
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
     const workspace = openWorkspace(workDir, dispatch.jobId, user);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
-    const outputs = makeStepFile(scratchDir, "outputs", trash, user);
-    const summary = makeStepFile(scratchDir, "summary", trash, user);
-    const events = makeStepFile(scratchDir, "events", trash, user);
+    const place = await this.#openPlace(workspace, surroundings);
+    if (place === "ended") return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, this.#startedAtMs);
+    const files = place?.folder ?? scratchDir;
+    const outputs = makeStepFile(files, "outputs", trash, user);
+    const summary = makeStepFile(files, "summary", trash, user);
+    const events = makeStepFile(files, "events", trash, user);
     const paths = { outputs: outputs.path, summary: summary.path, events: events.path };
     try {
       const builtin = builtinOf(dispatch.uses);
       const end =
         builtin === undefined
-          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, paths, user), surroundings)
+          ? await this.#runCommand(
+              cwd,
+              stepEnvironment(dispatch, workspace, paths, user, place?.env),
+              surroundings,
+              place,
+            )
           : await this.#runBuiltin(builtin, workspace, surroundings);
+      place?.leave();
       if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
       const { output } = surroundings;
       const written = readOutputs(outputs, output.secrets);
@@ -138,10 +164,38 @@ export class StepExecution {
       outputs.dispose();
       summary.dispose();
       events.dispose();
+      place?.leave();
+      await place?.close();
     }
   }
 
-  async #runCommand(cwd: string, env: Record<string, string>, surroundings: StepSurroundings): Promise<StepEnd> {
+  /** Where a step of a job with containers or services runs; undefined for another step, "ended" for one that must end. */
+  async #openPlace(
+    workspace: string,
+    { containers, output, onStarted }: StepSurroundings,
+  ): Promise<StepPlace | "ended" | undefined> {
+    const dispatch = this.#dispatch;
+    if (dispatch.container === undefined && dispatch.services.length === 0) return undefined;
+    if (containers === undefined) throw new MillraceError("unavailable", "this agent has no container engine");
+    // Pulling an image is work of the step, so it counts for the timeout and can be cancelled.
+    this.#begin(onStarted);
+    const { signal } = this.#ending;
+    const isSecret = (text: string) => output.secrets.isIn(text);
+    try {
+      return await containers.open({ dispatch, workspace, say: sayTo(output), isSecret, signal });
+    } catch (error) {
+      if (this.#cause !== undefined) return "ended";
+      throw error;
+    }
+  }
+
+  async #runCommand(
+    cwd: string,
+    env: Record<string, string>,
+    surroundings: StepSurroundings,
+    place: StepPlace | undefined,
+  ): Promise<StepEnd> {
+    if (place?.start !== undefined) return this.#runInContainer(cwd, env, surroundings, place);
     const { launcher, pipes, lease, output, onStarted } = surroundings;
     const prepared = await this.#prepare(env, surroundings);
     if (prepared === undefined) return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, 0);
@@ -172,10 +226,38 @@ export class StepExecution {
     }
   }
 
+  async #runInContainer(
+    cwd: string,
+    env: Record<string, string>,
+    surroundings: StepSurroundings,
+    place: StepPlace,
+  ): Promise<StepEnd> {
+    const { lease, output, onStarted } = surroundings;
+    const { folder } = place;
+    const prepared = await this.#prepare(env, { ...surroundings, scratchDir: folder }, folder);
+    const mustEnd = () =>
+      this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, output.log.lastLine, this.#startedAtMs);
+    if (prepared === undefined) return mustEnd();
+    try {
+      if (lease.hasRunOut() || this.#cause !== undefined) return mustEnd();
+      const { command, stdin } = prepared;
+      const input = stdin === undefined ? {} : { stdin };
+      const launch = { command, cwd: prepared.cwd ?? cwd, env: prepared.env ?? env, ...input };
+      checkLaunch(launch);
+      const launched = await place.start!(launch);
+      const capture = new OutputCapture(launched.stdout, launched.stderr, output);
+      const end = await this.#waitForEnd(launched, lease, capture, onStarted, place);
+      return end.phase === StepPhase.STEP_PHASE_FAILED ? explained(end, launched) : end;
+    } finally {
+      prepared.dispose();
+    }
+  }
+
   /** Undefined when the step was asked to end before its command was ready. */
   async #prepare(
     env: Readonly<Record<string, string>>,
     { scratchDir, user, gateway, plugins }: StepSurroundings,
+    copyTo?: string,
   ): Promise<PreparedCommand | undefined> {
     if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir, user);
     if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir, user);
@@ -183,7 +265,15 @@ export class StepExecution {
     // Loaded on demand: most agents never run a plugin.
     const { preparePlugin } = await import("./builtins/plugin/plugin-step.ts");
     try {
-      return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, user, gateway, signal });
+      return await preparePlugin(this.#dispatch, {
+        ...plugins,
+        env,
+        scratchDir,
+        user,
+        gateway,
+        signal,
+        ...(copyTo === undefined ? {} : { copyTo }),
+      });
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;
@@ -195,13 +285,12 @@ export class StepExecution {
     lease: HeldLease,
     capture: OutputCapture,
     onStarted: (startedAtMs: number) => void,
+    place?: StepPlace,
   ): Promise<StepEnd> {
-    const startedAtMs = Date.now();
     this.#process = launched;
     // The step may have been asked to end while its process was being started.
-    if (this.#cause === undefined) onStarted(startedAtMs);
-    else launched.kill();
-    this.#startTimeout();
+    if (this.#cause !== undefined) launched.kill();
+    const startedAtMs = this.#begin(onStarted);
 
     const exit = await launched.exited;
     clearTimeout(this.#graceTimer);
@@ -215,6 +304,7 @@ export class StepExecution {
     const cause = this.#cause;
     this.#cause ??= { phase: StepPhase.STEP_PHASE_UNSPECIFIED, reason: "" };
     await launched.gone;
+    place?.leave();
     const lastLine = await capture.drain();
     const exitCode = exit?.code ?? -1;
     const usage = exit?.usage;
@@ -229,9 +319,7 @@ export class StepExecution {
     const { action, argsJson } = this.#dispatch;
     const args = parseArguments(argsJson);
     if (action !== "") throw new MillraceError("malformed_request", `a builtin has no action "${action}"`);
-    const startedAtMs = Date.now();
-    onStarted(startedAtMs);
-    this.#startTimeout();
+    const startedAtMs = this.#begin(onStarted);
     const outputs = new Map<string, string>();
     const call: BuiltinCall = {
       step: this.#dispatch,
@@ -263,19 +351,7 @@ export class StepExecution {
     return {
       scratchDir,
       sayAfterEnd: (line) => output.shipper.addToFinished(output.log, () => sayTo(output)(line)),
-      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, this.#withTimeout(work)),
-    };
-  }
-
-  /** The same work, which has the timeout of the step for itself. */
-  #withTimeout(work: AfterJobWork): AfterJobWork {
-    const timeoutMs = Number(this.#dispatch.timeoutMs);
-    if (timeoutMs <= 0) return work;
-    return async (signal) => {
-      const tooLong = new AbortController();
-      const reason = new Error(`it takes longer than the step's timeout of ${timeoutMs} ms`);
-      const timer = setTimeout(() => tooLong.abort(reason), Math.min(timeoutMs, LONGEST_TIMER_MS));
-      await work(AbortSignal.any([signal, tooLong.signal])).finally(() => clearTimeout(timer));
+      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, withTimeout(work, Number(this.#dispatch.timeoutMs))),
     };
   }
 
@@ -342,6 +418,15 @@ export class StepExecution {
     return isOfStep || this.#process !== undefined ? StepPhase.STEP_PHASE_FAILED : StepPhase.STEP_PHASE_NOT_STARTED;
   }
 
+  /** Begins the time of the step, once. The control plane is told, unless the step must end already. */
+  #begin(onStarted: (startedAtMs: number) => void): number {
+    if (this.#startedAtMs !== 0) return this.#startedAtMs;
+    this.#startedAtMs = Date.now();
+    if (this.#cause === undefined) onStarted(this.#startedAtMs);
+    this.#startTimeout();
+    return this.#startedAtMs;
+  }
+
   /** The timeout lasts until the artifacts are kept. */
   #startTimeout(): void {
     const timeoutMs = Number(this.#dispatch.timeoutMs);
@@ -382,52 +467,4 @@ export class StepExecution {
     const nothing = { outputs: {}, annotations: NO_ANNOTATIONS, summary: null, tests: null };
     return { phase, exitCode, reason, lastLine, ...nothing, startedAtMs, endedAtMs, usage };
   }
-}
-
-/** Adds the outputs that the step wrote. A step that succeeded fails when its outputs file has a problem. */
-function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): StepEnd {
-  const outputs = { ...end.outputs, ...written };
-  if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
-  const reason = `the outputs in MILLRACE_OUTPUT cannot be read: ${problem}`;
-  return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
-}
-
-function hasEndedByItself({ phase }: StepEnd): boolean {
-  return phase === StepPhase.STEP_PHASE_SUCCEEDED || phase === StepPhase.STEP_PHASE_FAILED;
-}
-
-function withAnnotations(end: StepEnd, { annotations }: OutputTarget): StepEnd {
-  return end.phase === StepPhase.STEP_PHASE_LOST ? end : { ...end, annotations: annotations.annotations };
-}
-
-/**
- * The same end with the step's secrets masked in its reason, and without outputs that hold a secret: a step that reads
- * such an output would not know to mask it. A line in the log names each output that is left out.
- */
-function withoutSecrets(end: StepEnd, target: OutputTarget): StepEnd {
-  const { log, secrets } = target;
-  if (secrets.isEmpty) return end;
-  const outputs: [name: string, value: string][] = [];
-  for (const [name, value] of Object.entries(end.outputs)) {
-    if (!secrets.isIn(value) && !secrets.isIn(name)) outputs.push([name, value]);
-    else logWithheldOutputs([secrets.mask(name)], target);
-  }
-  return { ...end, reason: secrets.mask(end.reason), outputs: Object.fromEntries(outputs), lastLine: log.lastLine };
-}
-
-/** Writes to the log which outputs were left out. The caller has masked their names. */
-function logWithheldOutputs(names: readonly string[], { shipper, log }: OutputTarget): void {
-  for (const name of names) {
-    const text = `millrace: the output ${name} holds a secret, so it is not taken`;
-    shipper.add(log, LogStream.LOG_STREAM_STDERR, text, Date.now());
-  }
-}
-
-function sayTo({ shipper, log, secrets }: OutputTarget): (line: string) => void {
-  return (line) => shipper.add(log, LogStream.LOG_STREAM_STDOUT, `millrace: ${secrets.mask(line)}`, Date.now());
-}
-
-function describeExit({ code, signal }: ProcessExit): string {
-  if (signal !== null) return `ended by ${signal}`;
-  return code === 0 ? "" : `exit code ${code}`;
 }

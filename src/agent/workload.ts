@@ -29,6 +29,7 @@ import { SecretFinder } from "./logs/secret-finder.ts";
 import type { StepEnd } from "./step-end.ts";
 import { StepExecution } from "./step-execution.ts";
 import type { StepUser } from "./process/step-user.ts";
+import type { JobContainers } from "./containers/job-containers.ts";
 import type { Trash } from "./trash.ts";
 import { workspacePath } from "./workspace.ts";
 
@@ -63,6 +64,8 @@ export interface WorkloadOptions {
   readonly gateway: GatewayAccess;
   readonly plugins: PluginSources;
   readonly afterJobs: AfterJobs;
+  /** Undefined without a container engine. */
+  readonly containers: JobContainers | undefined;
   readonly log: Logger;
   /** Sends a report if the agent is connected. A report that is lost is sent again. */
   readonly report: (report: StepReport) => void;
@@ -231,6 +234,7 @@ export class Workload {
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
     const { workDir, scratchDir, trash, user, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } =
       this.#options;
+    const { containers } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -246,6 +250,7 @@ export class Workload {
       gateway,
       plugins,
       afterJobs,
+      containers,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_REPORT_DELAY_MS);
@@ -297,6 +302,7 @@ export class Workload {
       step.execution.kill("the job is over");
     }
     await Promise.all(steps.map(({ execution }) => execution.ended));
+    await this.#options.containers?.end(jobId);
     void afterJobs.end(jobId, hasSucceeded).then(() => this.#removeWorkspace(jobId));
     for (const entry of journal.unsettled()) {
       if (entry.jobId === jobId) journal.settle(entry.stepRunId, entry.token);

@@ -3,12 +3,14 @@
  * absent keys have their defaults.
  */
 import { parseDuration } from "../domain/durations.ts";
+import { type ContainerSpec, parseMemory, type ServiceSpec } from "../domain/containers/containers.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { Pairs, PlannedRetry, Scalar } from "../domain/plan.ts";
 import type { Matrix } from "./matrix.ts";
 import type {
   RawApproval,
   RawConcurrency,
+  RawContainer,
   RawInput,
   RawJob,
   RawJobRetry,
@@ -16,6 +18,7 @@ import type {
   RawNotification,
   RawPermissions,
   RawPipeline,
+  RawService,
   RawSource,
   RawStage,
   RawStep,
@@ -80,9 +83,18 @@ export interface DefinedJob {
   /** Those of the job, else those of the pipeline; null for none. */
   readonly permissions: RawPermissions | null;
   readonly notify: readonly RawNotification[];
+  /** Null for none. */
+  readonly container: DefinedContainer | null;
+  readonly services: readonly DefinedService[];
   readonly outputs: Pairs<string>;
   readonly steps: readonly DefinedStep[];
 }
+
+/** A container as written: its texts may have expressions, and `credential` is the name of a secret; empty for none. */
+export type DefinedContainer = Omit<ContainerSpec, "env" | "late"> & { readonly env: Pairs<Scalar> };
+
+/** As {@link DefinedContainer}. */
+export type DefinedService = Omit<ServiceSpec, "env" | "late"> & { readonly env: Pairs<Scalar> };
 
 export interface DefinedStep {
   /** As written, else what the step uses. Two steps of a job may have the same name: `id` is what identifies a step. */
@@ -97,6 +109,8 @@ export interface DefinedStep {
   readonly timeoutMs: number | null;
   readonly retry: PlannedRetry<"failed" | "timeout">;
   readonly continueOnError: boolean;
+  /** The step's own; null for that of its job. */
+  readonly container: DefinedContainer | null;
   readonly workingDirectory: string;
   readonly artifacts: NonNullable<RawStep["artifacts"]>;
   /** Patterns of JUnit XML files; empty for none. */
@@ -110,6 +124,9 @@ export const DEFAULT_STAGE = "default";
 const DEFAULT_CANCEL_GRACE_MS = 10_000;
 const DEFAULT_LEASE_MS = 30_000;
 const DEFAULT_MAX_DELAY_MS = 3_600_000;
+const DEFAULT_HEALTH_INTERVAL_MS = 1_000;
+const DEFAULT_HEALTH_TIMEOUT_MS = 5_000;
+const DEFAULT_HEALTH_RETRIES = 60;
 /** How often a job whose agent is lost is attempted in all. */
 const DEFAULT_JOB_ATTEMPTS = 2;
 
@@ -189,6 +206,8 @@ function toJob(raw: RawJob, path: Path, pipeline: RawPipeline): DefinedJob {
     target,
     permissions: raw.permissions ?? pipeline.permissions ?? null,
     notify: raw.notify ?? raw.Notify ?? [],
+    container: toContainer(raw.container),
+    services: Object.entries(raw.services ?? {}).map(([name, service]) => toService(name, service)),
     outputs: pairs(raw.outputs),
     steps: raw.steps.map(toStep),
   };
@@ -206,10 +225,50 @@ function toStep(raw: RawStep): DefinedStep {
     timeoutMs: toMs(raw.timeout),
     retry: toRetry(raw.retry, 1, ["failed", "timeout"]),
     continueOnError: raw.continueOnError ?? false,
+    container: toContainer(raw.container),
     workingDirectory: raw.workingDirectory ?? "",
     artifacts: raw.artifacts ?? [],
     junit: raw.reports?.junit ?? [],
     outputs: raw.outputs ?? null,
+  };
+}
+
+function toContainer(raw: RawContainer | undefined): DefinedContainer | null {
+  if (raw === undefined) return null;
+  const { image, env, user, entrypoint, network, cpus, memory, pids, credential, pull }: Exclude<RawContainer, string> =
+    typeof raw === "string" ? { image: raw } : raw;
+  return {
+    image,
+    env: pairs(env),
+    user: user ?? "",
+    entrypoint: entrypoint ?? [],
+    network: network ?? "default",
+    cpus: cpus ?? null,
+    memoryBytes: memory === undefined ? null : parseMemory(memory)!,
+    pids: pids ?? null,
+    credential: credential ?? "",
+    pull: pull ?? "missing",
+  };
+}
+
+function toService(name: string, { image, env, ports, health, credential, pull }: RawService): DefinedService {
+  const check = typeof health === "string" ? { command: health } : health;
+  return {
+    name,
+    image,
+    env: pairs(env),
+    ports: ports ?? [],
+    health:
+      check === undefined
+        ? null
+        : {
+            command: check.command,
+            intervalMs: toMs(check.interval) ?? DEFAULT_HEALTH_INTERVAL_MS,
+            timeoutMs: toMs(check.timeout) ?? DEFAULT_HEALTH_TIMEOUT_MS,
+            retries: check.retries ?? DEFAULT_HEALTH_RETRIES,
+          },
+    credential: credential ?? "",
+    pull: pull ?? "missing",
   };
 }
 

@@ -2,6 +2,7 @@
  * Labels and reaches of agents, and the selectors of jobs: which labels count, and which jobs of a project need an agent that an
  * operator has labelled. The board, the gateways and the dry run use the same matcher. Pure.
  */
+import { ENGINE_LABEL } from "./containers/containers.ts";
 import type { ProjectId, TenantId } from "./ids.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -39,6 +40,8 @@ export interface LabelledAgent {
 }
 
 export interface AgentSelector {
+  /** True: the agent must tell a container engine, whatever an operator has given. Else absent. */
+  readonly engine?: true;
   /** Each pair must be present with this value. */
   readonly matchLabels: readonly (readonly [key: string, value: string])[];
   /** Each expression must hold. */
@@ -79,6 +82,7 @@ export function failingClauses(selector: AgentSelector, agent: LabelledAgent): r
 }
 
 function* eachFailing(selector: AgentSelector, agent: LabelledAgent): Generator<string, void, void> {
+  if (selector.engine === true && !Object.hasOwn(agent.labels, ENGINE_LABEL)) yield ANY_ENGINE;
   const labels = selector.trusted === true ? trustedLabelsOf(agent) : agent.labels;
   if (selector.trusted === true && Object.keys(labels).length === 0) return yield ANY_TRUSTED;
   for (const label of selector.matchLabels) {
@@ -94,8 +98,9 @@ function* eachFailing(selector: AgentSelector, agent: LabelledAgent): Generator<
 export function describeSelector(selector: AgentSelector): readonly string[] {
   const { matchLabels, matchExpressions, trusted } = selector;
   const clauses = [...matchLabels.map(describeLabel), ...matchExpressions.map(describeExpression)];
-  if (clauses.length === 0 && trusted === true) return [ANY_TRUSTED];
-  return clauses.map((clause) => wordsFor(selector) + clause);
+  const engine = selector.engine === true ? [ANY_ENGINE] : [];
+  if (clauses.length === 0 && trusted === true) return [...engine, ANY_TRUSTED];
+  return [...engine, ...clauses.map((clause) => wordsFor(selector) + clause)];
 }
 
 /** The same selector, which only labels meet that an operator has given. */
@@ -107,6 +112,9 @@ export function demandTrust(selector: AgentSelector): AgentSelector {
 export function trustedLabelsOf({ labels, trusted = [] }: LabelledAgent): Labels {
   return Object.fromEntries(trusted.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key]!]] : [])));
 }
+
+/** The clause of a selector that asks for a container engine. */
+const ANY_ENGINE = `${ENGINE_LABEL} Exists`;
 
 /** The clause of a selector that asks for trusted labels and for none in particular. */
 const ANY_TRUSTED = "a trusted label";
@@ -179,6 +187,11 @@ export function overruledLabels({ labels, trustedLabels = {} }: GivenLabels): La
   return Object.fromEntries(
     Object.entries(labels).filter(([key, value]) => Object.hasOwn(trustedLabels, key) && trustedLabels[key] !== value),
   );
+}
+
+/** The selector of a job that needs containers. */
+export function demandEngine(selector: AgentSelector): AgentSelector {
+  return { ...selector, engine: true };
 }
 
 /** The selector of a job under the demand of its project. */

@@ -4,6 +4,7 @@
  * job documents.
  */
 import type { ArtifactRule } from "./artifacts.ts";
+import type { ContainerSpec, ServiceSpec } from "./containers/containers.ts";
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
 import type { PluginPin } from "./plugins.ts";
@@ -207,6 +208,10 @@ export interface JobSpec {
   readonly permissions?: JobPermissions;
   /** Why no step of the job may run, for people; absent for a job that may. */
   readonly refusal?: string;
+  /** The services of the job; absent for none. */
+  readonly services?: readonly ServiceSpec[];
+  /** The container that the steps of the job share; absent for none. */
+  readonly container?: ContainerSpec;
   readonly env: Pairs<string>;
   /**
    * Names in `env` of the deferred texts: their expressions read `jobs` and `secrets`. `late` is the name of the stored
@@ -233,6 +238,8 @@ export interface StepSpec {
   /** Relative to the workspace; empty for its root. */
   readonly workingDirectory: string;
   readonly artifacts: readonly ArtifactRule[];
+  /** The step's own container; absent for none. */
+  readonly container?: ContainerSpec;
   /** Patterns of JUnit XML files; absent for a step without test reports. */
   readonly junit?: readonly string[];
   /**

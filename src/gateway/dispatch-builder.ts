@@ -2,12 +2,20 @@
 import type { ContentLimits } from "../domain/artifacts.ts";
 import { jobName } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
+import type { ContainerSpec, ServiceSpec } from "../domain/containers/containers.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import { traceparentOf } from "../telemetry/trace-ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
-import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
+import {
+  containerOf,
+  DeferredTextError,
+  isResolved,
+  resolveDeferred,
+  type ResolvedStep,
+  type SecretValues,
+} from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
 import { isUntrusted, type RunOrigin } from "../stores/ports/aggregates.ts";
@@ -77,6 +85,11 @@ export interface Dispatch {
   readonly secrets: readonly string[];
   readonly artifacts: ResolvedStep["artifacts"];
   readonly plugin: ResolvedStep["plugin"];
+  /** Absent for a step that runs outside of containers. */
+  readonly container?: ContainerSpec;
+  /** Whether the container is for this step alone. */
+  readonly isOwnContainer?: boolean;
+  readonly services: readonly ServiceSpec[];
   /** Patterns of JUnit XML files; absent for none. */
   readonly junit?: readonly string[];
   readonly logLimit: LogLimit;
@@ -199,6 +212,10 @@ export class DispatchBuilder {
       secrets: [...Object.values(secrets), ...identity.secrets],
       artifacts: step.artifacts,
       plugin: step.plugin,
+      services: step.services,
+      ...(step.container === undefined
+        ? {}
+        : { container: step.container, isOwnContainer: stepSpec.container !== undefined }),
       ...(step.junit === undefined ? {} : { junit: step.junit }),
       logLimit,
       ...(contentLimits === undefined ? {} : { contentLimits }),
@@ -219,8 +236,11 @@ export class DispatchBuilder {
     origin: RunOrigin,
   ): Promise<ResolvedDispatch> {
     const planned = plan.jobs[granted.jobIndex]!;
-    if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
-      return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: {} };
+    if (isResolved(spec, step) && planned.cells === null) {
+      const { container: _, ...rest } = step;
+      const container = containerOf(spec, step);
+      const contained = { services: spec.services ?? [], ...(container === undefined ? {} : { container }) };
+      return { step: { ...rest, ...contained, jobEnv: spec.env }, matrix: [], secrets: {} };
     }
     if (step.secrets.length > 0 && isUntrusted(origin)) throw new DeferredTextError(UNTRUSTED);
     const refusal = await this.#options.handout.refusal(granted.agentId, plan.projectId, planned, step);
@@ -281,8 +301,9 @@ function withTraceparent(env: Dispatch["env"], { runId, stepRunId }: GrantedStep
 }
 
 /** A long output or secret may occur in a thousand texts of a step, so the size is checked after the evaluation. */
-function refuseLarge({ argsJson, env, secrets }: Dispatch): void {
-  const texts = [argsJson, ...secrets, ...env.flat()];
+function refuseLarge({ argsJson, env, secrets, container, services }: Dispatch): void {
+  const uses = [...(container === undefined ? [] : [container]), ...services];
+  const texts = [argsJson, ...secrets, ...env.flat(), ...uses.flatMap((use) => [use.image, ...use.env.flat()])];
   if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) <= MAX_DISPATCH_BYTES) return;
   throw new DeferredTextError(`the texts of this step have more than ${MAX_DISPATCH_BYTES} bytes in all`);
 }

@@ -1,5 +1,7 @@
 /** Resolves deferred texts: those whose values are known only during the run. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
+import type { ContainerSpec, ImageUse, ServiceSpec } from "../domain/containers/containers.ts";
+import { parseImage } from "../domain/containers/image-references.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
@@ -20,6 +22,19 @@ export class DeferredTextError extends Error {}
 export interface ResolvedStep extends StepSpec {
   /** The environment of the pipeline and the job. */
   readonly jobEnv: Pairs<string>;
+  readonly services: readonly ServiceSpec[];
+}
+
+/** True when every text of the step, its job and its containers was known before the run. */
+export function isResolved({ late, container, services = [] }: JobSpec, step: StepSpec): boolean {
+  const uses = [...[container, step.container].filter((one) => one !== undefined), ...services];
+  return late.length === 0 && step.late.length === 0 && uses.every((use) => use.late.length === 0);
+}
+
+/** The container of the step: its own, else that of its job; undefined for a step that runs outside. */
+export function containerOf(spec: JobSpec, step: StepSpec): ContainerSpec | undefined {
+  const builtin = builtinOf(step.uses);
+  return builtin === undefined || builtin === "shell" ? (step.container ?? spec.container) : undefined;
 }
 
 /** Values of the secrets that a step reads, by name. */
@@ -35,17 +50,18 @@ export function resolveDeferred(spec: JobSpec, step: StepSpec, facts: Facts, sec
   }
 }
 
-function resolveTexts(
-  { env, late: deferred }: JobSpec,
-  step: StepSpec,
-  facts: Facts,
-  secrets: SecretValues,
-): ResolvedStep {
+function resolveTexts(spec: JobSpec, step: StepSpec, facts: Facts, secrets: SecretValues): ResolvedStep {
+  const { env, late: deferred } = spec;
+  const container = containerOf(spec, step);
+  const contained = {
+    services: (spec.services ?? []).map((use) => resolveImageUse(use, `the service ${use.name}`, facts, secrets)),
+    ...(container === undefined ? {} : { container: resolveImageUse(container, "the container", facts, secrets) }),
+  };
   const jobEnv = env.map(([name, text]): readonly [string, string] => [
     name,
     deferred.includes(name) ? asText(resolve(text, facts, { env: {}, secrets }, `the env variable ${name}`)) : text,
   ]);
-  if (step.late.length === 0) return { ...step, jobEnv };
+  if (step.late.length === 0) return { ...step, ...contained, jobEnv };
   const files = resolveFiles(step, facts);
   const isDeferred = (path: readonly PropertyKey[]): boolean => step.late.includes(toPointer(path));
   const outer = Object.fromEntries(jobEnv);
@@ -73,7 +89,7 @@ function resolveTexts(
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item as Json, [...path, key])]));
   };
   const args = walk(step.args as Json, ["args"]) as StepSpec["args"];
-  return { ...step, ...files, env: stepEnv, args, jobEnv };
+  return { ...step, ...contained, ...files, env: stepEnv, args, jobEnv };
 }
 
 /**
@@ -88,6 +104,25 @@ export function resolveFiles(step: Pick<StepSpec, "artifacts" | "junit" | "late"
   const [problem] = problemsOfFiles(files, isDeferred);
   if (problem !== undefined) throw new DeferredTextError(problem.message);
   return files;
+}
+
+function resolveImageUse<T extends ImageUse>(use: T, whose: string, facts: Facts, secrets: SecretValues): T {
+  const textOf = (text: string, path: readonly string[], what: string): string =>
+    use.late.includes(toPointer(path)) ? asText(resolve(text, facts, { env: {}, secrets }, what)) : text;
+  const image = textOf(use.image, ["image"], `the image of ${whose}`);
+  if (parseImage(image) === undefined) {
+    throw new DeferredTextError(
+      `the image of ${whose} is not the reference of an image: it became "${image.slice(0, 200)}"`,
+    );
+  }
+  return {
+    ...use,
+    image,
+    credential: textOf(use.credential, ["credential"], `the credential of ${whose}`),
+    env: use.env.map(
+      ([name, text]) => [name, textOf(text, ["env", name], `the variable ${name} of ${whose}`)] as const,
+    ),
+  };
 }
 
 /** The value of an output of a job; null when it cannot be evaluated. Throws `MissingOutputs`, and `WorkUsedUp`. */

@@ -6,7 +6,13 @@ import { applyInputs } from "../definition/inputs.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
-import { type AgentSelector, NO_TRUST_DEMAND, selectorUnder, type TrustDemand } from "../domain/labels.ts";
+import {
+  type AgentSelector,
+  demandEngine,
+  NO_TRUST_DEMAND,
+  selectorUnder,
+  type TrustDemand,
+} from "../domain/labels.ts";
 import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Json } from "../expressions/context-data.ts";
@@ -92,9 +98,14 @@ export function keptTexts({ variables, inherited = [], trigger: { uploads = [] }
 export function plannedSelector(
   { trustDemand = NO_TRUST_DEMAND }: Pick<Subject, "trustDemand">,
   { selector, target }: Pick<DefinedJob, "selector" | "target">,
-  { steps, permissions }: Pick<JobSpec, "steps" | "permissions">,
+  { steps, permissions, container, services }: Pick<JobSpec, "steps" | "permissions" | "container" | "services">,
 ): AgentSelector {
   // The tokens of a job are secrets, too.
   const hasSecrets = permissions !== undefined || steps.some(({ secrets }) => secrets.length > 0);
-  return selectorUnder(trustDemand, selector, { hasSecrets, hasProtectedTarget: target?.protected === true });
+  const isContained =
+    container !== undefined || services !== undefined || steps.some((step) => step.container !== undefined);
+  return selectorUnder(trustDemand, isContained ? demandEngine(selector) : selector, {
+    hasSecrets,
+    hasProtectedTarget: target?.protected === true,
+  });
 }

@@ -1,5 +1,11 @@
 /** Puts values into the texts of one run's jobs, and collects problems, and warnings of absent values. */
-import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
+import type {
+  DefinedContainer,
+  DefinedJob,
+  DefinedService,
+  DefinedStep,
+  Definition,
+} from "../definition/definition.ts";
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { Diagnostic, DiagnosticCode } from "../definition/text/diagnostics.ts";
 import { toPointer } from "../domain/json-pointer.ts";
@@ -24,6 +30,8 @@ import {
   UNKNOWN_VALUE,
 } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
+import type { ContainerSpec, ImageUse, ServiceSpec } from "../domain/containers/containers.ts";
+import { parseImage } from "../domain/containers/image-references.ts";
 import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
 import { completeCheckout, type OwnRepository } from "./checkout-args.ts";
 import { UNBOUNDED } from "./deferred-texts.ts";
@@ -139,8 +147,59 @@ export class TextResolver {
     const deferred = new Set([...merged.keys()].filter((name) => holderOf(name).deferred.has(name)));
     const secrets = new Map([...deferred].map((name) => [name, holderOf(name).secrets.get(name)!]));
     const outer: ResolvedEnv = { env: [...merged], deferred, secrets };
-    const steps = job.steps.map((step, index) => this.#resolveStep(step, index, job, cell, outer));
-    return { env: outer.env, late: [...deferred], steps };
+    const { container, services, secrets: ofContainers } = this.#resolveContainers(job, cell);
+    const steps = job.steps.map((step, index) => {
+      const resolved = this.#resolveStep(step, index, job, cell, outer);
+      return ofContainers.length === 0
+        ? resolved
+        : { ...resolved, secrets: sorted([...resolved.secrets, ...ofContainers]) };
+    });
+    return {
+      env: outer.env,
+      late: [...deferred],
+      ...(services.length === 0 ? {} : { services }),
+      ...(container === undefined ? {} : { container }),
+      steps,
+    };
+  }
+
+  /** The containers of a job, and the names of the secrets that they read: every step of the job may be the first. */
+  #resolveContainers({ path, container, services }: DefinedJob, cell: PartialScope) {
+    const secrets: string[] = [];
+    const add = <T extends DefinedContainer | DefinedService>(defined: T, at: Path): Omit<T, "env"> & ImageUse => {
+      const resolved = this.#resolveImageUse(defined, at, cell);
+      secrets.push(...resolved.secrets);
+      return { ...defined, ...resolved.use };
+    };
+    return {
+      container: container === null ? undefined : (add(container, [...path, "container"]) as ContainerSpec),
+      services: services.map((service) => add(service, [...path, "services", service.name]) as ServiceSpec),
+      secrets,
+    };
+  }
+
+  #resolveImageUse(defined: DefinedContainer | DefinedService, path: Path, cell: PartialScope) {
+    this.#deferred = [];
+    const image = asText(this.#resolve(defined.image, [...path, "image"], cell, true));
+    const ofImage = this.#deferred.length > 0 ? ["/image"] : [];
+    if (ofImage.length === 0 && !this.isFull && parseImage(image) === undefined) {
+      const message = `"${image.slice(0, LIMITS.nameChars)}" is not the reference of an image`;
+      this.refuse("invalid-image", [...path, "image"], message);
+    }
+    const env = this.#resolveEnv(defined.env, [...path, "env"], cell);
+    const isSecret = defined.credential !== "";
+    const use: ImageUse = {
+      image,
+      env: env.env,
+      credential: isSecret ? `\${{ secrets.${defined.credential} }}` : "",
+      pull: defined.pull,
+      late: [
+        ...ofImage,
+        ...(isSecret ? ["/credential"] : []),
+        ...[...env.deferred].map((name) => toPointer(["env", name])),
+      ],
+    };
+    return { use, secrets: [...(isSecret ? [defined.credential] : []), ...[...env.secrets.values()].flat()] };
   }
 
   #resolveStep(
@@ -158,6 +217,8 @@ export class TextResolver {
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
     this.#budget.charge((2 * outer.env.length + own.env.length) * VARIABLE_WORK);
     const inner = withEnv(cell, outer, own);
+    const contained =
+      step.container === null ? undefined : this.#resolveImageUse(step.container, [...path, "container"], cell);
     this.#deferred = [];
     const builtin = builtinOf(step.uses);
     const given = builtin === "checkout" ? completeCheckout(step.args, code, this.#own, this.#forkCommit) : step.args;
@@ -165,7 +226,12 @@ export class TextResolver {
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));
     const { files, deferred: deferredFiles } = this.#resolveFiles(step, path, cell);
-    const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#deferred.map((text) => text.secrets)];
+    const secrets = [
+      ...outer.secrets.values(),
+      ...own.secrets.values(),
+      ...this.#deferred.map((text) => text.secrets),
+      contained?.secrets ?? [],
+    ];
     return {
       name: name.trim() === "" ? step.uses.slice(0, LIMITS.nameChars) : name,
       uses: step.uses,
@@ -175,8 +241,9 @@ export class TextResolver {
       env: own.env,
       workingDirectory: step.workingDirectory,
       ...files,
+      ...(contained === undefined ? {} : { container: { ...step.container!, ...contained.use } }),
       late: [...[...own.deferred].map((variable) => toPointer(["env", variable])), ...deferredArgs, ...deferredFiles],
-      secrets: [...new Set(secrets.flat())].toSorted(),
+      secrets: sorted(secrets.flat()),
     };
   }
 
@@ -318,6 +385,10 @@ export class TextResolver {
 function ruleOf({ name, paths, retention, ifMissing = "error" }: DefinedStep["artifacts"][number]): ArtifactRule {
   const retentionMs = retention === undefined ? null : parseDuration(retention)!;
   return { name, paths, ifMissing, retentionMs };
+}
+
+function sorted(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].toSorted();
 }
 
 /** The scope of a cell with the `env` context of these environments; a later one overrides an earlier one. */

@@ -53,7 +53,10 @@ const CONDITIONS = [
 ];
 /** Valid values of keys for which the schema says too little. */
 const BY_KEY: Readonly<Record<string, readonly string[]>> = {
+  container: ["node:22.12"],
   event: ["push", "tag", "pull_request"],
+  image: ["node:22.12", "registry.example/team/tools:1"],
+  memory: ["512m", "2g"],
   repo: ["https://git.example/a.git", "git@git.example:a/b.git"],
   schedule: ["0 3 * * *", "*/5 * * * 1-5"],
   timezone: ["Europe/Berlin", "UTC"],
@@ -98,7 +101,7 @@ function rightValuesOf(shape: Shape, key: string, depth: number, wrong: number):
       return fc.oneof({ weight: 60, arbitrary: textsLike(shape, key) }, { weight: 1, arbitrary: oneOf(EXPRESSIONS) });
     case "integer":
     case "number":
-      return fc.integer({ min: minimum, max: Math.min(maximum, minimum + 5) });
+      return fc.integer({ min: Math.ceil(minimum), max: Math.min(maximum, Math.ceil(minimum) + 5) });
     case "boolean":
       return fc.boolean();
     case "array":

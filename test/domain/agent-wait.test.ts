@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { agentWait } from "../../src/domain/agent-wait.ts";
 import { type AgentId, asId, type ProjectId, type TenantId } from "../../src/domain/ids.ts";
-import { ANY_AGENT } from "../../src/domain/labels.ts";
+import { type AgentSelector, ANY_AGENT, demandEngine, demandTrust, describeSelector } from "../../src/domain/labels.ts";
 import type { QuotaUse } from "../../src/domain/quotas.ts";
 
 const PROJECT = asId<ProjectId>("default");
@@ -22,6 +22,21 @@ describe("the reason why a queued job waits", () => {
     const fit = { os: "linux", gpu: "a100" };
     expect(text(agent(fit, 1), agent({}, 0))).to.equal("the only matching agent is busy");
     expect(text(agent(fit, 1), agent(fit, 1))).to.equal("all 2 matching agents are busy");
+  });
+
+  it("names the container engine that no agent has, also where only labels of an operator count", () => {
+    const text = (selector: AgentSelector, ...online: Agent[]) => agentWait(selector, PROJECT, agents(online)).text;
+    const engine = { "container-engine": "podman" };
+    const contained = demandEngine(ANY_AGENT);
+    expect(text(contained, agent({}, 0))).to.equal(
+      "no online agent matches: container-engine Exists (the only agent fails it)",
+    );
+    expect(text(contained, agent(engine, 0), agent({}, 0))).to.equal("waits for an agent to take it");
+    const trusted = demandTrust({ ...contained, matchLabels: [["zone", "a"]] });
+    expect(text(trusted, { ...agent({ ...engine, zone: "a" }, 0), trusted: ["zone"] } as Agent)).to.equal(
+      "waits for an agent to take it",
+    );
+    expect(describeSelector(trusted)).to.deep.equal(["container-engine Exists", "trusted zone=a"]);
   });
 
   it("says why agents with free slots take no jobs", () => {

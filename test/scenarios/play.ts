@@ -45,7 +45,7 @@ type Watch = (runs: readonly RunDetail[]) => void;
 const ROUNDS = 1_000;
 const MAX_EVENTS = 1_000;
 /** The labels of the only agent. */
-const LABELS = { os: "linux" };
+const LABELS = { os: "linux", "container-engine": "podman" };
 
 /**
  * Plays a scenario on these stores; answers the events of its runs. Throws for the first expectation that does not hold.

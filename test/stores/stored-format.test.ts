@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import type { ContainerSpec, ServiceSpec } from "../../src/domain/containers/containers.ts";
 import { asId, type DeliveryId, type JobRunId, newId, type ProjectId } from "../../src/domain/ids.ts";
 import {
   formatOf,
@@ -335,6 +336,32 @@ describe("the stored format", () => {
       expect(STORED_FORMAT.write("spec", named(pointer), STORED_FORMAT.schema)).to.deep.equal(named(pointer));
     }
     expect(STORED_FORMAT.write("spec", named("/args/artifacts"), before)).to.deep.equal(named("/args/artifacts"));
+  });
+
+  it("refuses to write containers and services as schema 6, whose nodes would run the steps on the agent itself", () => {
+    const [spec] = jobSpecsOf(PLAN);
+    const container: ContainerSpec = {
+      image: "node:22.12",
+      env: [],
+      credential: "",
+      pull: "missing",
+      late: [],
+      user: "",
+      entrypoint: [],
+      network: "default",
+      cpus: null,
+      memoryBytes: null,
+      pids: null,
+    };
+    const service: ServiceSpec = { ...container, name: "db", ports: [], health: null };
+    for (const contained of [
+      { ...spec!, container },
+      { ...spec!, services: [service] },
+      { ...spec!, steps: spec!.steps.map((step) => ({ ...step, container })) },
+    ]) {
+      expect(() => STORED_FORMAT.write("spec", contained, STORED_FORMAT.schema - 1)).to.throw("containers");
+      expect(STORED_FORMAT.write("spec", contained, STORED_FORMAT.schema)).to.deep.equal(contained);
+    }
   });
 
   it("refuses data that a newer version has stored, and says what to do", () => {

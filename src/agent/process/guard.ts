@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Clock } from "../../domain/clock.ts";
 import type { Logger } from "../../domain/logger.ts";
+import { engineEnvironment } from "./engine-environment.ts";
 import { signalGroup } from "./process-group.ts";
 import { MARK, KILL_CGROUPS, KILL_MARKED } from "./kill-script.ts";
 
@@ -35,6 +36,20 @@ done
 `;
 
 /**
+ * Defines `reap LABEL FILE`: removes the containers and networks with the label. The first line of the file is the command
+ * that removes containers; without the file there are none.
+ */
+const REAP = `
+reap() {
+  read -r engine removal 2>/dev/null <"$2" || return
+  containers=$("$engine" ps -aq --no-trunc --filter "label=$1")
+  [ -z "$containers" ] || "$engine" $removal $containers
+  networks=$("$engine" network ls -q --filter "label=$1")
+  [ -z "$networks" ] || "$engine" network rm $networks
+} </dev/null >/dev/null 2>&1
+`;
+
+/**
  * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT,
  * $4: the folder of the steps' cgroups, or nothing.
  * It reads one instruction a line: "LEASE SECONDS" makes the lease run out after that time and replaces earlier
@@ -46,6 +61,7 @@ done
  * kill everything that the agent left.
  */
 const SCRIPT = `
+${REAP}
 trap '' HUP INT QUIT TERM PIPE ALRM USR2
 kill_steps() { env "${MARK}=$1" /bin/sh -c "$2" millrace-kill "$1" "$3"; }
 while read -r lease seconds; do
@@ -66,10 +82,12 @@ while read -r lease seconds; do
     rm -f "$2$lease"
     echo "$lease"
     kill_steps "$1$lease;" "$3" "$4"
+    reap "millrace.lease=$1$lease" "$2containers"
   ) &
   eval "timer_$lease=$!"
 done
 kill_steps "$1" "$3" "$4"
+reap "millrace.guard=$1" "$2containers"
 [ -z "$4" ] || rmdir "$4"
 kill -KILL 0
 `;
@@ -111,7 +129,7 @@ export class Guard {
   }
 
   /** The path of a file that exists until the lease has run out or is released. */
-  permitOf(lease: number): string {
+  permitOf(lease: number | "containers"): string {
     return join(this.#options.folder, `permit-${this.#name}-${lease}`);
   }
 
@@ -140,6 +158,12 @@ export class Guard {
     this.#process.stdin?.write(`${lease}\n`);
   }
 
+  /** See `Leases.holdsContainers`. Throws when the file cannot be written. */
+  holdsContainers(removal: string): void {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    writeFileSync(this.permitOf("containers"), `${removal}\n`);
+  }
+
   /** Ends the guard, which kills all processes that are left of the steps. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -157,7 +181,7 @@ export class Guard {
     const args = [`${this.#name}-`, permits, KILL_SCRIPT, this.#options.cgroupFolder ?? ""];
     const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", ...args], {
       cwd: "/",
-      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
+      env: { PATH: "/usr/bin:/bin", ...engineEnvironment() },
       stdio: ["pipe", "pipe", "ignore"],
       detached: true,
     });

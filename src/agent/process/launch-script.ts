@@ -41,9 +41,7 @@ function checkText(text: string, what: string): void {
  * the line tells what is missing, or that the program begins; the program does not inherit it.
  */
 export function launchScript({ command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile }: Launch): string {
-  const variables = Object.entries(env);
-  const exported = variables.filter(([name]) => !OF_THE_SHELL.test(name)).map(assignment);
-  const given = variables.filter(([name]) => OF_THE_SHELL.test(name)).map(assignment);
+  const { exported, given } = variablesFor(env);
   const program = [...(given.length > 0 ? ["/usr/bin/env", ...given] : []), ...command.map(quote)];
   return [
     ...(exported.length > 0 ? [`export ${exported.join(" ")}`] : []),
@@ -56,6 +54,15 @@ export function launchScript({ command, cwd, env, stdin = "/dev/null", stdout, s
   ].join("; ");
 }
 
+/** Assignments as shell text: those that the shell exports, and those that it must not make and `env` makes. */
+export function variablesFor(env: Readonly<Record<string, string>>): { exported: string[]; given: string[] } {
+  const variables = Object.entries(env);
+  return {
+    exported: variables.filter(([name]) => !OF_THE_SHELL.test(name)).map(assignment),
+    given: variables.filter(([name]) => OF_THE_SHELL.test(name)).map(assignment),
+  };
+}
+
 function tell(obstacle: LaunchObstacle): string {
   return `{ echo ${obstacle} >&3; exit ${OBSTACLE_EXIT}; }`;
 }
@@ -64,6 +71,7 @@ function assignment([name, value]: [string, string]): string {
   return `${name}=${quote(value)}`;
 }
 
-function quote(text: string): string {
+/** A text as one word of a shell. */
+export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -37,6 +37,8 @@ export interface AgentOptions {
   readonly drainTimeout?: string;
   readonly minFreeDisk?: string;
   readonly stepIsolation?: string;
+  readonly containerEngine?: string;
+  readonly containerImages?: string;
   readonly logBuffer?: string;
   readonly pluginCache?: string;
   /** Set when another process starts the agent: the agent ends when that process closes the pipe to its stdin. */
@@ -65,6 +67,8 @@ const VARIABLES = {
   drainTimeout: "MILLRACE_AGENT_DRAIN_TIMEOUT",
   minFreeDisk: "MILLRACE_AGENT_MIN_FREE_DISK",
   stepIsolation: "MILLRACE_AGENT_STEP_ISOLATION",
+  containerEngine: "MILLRACE_AGENT_CONTAINER_ENGINE",
+  containerImages: "MILLRACE_AGENT_CONTAINER_IMAGES",
   logBuffer: "MILLRACE_AGENT_LOG_BUFFER",
   pluginCache: "MILLRACE_AGENT_PLUGIN_CACHE",
 } as const satisfies Partial<Record<keyof AgentOptions, string>>;
@@ -124,6 +128,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       version: packageVersion(),
       log,
       stepIsolation: config.stepIsolation,
+      ...containersOf(config),
       logBufferBytes: config.logBufferBytes,
       minFreeDisk: config.minFreeDisk,
       drainTimeoutMs,
@@ -135,6 +140,10 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   ).finally(stopWaiting);
   signal.throwIfAborted();
   return EXIT.failure;
+}
+
+function containersOf({ containerEngine: engine, containerImages: images }: AgentConfig) {
+  return engine === "off" ? {} : { containers: { engine, images } };
 }
 
 function tlsOf({ caFile, clientCertificate }: AgentConfig) {

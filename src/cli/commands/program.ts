@@ -180,6 +180,11 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       "how processes of steps are found: auto, cgroup, pid-namespace, subreaper or mark; default auto (MILLRACE_AGENT_STEP_ISOLATION)",
     )
     .option(
+      "--container-engine <name>",
+      "what runs the containers of jobs: auto, podman, docker or off; default auto (MILLRACE_AGENT_CONTAINER_ENGINE)",
+    )
+    .option("--container-images <list>", "the images that jobs may use; default: all (MILLRACE_AGENT_CONTAINER_IMAGES)")
+    .option(
       "--log-buffer <size>",
       "disk space for log lines that cannot be sent yet; default 256MiB (MILLRACE_AGENT_LOG_BUFFER)",
     )

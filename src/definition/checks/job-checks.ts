@@ -12,6 +12,7 @@ import { matrixType } from "./context-types.ts";
 import { toMatrix } from "../definition.ts";
 import { EXPRESSION_PLACES } from "../text/expression-places.ts";
 import { expandMatrix, knownCells, type Matrix } from "../matrix.ts";
+import { checkContainer, checkServices, refuseContainerBeside } from "./container-checks.ts";
 import { checkMatrix } from "./matrix-checks.ts";
 import { checkEnvNames, checkName } from "./name-checks.ts";
 import { sealSuccession, type NeedingJob } from "./needs.ts";
@@ -62,6 +63,8 @@ export function checkJob(source: Source, job: Located, surroundings: JobSurround
   checkBlocks(source, job, reach);
   checkEnvNames(source, value["env"], [...path, "env"]);
   checkTexts(source, value["env"], [...path, "env"], EXPRESSION_PLACES.jobEnv, reach);
+  checkContainer(source, value["container"], [...path, "container"], reach);
+  checkServices(source, value["services"], [...path, "services"], reach);
   const steps = checkSteps(source, job, { ...reach, env: [pipelineEnv, value["env"]] });
   return { name, needs: value["needs"], path, cells, steps };
 }
@@ -155,6 +158,8 @@ function checkStep(source: Source, step: Located, reach: Reach): void {
       isScript: (at) => isShell && at.length === path.length + 2 && at.at(-1) === "script",
     },
   );
+  checkContainer(source, value["container"], [...path, "container"], reach);
+  refuseContainerBeside(source, step);
   refuseExpressions(source, value["action"], [...path, "action"], "`action`");
   refuseExpressions(source, directory, [...path, "workingDirectory"], "`workingDirectory`");
   if (typeof directory === "string") checkInside(source, directory, [...path, "workingDirectory"]);

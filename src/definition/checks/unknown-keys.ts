@@ -17,7 +17,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   commands: "write `uses: shell` and `args: { script: ... }`",
   condition: "write `when`",
   contents: "write `api: read`: the job's own token for the API reads its project",
-  container: "steps run on the agent itself; there are no containers yet",
+  container: "write `container` on the job or the step",
   dag: "write `jobs` with `needs`",
   dependencies: "write `needs`",
   dependson: "write `needs`",
@@ -39,7 +39,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   runson: "write `agentSelector: { matchLabels: ... }`",
   schedule: "write `triggers: { cron: ... }`",
   script: "write `uses: shell` and `args: { script: ... }`",
-  services: "there are no containers yet: start the service in a step",
+  services: "write `services` on the job",
   softfail: "write `continueOnError`",
   stage: "write the job into the `jobs` of that stage",
   strategy: "write `matrix`",
@@ -55,9 +55,9 @@ export function reportUnknownKey(source: Source, path: Path, key: string): void 
   const words = placeAt(path)?.words ?? "this map";
   const keys = keysAt(path);
   if (key === "image" && words === "a job") {
-    source.report("reserved-key", at, "`image` is reserved: steps do not run in containers yet", {
+    source.report("reserved-key", at, "`image` is reserved: the image of a job belongs to its `container`", {
       spot: "key",
-      hint: "steps run on the agent itself: select an agent that has the programs that they need",
+      hint: "write `container: IMAGE`, or `container: { image: IMAGE }`",
     });
     return;
   }

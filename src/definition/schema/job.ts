@@ -11,6 +11,7 @@ import {
   sourceSchema,
   targetSchema,
 } from "./blocks.ts";
+import { containerSchema, servicesSchema } from "./containers.ts";
 import { retryFields, stepSchema } from "./step.ts";
 import { block, condition, duration, env, identifier, name, plainText, scalar, orExpression } from "./values.ts";
 
@@ -127,6 +128,8 @@ export const jobSchema = z
     agentSelector: selectorSchema.optional(),
     concurrency: concurrencySchema.optional(),
     permissions: permissionsSchema.optional(),
+    container: containerSchema.optional(),
+    services: servicesSchema.optional(),
     ...block("approval", approvalSchema),
     ...block("source", sourceSchema),
     ...block("target", targetSchema),

@@ -1,6 +1,7 @@
 /** The schema of a step, and of the maps in it. */
 import { z } from "zod";
 import { IF_MISSING } from "../../domain/artifacts.ts";
+import { containerSchema } from "./containers.ts";
 import { LIMITS } from "./limits.ts";
 import { condition, duration, env, identifier, json, name, text } from "./values.ts";
 
@@ -79,6 +80,7 @@ export const stepSchema = z
     ).optional(),
     retry: stepRetrySchema.optional(),
     continueOnError: z.boolean().optional().describe("The job goes on when the step fails. Default false."),
+    container: containerSchema.optional(),
     workingDirectory: z.string().optional().describe("Relative to the workspace. Default: its root."),
     artifacts: z.array(artifactSchema).min(1).max(LIMITS.listItems).optional().describe("Files to keep."),
     reports: reportsSchema.optional().describe("Files with test results. They never change how the step ends."),

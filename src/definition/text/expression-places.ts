@@ -32,6 +32,8 @@ export const EXPRESSION_PLACES = {
   jobWhen: { contexts: [...CELL, "jobs"], words: "the `when` of a job" },
   jobEnv: { contexts: [...CELL, "jobs", "env", "secrets"], words: "the `env` of a job" },
   jobConcurrency: { contexts: [...CELL, "jobs"], words: "the `concurrency` of a job" },
+  container: { contexts: [...CELL, "jobs"], words: "the `image` of a container" },
+  containerEnv: { contexts: [...CELL, "jobs", "secrets"], words: "the `env` of a container" },
   axis: { contexts: [...RUN, "jobs"], words: "an axis" },
   jobOutputs: { contexts: [...CELL, "jobs", "env", "steps"], words: "the `outputs` of a job" },
   stepName: { contexts: CELL, words: "the name of a step" },

@@ -5,6 +5,7 @@ import {
   type Dispatch as DispatchMessage,
   type HeartbeatRequest,
   type HeldStepRun,
+  PullPolicy as PullPolicyMessage,
   type Hello as HelloMessage,
   IfMissing,
   type StepPhase,
@@ -18,6 +19,7 @@ import type { AgentHoldings } from "../../gateway/reconciliation.ts";
 import { agentFacts } from "../../gateway/registration.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../../domain/ids.ts";
+import type { ContainerSpec, PullPolicy, ServiceSpec } from "../../domain/containers/containers.ts";
 import { LOG_TAIL } from "../../domain/retention.ts";
 import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
 import { readNotes } from "./note-messages.ts";
@@ -127,12 +129,61 @@ const IF_MISSING = {
   ignore: IfMissing.IF_MISSING_IGNORE,
 } as const;
 
+const PULL_POLICIES = {
+  missing: PullPolicyMessage.PULL_POLICY_MISSING,
+  always: PullPolicyMessage.PULL_POLICY_ALWAYS,
+  never: PullPolicyMessage.PULL_POLICY_NEVER,
+} as const satisfies Record<PullPolicy, PullPolicyMessage>;
+
+function containerMessage(container: ContainerSpec, ofStep: boolean): DispatchMessage["container"] {
+  const { image, env, user, entrypoint, network, cpus, memoryBytes, pids, credential, pull } = container;
+  return {
+    image,
+    env: envMessage(env),
+    user,
+    entrypoint: [...entrypoint],
+    withoutNetwork: network === "none",
+    cpus: cpus ?? 0,
+    memoryBytes: BigInt(memoryBytes ?? 0),
+    pids: pids ?? 0,
+    credential,
+    pull: PULL_POLICIES[pull],
+    ofStep,
+  };
+}
+
+function serviceMessage({ name, image, env, ports, health, credential, pull }: ServiceSpec) {
+  return {
+    name,
+    image,
+    env: envMessage(env),
+    ports: [...ports],
+    health:
+      health === null
+        ? undefined
+        : {
+            command: health.command,
+            intervalMs: BigInt(health.intervalMs),
+            timeoutMs: BigInt(health.timeoutMs),
+            retries: health.retries,
+          },
+    credential,
+    pull: PULL_POLICIES[pull],
+  };
+}
+
+function envMessage(env: Pairs<string>) {
+  return env.map(([name, value]) => ({ name, value }));
+}
+
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
-  const { plugin, contentLimits, junit } = dispatch;
+  const { plugin, contentLimits, junit, container, isOwnContainer = false, services } = dispatch;
   return {
     ...dispatch,
     token: BigInt(dispatch.token),
-    env: dispatch.env.map(([name, value]) => ({ name, value })),
+    env: envMessage(dispatch.env),
+    container: container && containerMessage(container, isOwnContainer),
+    services: services.map(serviceMessage),
     timeoutMs: BigInt(dispatch.timeoutMs),
     cancelGraceMs: BigInt(dispatch.cancelGraceMs),
     leaseMs: BigInt(dispatch.leaseMs),

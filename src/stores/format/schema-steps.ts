@@ -219,7 +219,7 @@ export const ENDED_ATTEMPTS_APART: SchemaStep = { upgrade: {}, downgrade: {} };
 
 /**
  * Schema 7: runs inherit the variables of their project and their tenant and have uploads of their trigger, and jobs have
- * permissions, and steps test reports and plugins of projects and tenants. A node that writes schema 6 would plan the rerun of such a run without the variables and the uploads, would
+ * permissions, and steps test reports and plugins of projects and tenants, and containers and services. A node that writes schema 6 would plan the rerun of such a run without the variables and the uploads, would
  * hand no upload and no such plugin to an agent, and would dispatch such a job without its tokens. So the downgrade refuses a run that has any
  * of these, until the last of those nodes is gone. The same holds for schedules, and for the runs that they start. A run keeps the trace context of its trigger,
  * and a plan says whom its run tells what; the downgrade leaves out both.
@@ -230,6 +230,7 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     spec(spec) {
       if (spec.permissions !== undefined) throw olderNode("permissions of jobs");
       if (spec.refusal !== undefined) throw olderNode("protected targets");
+      if (hasContainers(spec)) throw olderNode("containers and services");
       if (spec.steps.some(isUploadStep)) throw olderNode("steps that fetch uploads");
       if (spec.steps.some(({ junit }) => junit !== undefined)) throw olderNode("test reports");
       if (spec.steps.some(hasDeferredFiles))
@@ -269,6 +270,10 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
     },
   },
 };
+
+function hasContainers({ container, services, steps }: JobSpec): boolean {
+  return container !== undefined || services !== undefined || steps.some((step) => step.container !== undefined);
+}
 
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =

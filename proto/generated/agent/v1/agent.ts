@@ -90,6 +90,72 @@ export function labelSetterToNumber(object: LabelSetter): number {
   }
 }
 
+export const PullPolicy = {
+  /** PULL_POLICY_UNSPECIFIED - Means MISSING. */
+  PULL_POLICY_UNSPECIFIED: "PULL_POLICY_UNSPECIFIED",
+  PULL_POLICY_MISSING: "PULL_POLICY_MISSING",
+  PULL_POLICY_ALWAYS: "PULL_POLICY_ALWAYS",
+  PULL_POLICY_NEVER: "PULL_POLICY_NEVER",
+} as const;
+
+export type PullPolicy = typeof PullPolicy[keyof typeof PullPolicy];
+
+export namespace PullPolicy {
+  export type PULL_POLICY_UNSPECIFIED = typeof PullPolicy.PULL_POLICY_UNSPECIFIED;
+  export type PULL_POLICY_MISSING = typeof PullPolicy.PULL_POLICY_MISSING;
+  export type PULL_POLICY_ALWAYS = typeof PullPolicy.PULL_POLICY_ALWAYS;
+  export type PULL_POLICY_NEVER = typeof PullPolicy.PULL_POLICY_NEVER;
+}
+
+export function pullPolicyFromJSON(object: any): PullPolicy {
+  switch (object) {
+    case 0:
+    case "PULL_POLICY_UNSPECIFIED":
+      return PullPolicy.PULL_POLICY_UNSPECIFIED;
+    case 1:
+    case "PULL_POLICY_MISSING":
+      return PullPolicy.PULL_POLICY_MISSING;
+    case 2:
+    case "PULL_POLICY_ALWAYS":
+      return PullPolicy.PULL_POLICY_ALWAYS;
+    case 3:
+    case "PULL_POLICY_NEVER":
+      return PullPolicy.PULL_POLICY_NEVER;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PullPolicy");
+  }
+}
+
+export function pullPolicyToJSON(object: PullPolicy): string {
+  switch (object) {
+    case PullPolicy.PULL_POLICY_UNSPECIFIED:
+      return "PULL_POLICY_UNSPECIFIED";
+    case PullPolicy.PULL_POLICY_MISSING:
+      return "PULL_POLICY_MISSING";
+    case PullPolicy.PULL_POLICY_ALWAYS:
+      return "PULL_POLICY_ALWAYS";
+    case PullPolicy.PULL_POLICY_NEVER:
+      return "PULL_POLICY_NEVER";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PullPolicy");
+  }
+}
+
+export function pullPolicyToNumber(object: PullPolicy): number {
+  switch (object) {
+    case PullPolicy.PULL_POLICY_UNSPECIFIED:
+      return 0;
+    case PullPolicy.PULL_POLICY_MISSING:
+      return 1;
+    case PullPolicy.PULL_POLICY_ALWAYS:
+      return 2;
+    case PullPolicy.PULL_POLICY_NEVER:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PullPolicy");
+  }
+}
+
 /** What happens when no file matches. */
 export const IfMissing = {
   /** IF_MISSING_UNSPECIFIED - Means ERROR. */
@@ -675,7 +741,66 @@ export interface Dispatch {
     | ContentLimits
     | undefined;
   /** The test reports that the agent reads when the process has ended by itself. Absent: none. */
-  testReports: TestReports | undefined;
+  testReports:
+    | TestReports
+    | undefined;
+  /**
+   * The container in which the step runs. Only agents with the label `container-engine` get such a step. Absent: the step
+   * runs on the agent itself.
+   */
+  container:
+    | Container
+    | undefined;
+  /** The services of the job. They are healthy before the first step of the job begins, and are removed with the release. */
+  services: Service[];
+}
+
+/** A container of an image, with the workspace at its own path. */
+export interface Container {
+  image: string;
+  env: EnvVar[];
+  /** Empty for the user of the image. */
+  user: string;
+  /** The program that starts the container, with its first arguments; it runs its further arguments. Empty for a shell. */
+  entrypoint: string[];
+  /** True: the container reaches nothing. */
+  withoutNetwork: boolean;
+  /** 0 for no bound. */
+  cpus: number;
+  /** 0 for no bound. */
+  memoryBytes: bigint;
+  /** 0 for the bound of the engine. */
+  pids: number;
+  /** `user:password` of the registry; empty for none. It is one of `secrets`. */
+  credential: string;
+  pull: PullPolicy;
+  /** True: the container is for this step alone. False: the steps of the job share one. */
+  ofStep: boolean;
+}
+
+export interface Service {
+  /** The name of its host. */
+  name: string;
+  image: string;
+  env: EnvVar[];
+  /** TCP ports on which it listens. */
+  ports: number[];
+  /** Absent: it is ready once it runs. */
+  health:
+    | ServiceHealth
+    | undefined;
+  /** As of a container. */
+  credential: string;
+  pull: PullPolicy;
+}
+
+export interface ServiceHealth {
+  /** A text for `/bin/sh -c` in the container of the service. */
+  command: string;
+  intervalMs: bigint;
+  timeoutMs: bigint;
+  /** How many checks may fail before the service counts as unhealthy. */
+  retries: number;
 }
 
 /** In bytes. A file counts with its size, also when it has holes. */
@@ -4127,6 +4252,8 @@ function createBaseDispatch(): Dispatch {
     logLimit: undefined,
     contentLimits: undefined,
     testReports: undefined,
+    container: undefined,
+    services: [],
   };
 }
 
@@ -4215,6 +4342,12 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     if (message.testReports !== undefined) {
       TestReports.encode(message.testReports, writer.uint32(362).fork()).join();
+    }
+    if (message.container !== undefined) {
+      Container.encode(message.container, writer.uint32(370).fork()).join();
+    }
+    for (const v of message.services) {
+      Service.encode(v!, writer.uint32(378).fork()).join();
     }
     return writer;
   },
@@ -4424,6 +4557,22 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.testReports = TestReports.decode(reader, reader.uint32());
             continue;
           }
+          case 46: {
+            if (tag !== 370) {
+              break;
+            }
+
+            message.container = Container.decode(reader, reader.uint32());
+            continue;
+          }
+          case 47: {
+            if (tag !== 378) {
+              break;
+            }
+
+            message.services.push(Service.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4532,6 +4681,10 @@ export const Dispatch: MessageFns<Dispatch> = {
         : isSet(object.test_reports)
         ? TestReports.fromJSON(object.test_reports)
         : undefined,
+      container: isSet(object.container) ? Container.fromJSON(object.container) : undefined,
+      services: globalThis.Array.isArray(object?.services)
+        ? object.services.map((e: any) => Service.fromJSON(e))
+        : [],
     };
   },
 
@@ -4609,6 +4762,12 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.testReports !== undefined) {
       obj.testReports = TestReports.toJSON(message.testReports);
     }
+    if (message.container !== undefined) {
+      obj.container = Container.toJSON(message.container);
+    }
+    if (message.services?.length) {
+      obj.services = message.services.map((e) => Service.toJSON(e));
+    }
     return obj;
   },
 
@@ -4651,6 +4810,592 @@ export const Dispatch: MessageFns<Dispatch> = {
     message.testReports = (object.testReports !== undefined && object.testReports !== null)
       ? TestReports.fromPartial(object.testReports)
       : undefined;
+    message.container = (object.container !== undefined && object.container !== null)
+      ? Container.fromPartial(object.container)
+      : undefined;
+    message.services = object.services?.map((e) => Service.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseContainer(): Container {
+  return {
+    image: "",
+    env: [],
+    user: "",
+    entrypoint: [],
+    withoutNetwork: false,
+    cpus: 0,
+    memoryBytes: 0n,
+    pids: 0,
+    credential: "",
+    pull: PullPolicy.PULL_POLICY_UNSPECIFIED,
+    ofStep: false,
+  };
+}
+
+export const Container: MessageFns<Container> = {
+  encode(message: Container, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.image !== "") {
+      writer.uint32(10).string(message.image);
+    }
+    for (const v of message.env) {
+      EnvVar.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.user !== "") {
+      writer.uint32(26).string(message.user);
+    }
+    for (const v of message.entrypoint) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.withoutNetwork !== false) {
+      writer.uint32(40).bool(message.withoutNetwork);
+    }
+    if (message.cpus !== 0) {
+      writer.uint32(49).double(message.cpus);
+    }
+    if (message.memoryBytes !== 0n) {
+      if (BigInt.asIntN(64, message.memoryBytes) !== message.memoryBytes) {
+        throw new globalThis.Error("value provided for field message.memoryBytes of type int64 too large");
+      }
+      writer.uint32(56).int64(message.memoryBytes);
+    }
+    if (message.pids !== 0) {
+      writer.uint32(64).int32(message.pids);
+    }
+    if (message.credential !== "") {
+      writer.uint32(74).string(message.credential);
+    }
+    if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
+      writer.uint32(80).int32(pullPolicyToNumber(message.pull));
+    }
+    if (message.ofStep !== false) {
+      writer.uint32(88).bool(message.ofStep);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Container {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContainer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.image = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.env.push(EnvVar.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.user = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.entrypoint.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.withoutNetwork = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.cpus = reader.double();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.memoryBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.pids = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.credential = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.pull = pullPolicyFromJSON(reader.int32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.ofStep = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Container {
+    return {
+      image: isSet(object.image) ? globalThis.String(object.image) : "",
+      env: globalThis.Array.isArray(object?.env) ? object.env.map((e: any) => EnvVar.fromJSON(e)) : [],
+      user: isSet(object.user) ? globalThis.String(object.user) : "",
+      entrypoint: globalThis.Array.isArray(object?.entrypoint)
+        ? object.entrypoint.map((e: any) => globalThis.String(e))
+        : [],
+      withoutNetwork: isSet(object.withoutNetwork)
+        ? globalThis.Boolean(object.withoutNetwork)
+        : isSet(object.without_network)
+        ? globalThis.Boolean(object.without_network)
+        : false,
+      cpus: isSet(object.cpus) ? globalThis.Number(object.cpus) : 0,
+      memoryBytes: isSet(object.memoryBytes)
+        ? BigInt(object.memoryBytes)
+        : isSet(object.memory_bytes)
+        ? BigInt(object.memory_bytes)
+        : 0n,
+      pids: isSet(object.pids) ? globalThis.Number(object.pids) : 0,
+      credential: isSet(object.credential) ? globalThis.String(object.credential) : "",
+      pull: isSet(object.pull) ? pullPolicyFromJSON(object.pull) : PullPolicy.PULL_POLICY_UNSPECIFIED,
+      ofStep: isSet(object.ofStep)
+        ? globalThis.Boolean(object.ofStep)
+        : isSet(object.of_step)
+        ? globalThis.Boolean(object.of_step)
+        : false,
+    };
+  },
+
+  toJSON(message: Container): unknown {
+    const obj: any = {};
+    if (message.image !== "") {
+      obj.image = message.image;
+    }
+    if (message.env?.length) {
+      obj.env = message.env.map((e) => EnvVar.toJSON(e));
+    }
+    if (message.user !== "") {
+      obj.user = message.user;
+    }
+    if (message.entrypoint?.length) {
+      obj.entrypoint = message.entrypoint;
+    }
+    if (message.withoutNetwork !== false) {
+      obj.withoutNetwork = message.withoutNetwork;
+    }
+    if (message.cpus !== 0) {
+      obj.cpus = floatToJson(message.cpus);
+    }
+    if (message.memoryBytes !== 0n) {
+      obj.memoryBytes = message.memoryBytes.toString();
+    }
+    if (message.pids !== 0) {
+      obj.pids = Math.round(message.pids);
+    }
+    if (message.credential !== "") {
+      obj.credential = message.credential;
+    }
+    if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
+      obj.pull = pullPolicyToJSON(message.pull);
+    }
+    if (message.ofStep !== false) {
+      obj.ofStep = message.ofStep;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Container>, I>>(base?: I): Container {
+    return Container.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Container>, I>>(object: I): Container {
+    const message = createBaseContainer();
+    message.image = object.image ?? "";
+    message.env = object.env?.map((e) => EnvVar.fromPartial(e)) || [];
+    message.user = object.user ?? "";
+    message.entrypoint = object.entrypoint?.map((e) => e) || [];
+    message.withoutNetwork = object.withoutNetwork ?? false;
+    message.cpus = object.cpus ?? 0;
+    message.memoryBytes = (object.memoryBytes !== undefined && object.memoryBytes !== null)
+      ? BigInt(object.memoryBytes)
+      : 0n;
+    message.pids = object.pids ?? 0;
+    message.credential = object.credential ?? "";
+    message.pull = object.pull ?? PullPolicy.PULL_POLICY_UNSPECIFIED;
+    message.ofStep = object.ofStep ?? false;
+    return message;
+  },
+};
+
+function createBaseService(): Service {
+  return {
+    name: "",
+    image: "",
+    env: [],
+    ports: [],
+    health: undefined,
+    credential: "",
+    pull: PullPolicy.PULL_POLICY_UNSPECIFIED,
+  };
+}
+
+export const Service: MessageFns<Service> = {
+  encode(message: Service, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.image !== "") {
+      writer.uint32(18).string(message.image);
+    }
+    for (const v of message.env) {
+      EnvVar.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.ports.length !== 0) {
+      writer.uint32(34).fork();
+      for (const v of message.ports) {
+        writer.int32(v);
+      }
+      writer.join();
+    }
+    if (message.health !== undefined) {
+      ServiceHealth.encode(message.health, writer.uint32(42).fork()).join();
+    }
+    if (message.credential !== "") {
+      writer.uint32(50).string(message.credential);
+    }
+    if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
+      writer.uint32(56).int32(pullPolicyToNumber(message.pull));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Service {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseService();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.image = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.env.push(EnvVar.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag === 32) {
+              message.ports.push(reader.int32());
+
+              continue;
+            }
+
+            if (tag === 34) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.ports.push(reader.int32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.health = ServiceHealth.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.credential = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.pull = pullPolicyFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Service {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      image: isSet(object.image) ? globalThis.String(object.image) : "",
+      env: globalThis.Array.isArray(object?.env) ? object.env.map((e: any) => EnvVar.fromJSON(e)) : [],
+      ports: globalThis.Array.isArray(object?.ports) ? object.ports.map((e: any) => globalThis.Number(e)) : [],
+      health: isSet(object.health) ? ServiceHealth.fromJSON(object.health) : undefined,
+      credential: isSet(object.credential) ? globalThis.String(object.credential) : "",
+      pull: isSet(object.pull) ? pullPolicyFromJSON(object.pull) : PullPolicy.PULL_POLICY_UNSPECIFIED,
+    };
+  },
+
+  toJSON(message: Service): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.image !== "") {
+      obj.image = message.image;
+    }
+    if (message.env?.length) {
+      obj.env = message.env.map((e) => EnvVar.toJSON(e));
+    }
+    if (message.ports?.length) {
+      obj.ports = message.ports.map((e) => Math.round(e));
+    }
+    if (message.health !== undefined) {
+      obj.health = ServiceHealth.toJSON(message.health);
+    }
+    if (message.credential !== "") {
+      obj.credential = message.credential;
+    }
+    if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
+      obj.pull = pullPolicyToJSON(message.pull);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Service>, I>>(base?: I): Service {
+    return Service.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Service>, I>>(object: I): Service {
+    const message = createBaseService();
+    message.name = object.name ?? "";
+    message.image = object.image ?? "";
+    message.env = object.env?.map((e) => EnvVar.fromPartial(e)) || [];
+    message.ports = object.ports?.map((e) => e) || [];
+    message.health = (object.health !== undefined && object.health !== null)
+      ? ServiceHealth.fromPartial(object.health)
+      : undefined;
+    message.credential = object.credential ?? "";
+    message.pull = object.pull ?? PullPolicy.PULL_POLICY_UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBaseServiceHealth(): ServiceHealth {
+  return { command: "", intervalMs: 0n, timeoutMs: 0n, retries: 0 };
+}
+
+export const ServiceHealth: MessageFns<ServiceHealth> = {
+  encode(message: ServiceHealth, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.command !== "") {
+      writer.uint32(10).string(message.command);
+    }
+    if (message.intervalMs !== 0n) {
+      if (BigInt.asIntN(64, message.intervalMs) !== message.intervalMs) {
+        throw new globalThis.Error("value provided for field message.intervalMs of type int64 too large");
+      }
+      writer.uint32(16).int64(message.intervalMs);
+    }
+    if (message.timeoutMs !== 0n) {
+      if (BigInt.asIntN(64, message.timeoutMs) !== message.timeoutMs) {
+        throw new globalThis.Error("value provided for field message.timeoutMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.timeoutMs);
+    }
+    if (message.retries !== 0) {
+      writer.uint32(32).int32(message.retries);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ServiceHealth {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseServiceHealth();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.command = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.intervalMs = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.timeoutMs = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.retries = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ServiceHealth {
+    return {
+      command: isSet(object.command) ? globalThis.String(object.command) : "",
+      intervalMs: isSet(object.intervalMs)
+        ? BigInt(object.intervalMs)
+        : isSet(object.interval_ms)
+        ? BigInt(object.interval_ms)
+        : 0n,
+      timeoutMs: isSet(object.timeoutMs)
+        ? BigInt(object.timeoutMs)
+        : isSet(object.timeout_ms)
+        ? BigInt(object.timeout_ms)
+        : 0n,
+      retries: isSet(object.retries) ? globalThis.Number(object.retries) : 0,
+    };
+  },
+
+  toJSON(message: ServiceHealth): unknown {
+    const obj: any = {};
+    if (message.command !== "") {
+      obj.command = message.command;
+    }
+    if (message.intervalMs !== 0n) {
+      obj.intervalMs = message.intervalMs.toString();
+    }
+    if (message.timeoutMs !== 0n) {
+      obj.timeoutMs = message.timeoutMs.toString();
+    }
+    if (message.retries !== 0) {
+      obj.retries = Math.round(message.retries);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ServiceHealth>, I>>(base?: I): ServiceHealth {
+    return ServiceHealth.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ServiceHealth>, I>>(object: I): ServiceHealth {
+    const message = createBaseServiceHealth();
+    message.command = object.command ?? "";
+    message.intervalMs = (object.intervalMs !== undefined && object.intervalMs !== null)
+      ? BigInt(object.intervalMs)
+      : 0n;
+    message.timeoutMs = (object.timeoutMs !== undefined && object.timeoutMs !== null) ? BigInt(object.timeoutMs) : 0n;
+    message.retries = object.retries ?? 0;
     return message;
   },
 };
@@ -8267,6 +9012,10 @@ export const AgentClient = makeGenericClientConstructor(AgentService, "agent.v1.
   service: typeof AgentService;
   serviceName: string;
 };
+
+function floatToJson(value: number | null | undefined): number | string | null | undefined {
+  return typeof value === "number" && !globalThis.Number.isFinite(value) ? globalThis.String(value) : value;
+}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

@@ -1,6 +1,16 @@
 /** A step that uses a plugin: it finds the plugin, checks the arguments, and prepares the command of the action. */
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  cpSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { arch, platform } from "node:os";
 import { join } from "node:path";
 import type { Dispatch } from "../../../../proto/generated/agent/v1/agent.ts";
@@ -39,6 +49,8 @@ interface Surroundings extends PluginSources {
   /** As whom steps run; undefined: as the agent. */
   readonly user: Owner | undefined;
   readonly gateway: GatewayAccess;
+  /** A folder into which the plugin is copied, because the step sees no other; absent to run it where it is. */
+  readonly copyTo?: string;
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +63,9 @@ type PluginDispatch = Pick<Dispatch, "uses" | "action" | "argsJson" | "plugin" |
  */
 export async function preparePlugin(dispatch: PluginDispatch, surroundings: Surroundings): Promise<PreparedCommand> {
   const args = parseArguments(dispatch.argsJson);
-  const plugin = await findPlugin(dispatch, surroundings);
+  const { copyTo } = surroundings;
+  const found = await findPlugin(dispatch, surroundings);
+  const plugin = copyTo === undefined ? found : copied(found, copyTo, surroundings.user);
   try {
     const { folder } = plugin;
     const manifest = readManifestIn(folder);
@@ -81,6 +95,18 @@ export async function preparePlugin(dispatch: PluginDispatch, surroundings: Surr
 interface FoundFolder {
   readonly folder: string;
   release(): void;
+}
+
+/** The same plugin as a copy, which is removed after the step. */
+function copied(plugin: FoundFolder, copyTo: string, user: Owner | undefined): FoundFolder {
+  const copy = join(copyTo, `plugin-${randomUUID()}`);
+  try {
+    cpSync(plugin.folder, copy, { recursive: true });
+    giveTo(user, copy);
+    return { folder: copy, release: () => rmSync(copy, { recursive: true, force: true }) };
+  } finally {
+    plugin.release();
+  }
 }
 
 async function findPlugin(

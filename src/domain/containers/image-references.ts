@@ -1,0 +1,37 @@
+/** References to images: their parts, and what they say about whether the image may change. Pure. */
+
+/** The parts of a reference to an image. Source: the grammar of the distribution project (`reference.go`). */
+export interface ImageReference {
+  readonly name: string;
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+}
+
+const COMPONENT = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*";
+const HOST = "(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*(?::\\d+)?";
+const REFERENCE = new RegExp(
+  `^(?<name>(?:${HOST}/)?${COMPONENT}(?:/${COMPONENT})*)(?::(?<tag>\\w[\\w.-]{0,127}))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$`,
+);
+const MAX_REFERENCE_CHARS = 512;
+
+/** Undefined for a text that names no image. */
+export function parseImage(text: string): ImageReference | undefined {
+  if (text.length > MAX_REFERENCE_CHARS) return undefined;
+  const { name, tag, digest } = REFERENCE.exec(text)?.groups ?? {};
+  return name === undefined ? undefined : { name, tag, digest };
+}
+
+/** Tags that are meant to name another image with each release. */
+const MOVING = new Set(["latest", "stable", "edge", "nightly", "main", "master", "dev", "rolling", "current"]);
+
+/** The tag that may name another image tomorrow; undefined for a version or a digest. */
+export function movingTag({ tag = "latest", digest }: ImageReference): string | undefined {
+  return digest === undefined && MOVING.has(tag) ? tag : undefined;
+}
+
+/** The host of the registry, as credentials are stored for it. */
+export function registryOf(image: string): string {
+  const [first = "", ...rest] = image.split("/");
+  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === "localhost");
+  return isHost ? first : "docker.io";
+}
