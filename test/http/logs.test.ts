@@ -151,6 +151,20 @@ describe("the log of a step over HTTP", () => {
     expect(timed.bytes.toString()).to.equal("2023-11-14T22:13:20.010Z line 10\n");
   });
 
+  it("is downloaded with the lines that arrive after the end of the step, and says which have not come", async () => {
+    await end(4);
+    const begun = bytesOf(path("/text"));
+    await append([line(1), line(2)]);
+    const { bytes } = await begun;
+    expect(bytes.toString()).to.equal("line 1\nline 2\n[lines 3-4 have not arrived yet]\n");
+    expect(await read("?limit=1")).to.include({ lines: 2, lastLine: 4, isComplete: false });
+    const archived = bytesOf(`/api/v1/pipelines/${run.pipelineId}/runs/${run.runId}/logs/archive`);
+    await append([line(3), line(4)]);
+    const [file] = [...unzip((await archived).bytes).values()];
+    expect(file).to.match(/line 4\n$/);
+    expect((await bytesOf(path("/text"))).bytes.toString()).to.equal("line 1\nline 2\nline 3\nline 4\n");
+  });
+
   it("is opened by a ticket as lines, as text and in the archive, once each", async () => {
     await append([line(1)]);
     await end(1);

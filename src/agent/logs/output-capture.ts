@@ -18,6 +18,11 @@ const DRAIN_MS = 1_000;
 const SHARE_BEYOND_LIMIT = 0.1;
 /** The agent pauses after this much time, because its timers count in milliseconds. */
 const SPELL_MS = 1;
+/**
+ * After this much time, the agent turns to everything else before it reads on. Without that, Node reads up to 2 MB of a step
+ * that writes fast before heartbeats and other steps have their turn: seconds, on a busy machine more than a lease lasts.
+ */
+const TURN_MS = 5;
 
 /** The log for the output of a step, and the secrets that must be masked in it. */
 export interface OutputTarget {
@@ -78,13 +83,14 @@ export class OutputCapture {
     const mask = new SecretMask(secrets, (bytes) => lines.write(bytes));
     stream.on("data", (chunk: Buffer) => {
       timeMs = Date.now();
-      if (!log.isBeyondLimit || this.#isDraining) return mask.write(chunk);
       const begunAt = performance.now();
       mask.write(chunk);
       spentMs += performance.now() - begunAt;
-      if (spentMs < SPELL_MS) return;
+      const isFlood = log.isBeyondLimit && !this.#isDraining;
+      if (spentMs < (isFlood ? SPELL_MS : TURN_MS)) return;
       stream.pause();
-      setTimeout(() => stream.resume(), spentMs / SHARE_BEYOND_LIMIT - spentMs);
+      if (isFlood) setTimeout(() => stream.resume(), spentMs / SHARE_BEYOND_LIMIT - spentMs);
+      else setImmediate(() => stream.resume());
       spentMs = 0;
     });
     stream.on("error", () => {}); // "close" follows.

@@ -24,7 +24,8 @@ export interface LogArchive {
 }
 
 /**
- * An archive with a file for each attempt of each step. Lines that are stored after the file was begun are not in it.
+ * An archive with a file for each attempt of each step. Of a step that runs, lines that are stored after the file was begun are
+ * not in it.
  * Throws `forbidden`, `too_many`, and `not_found` for a run whose logs were removed.
  */
 export async function openLogArchive(
@@ -47,7 +48,8 @@ async function* filesOf(
 ): AsyncGenerator<ZipFile, void, void> {
   for (const step of steps) {
     const through = await stores.logs.storedThrough(step.logOf);
-    const text = logText(stores.logs, { stepRunId: step.logOf, through, timestamps: true });
+    const { logOf: stepRunId, lastLine } = step;
+    const text = logText(stores.logs, { stepRunId, through, lastLine, timestamps: true });
     const modifiedAt = step.endedAt ?? clock.now();
     const path = pathOf(step, plan);
     const parts = new Parts(text);

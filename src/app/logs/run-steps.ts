@@ -20,6 +20,8 @@ export interface StepWithLog {
   readonly jobAttempt: number;
   readonly attempt: number;
   readonly isReused: boolean;
+  /** Number of the last line of its log; null before the end, and for a reused step. */
+  readonly lastLine: number | null;
   /** Unix milliseconds; null before the end. */
   readonly endedAt: number | null;
 }
@@ -37,9 +39,17 @@ export async function stepsWithLog({ stores }: WithStores<"aggregates">, runId: 
 }
 
 function placed(step: StepState, job: JobState): StepWithLog {
-  const { stepRunId, jobId, jobIndex, index, attempt, reusedFrom, endedAt } = step;
+  const { stepRunId, jobId, jobIndex, index, attempt, reusedFrom, endedAt, lastLine } = step;
   const place = { jobIndex, index, cell: job.cell ?? 0, matrix: job.matrix, jobAttempt: job.attempt, attempt };
-  return { stepRunId, logOf: reusedFrom ?? stepRunId, jobId, ...place, isReused: reusedFrom !== null, endedAt };
+  return {
+    stepRunId,
+    logOf: reusedFrom ?? stepRunId,
+    jobId,
+    ...place,
+    isReused: reusedFrom !== null,
+    lastLine,
+    endedAt,
+  };
 }
 
 function byPlan(a: StepWithLog, b: StepWithLog): number {

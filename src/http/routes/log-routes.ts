@@ -59,9 +59,16 @@ export const LOG_ROUTES = [
     answerType: TEXT,
     errors: ["not_found"],
     async send(context, { caller, params, query, ctx }) {
-      const { logOf, through } = await openLog(context, caller, params);
+      const { logOf, through, writer } = await openLog(context, caller, params);
       const { timestamps, level, stream } = query;
-      const options = { level, stream, stepRunId: logOf, through, timestamps: timestamps === "true" };
+      const options = {
+        level,
+        stream,
+        stepRunId: logOf,
+        through,
+        lastLine: writer.lastLine,
+        timestamps: timestamps === "true",
+      };
       sendFile(ctx, logText(context.stores.logs, options), { name: `${params.stepRunId}.log`, type: TEXT });
     },
   }),

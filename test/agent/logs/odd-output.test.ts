@@ -1,4 +1,9 @@
 /** Output that is no plain text, written by real processes: what the agent sends of it. The table is in docs/logs.md. */
+import { constants } from "node:fs";
+import { open, rm, writeFile } from "node:fs/promises";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { LINE_BYTES } from "../../../src/agent/logs/line-splitter.ts";
@@ -64,6 +69,60 @@ describe("odd output of a step", function () {
     const { texts, end } = await run("(sleep 2; echo late) & env -i setsid sh -c 'sleep 2; echo later' & echo done");
     expect(texts).to.deep.equal(["done"]);
     expect(Number(end.endedAtMs - end.startedAtMs)).to.be.below(1_900);
+  });
+
+  it("ends with the step although a process that the agent does not know holds the pipe, whose output is not in the log", async () => {
+    const stepRunId = `odd_${++steps}`;
+    const go = join(tmpdir(), `odd-${process.pid}-${steps}`);
+    bench.gateway.dispatch({ script: `echo $$; until [ -e ${go} ]; do sleep 0.02; done; echo done`, stepRunId });
+    const [first] = await bench.gateway.logOf(1n, stepRunId);
+    // This process is no descendant of the step.
+    const held = await open(`/proc/${first!.content}/fd/1`, constants.O_WRONLY);
+    try {
+      const from = performance.now();
+      await writeFile(go, "");
+      const { lastLine } = await bench.gateway.endOf(stepRunId);
+      expect(performance.now() - from, "a second for the pipe")
+        .to.be.above(900)
+        .and.below(5_000);
+      expect((await bench.gateway.logOf(lastLine, stepRunId)).map(({ content }) => content)).to.deep.equal([
+        first!.content,
+        "done",
+      ]);
+      const error = await held.write("late\n").catch(({ code }: NodeJS.ErrnoException) => code);
+      expect(error, "the agent has closed its end").to.equal("EPIPE");
+    } finally {
+      await held.close();
+      await rm(go, { force: true });
+    }
+  });
+
+  it("lets the agent do everything else between any two reads, also when the step writes faster than the agent reads", async () => {
+    const stepRunId = `odd_${++steps}`;
+    const reader = Socket.prototype as unknown as { push: (chunk: Buffer | null) => boolean };
+    const { push } = reader;
+    let inTurn = 0;
+    let most = 0;
+    let timer: NodeJS.Immediate;
+    const turn = () => {
+      inTurn = 0;
+      timer = setImmediate(turn);
+    };
+    turn();
+    reader.push = function (this: Socket, chunk) {
+      if (chunk !== null && chunk.length > 60_000 && chunk.toString("latin1", 0, 2).match(/^\d/))
+        most = Math.max(most, ++inTurn);
+      return push.call(this, chunk);
+    };
+    try {
+      bench.gateway.dispatch({ script: "seq 100000", stepRunId });
+      const { lastLine } = await bench.gateway.endOf(stepRunId);
+      expect(lastLine).to.equal(100_000n);
+      expect(most, "pieces of 64 KiB in one turn of the event loop").to.be.within(1, 3);
+    } finally {
+      reader.push = push;
+      clearImmediate(timer!);
+    }
   });
 
   it("is masked before it is cut into lines, whatever the pieces in which it is written", async () => {
