@@ -20,6 +20,8 @@ import type { AppContext } from "../app/context.ts";
 import { jobEnvironment } from "../app/identity/job-tokens.ts";
 import type { BegunRun } from "../app/begun-runs.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
+import type { AskedCheckout } from "../app/git/checkout-token.ts";
+import { type HandedOut, withCheckoutToken } from "./checkout-secrets.ts";
 import type { LogLimits } from "./log-limits.ts";
 import type { SecretHandout } from "./secret-handout.ts";
 
@@ -87,10 +89,8 @@ export interface Dispatch {
   readonly contentLimits?: ContentLimits;
 }
 
-interface ResolvedDispatch {
-  readonly step: ResolvedStep;
+interface ResolvedDispatch extends HandedOut {
   readonly matrix: Pairs<Scalar>;
-  readonly secrets: SecretValues;
 }
 
 interface RunDocuments {
@@ -106,6 +106,8 @@ export interface DispatchBuilderOptions {
   /** Makes the tokens of jobs with permissions; `publicUrl` is where their steps reach the API. Absent: such jobs fail. */
   readonly identity?: Pick<AppContext, "clock" | "signingKey" | "publicUrl"> & Pick<SecretHandout, "allowed">;
   readonly contentLimits?: ContentLimits;
+  /** Makes the tokens of checkouts with the secret of a GitHub App. Absent: such checkouts fail. */
+  readonly checkoutToken?: (asked: AskedCheckout) => Promise<string>;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -199,7 +201,7 @@ export class DispatchBuilder {
       stepIndex,
       requestId: granted.requestId,
       jobAttempt: granted.jobAttempt,
-      secrets: [...Object.values(secrets), ...identity.secrets],
+      secrets: [...secrets, ...identity.secrets],
       artifacts: step.artifacts,
       plugin: step.plugin,
       ...(step.junit === undefined ? {} : { junit: step.junit }),
@@ -223,7 +225,7 @@ export class DispatchBuilder {
   ): Promise<ResolvedDispatch> {
     const planned = plan.jobs[granted.jobIndex]!;
     if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
-      return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: {} };
+      return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: [] };
     }
     if (step.secrets.length > 0 && isUntrusted(origin)) throw new DeferredTextError(UNTRUSTED);
     const refusal = await this.#options.handout.refusal(granted.agentId, plan.projectId, planned, step);
@@ -231,15 +233,17 @@ export class DispatchBuilder {
     const secrets = await this.#secretsOf(plan, step);
     const { aggregates, outputs } = this.#options.stores;
     // A run may have thousands of actors: only those are read that the texts name.
-    return withActors(aggregates, granted.runId, async (state) => {
+    const { resolved, matrix } = await withActors(aggregates, granted.runId, async (state) => {
       const job = state(granted.jobId) as JobState | undefined;
       if (job === undefined) throw missingPlan(`run ${granted.runId}`);
       const resolved = await withStepOutputs(outputs, (reader) => {
         const work = new WorkBudget(MAX_DISPATCH_WORK);
         return resolveDeferred(spec, step, stepFacts(job, plan, { state, outputs: reader, work }), secrets);
       });
-      return { step: resolved, matrix: job.matrix, secrets };
+      return { resolved, matrix: job.matrix };
     });
+    const handedOut = { step: resolved, secrets: Object.values(secrets) };
+    return { ...(await withCheckoutToken(handedOut, this.#options.checkoutToken)), matrix };
   }
 
   /** The tokens of a job with permissions. They are secrets: an agent that gets no secrets gets none of them. */

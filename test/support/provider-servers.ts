@@ -1,12 +1,15 @@
 /**
  * Small servers of the APIs of the hosts of repositories. Each takes exactly the calls that its host documents, as this project
- * makes them, and answers 400 with the reason to every other. They are written after the hosts' documentation, and no host has
- * been compared with them.
+ * makes them, and answers 400 with the reason to every other. Those of GitHub, Gitea and Forgejo check requests and answers
+ * against the descriptions that GitHub and Gitea publish; those of GitLab and Bitbucket are written after their documentation.
+ * No host has been compared with them.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProviderName } from "../../src/providers/provider.ts";
+import { GitHubApps } from "./github-apps.ts";
+import { type HostCall, schemasOf } from "./host-schemas.ts";
 import { HookApi } from "./provider-hook-servers.ts";
 
 export const TOKEN = "a-token-of-the-host";
@@ -43,6 +46,7 @@ interface StatusApi {
   readonly asked: (body: unknown) => Omit<ShownStatus, "commit"> | string;
   /** What the host refuses while it shows the earlier state. */
   readonly refused?: (earlier: string, state: string) => object | undefined;
+  readonly shown: (status: ShownStatus) => object;
 }
 
 interface Api {
@@ -127,6 +131,10 @@ const GITHUB: Api = {
   statuses: {
     path: "/repos/team/app/statuses/COMMIT",
     asked: statusBody({ name: "context", url: "target_url" }, ["error", "failure", "pending", "success"]),
+    shown: ({ name, state, description, url }) => {
+      const example = schemasOf("github")!.example("status");
+      return { ...example, context: name, state, description, target_url: url === "" ? null : url };
+    },
   },
   base: "/api/v3",
   authorization: `Bearer ${TOKEN}`,
@@ -145,17 +153,28 @@ const GITHUB: Api = {
     });
     return wrong ?? (owner === "team" && rest === "" ? { list: { branch, target } } : rest);
   },
-  shown: ({ number, isOpen }, origin) => ({
-    id: number + 1_000,
-    number,
-    state: isOpen ? "open" : "closed",
-    html_url: `${origin}/team/app/pull/${number}`,
-  }),
+  shown: ({ number, isOpen, branch, target, title, body }, origin) => {
+    const example = schemasOf("github")!.example("pull-request");
+    return {
+      ...example,
+      id: number + 1_000,
+      number,
+      title,
+      body,
+      state: isOpen ? "open" : "closed",
+      html_url: `${origin}/team/app/pull/${number}`,
+      // The teams of the example lack what the schema asks for.
+      requested_teams: [],
+      head: { ...(example["head"] as object), ref: branch },
+      base: { ...(example["base"] as object), ref: target },
+    };
+  },
   listed: (shown) => [200, shown.slice(0, 1)],
   exists: [
     422,
     {
       message: "Validation Failed",
+      documentation_url: "https://docs.github.com/rest/pulls/pulls#create-a-pull-request",
       errors: [{ resource: "PullRequest", code: "custom", message: "A pull request already exists for team:x." }],
     },
   ],
@@ -166,6 +185,21 @@ const GITLAB: Api = {
     path: "/projects/team%2Fapp/statuses/COMMIT",
     asked: statusBody({ name: "name", url: "target_url" }, ["pending", "running", "success", "failed", "canceled"]),
     refused: refusedAtGitLab,
+    shown: ({ commit, name, state, description, url }) => ({
+      id: 93,
+      sha: commit,
+      ref: "main",
+      status: state,
+      name,
+      target_url: url === "" ? null : url,
+      description,
+      created_at: "2026-01-19T09:05:50.355Z",
+      started_at: null,
+      finished_at: null,
+      allow_failure: false,
+      coverage: null,
+      author: { id: 28, username: "ann", name: "Ann", state: "active" },
+    }),
   },
   base: "/api/v4",
   authorization: `Bearer ${TOKEN}`,
@@ -198,6 +232,13 @@ const GITEA: Api = {
   statuses: {
     path: "/repos/team/app/statuses/COMMIT",
     asked: statusBody({ name: "context", url: "target_url" }, ["pending", "success", "error", "failure", "warning"]),
+    shown: ({ name, state, description, url }) => ({
+      id: 1,
+      context: name,
+      status: state,
+      description,
+      ...(url !== "" && { target_url: url }),
+    }),
   },
   base: "/api/v1",
   authorization: `token ${TOKEN}`,
@@ -227,6 +268,7 @@ const BITBUCKET: Api = {
       if (!/^[0-9a-f]{40}$/.test(key)) return `the key is ${key}`;
       return statusBody({ name: "name", url: "url" }, ["INPROGRESS", "SUCCESSFUL", "FAILED", "STOPPED"], ["key"])(body);
     },
+    shown: ({ name, state, description, url }) => ({ type: "build", name, state, description, url }),
   },
   base: "/2.0",
   authorization: `Bearer ${TOKEN}`,
@@ -282,13 +324,17 @@ export class ProviderServer {
   /** What was set, the earliest first. */
   readonly statuses: ShownStatus[] = [];
   readonly hooks: HookApi;
+  /** The Apps of GitHub; no other host has any. */
+  readonly apps = new GitHubApps();
   /** Answers a call in place of the server when it answers true. It may begin with the true effect of the call. */
   intercept: (request: IncomingMessage, response: ServerResponse, act: () => void) => boolean = () => false;
   calls = 0;
+  readonly #name: ProviderName;
   readonly #api: Api;
   readonly #server: Server;
 
   constructor(name: ProviderName) {
+    this.#name = name;
     this.#api = APIS[name];
     this.hooks = new HookApi(name);
     this.#server = createServer((request, response) => void this.answer(request, response));
@@ -313,7 +359,16 @@ export class ProviderServer {
     return url.startsWith(`${this.#api.base}/`);
   }
 
+  /** A mistake of this server is an answer, too. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#answer(request, response);
+    } catch (error) {
+      response.writeHead(500).end(JSON.stringify({ message: `the test fails: ${String((error as Error).stack)}` }));
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.calls++;
     const pieces: Buffer[] = [];
     for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
@@ -323,15 +378,65 @@ export class ProviderServer {
         .writeHead(status, { "content-type": "application/json" })
         .end(status === 204 ? "" : JSON.stringify(body));
     };
+    if (this.#name === "github") {
+      response.setHeader("date", new Date(this.apps.now()).toUTCString());
+      const issued = await this.#appOutcome(request, text);
+      if (issued !== undefined) return send(...issued);
+    }
     const outcome = () => this.#outcome(request, text);
     if (this.intercept(request, response, outcome)) return;
     send(...outcome());
   }
 
+  async #appOutcome({ method = "", url = "", headers }: IncomingMessage, text: string) {
+    const call = this.#callOf(method, url, text);
+    const answer = await this.apps.answer(call.path, headers.authorization, call.body);
+    return answer && this.#checked(call, () => answer);
+  }
+
+  #callOf(method: string, url: string, text: string): HostCall {
+    const { pathname, searchParams: query } = new URL(url, this.origin);
+    const body: unknown = text === "" ? null : JSON.parse(text);
+    return { method, path: pathname.slice(this.#api.base.length), query, body };
+  }
+
+  /** The answer to a call, where the host publishes a description: of a call and with an answer that it describes. */
+  #checked(call: HostCall, answer: () => readonly [number, object]): readonly [number, object] {
+    const schemas = schemasOf(this.#name);
+    if (schemas === undefined) return answer();
+    // Forgejo has a type of its own for webhooks.
+    const isForgejos = this.#name === "forgejo" && (call.body as { type?: unknown } | null)?.type === "forgejo";
+    const described = isForgejos ? { ...call, body: { ...(call.body as object), type: "gitea" } } : call;
+    const wrong = schemas.problemOf(described);
+    if (wrong !== undefined) return [400, { message: `not as described: ${wrong}` }];
+    const [status, body] = answer();
+    const wrongAnswer = schemas.answerProblemOf(described, { status, body });
+    return wrongAnswer === undefined ? [status, body] : [500, { message: `the test answers wrongly: ${wrongAnswer}` }];
+  }
+
   #outcome({ method = "", url = "", headers }: IncomingMessage, text: string): readonly [number, object] {
-    const api = this.#api;
-    if (headers.authorization !== api.authorization) return [401, { message: "Bad credentials" }];
+    const refused = this.#refusalOf(method, url, headers.authorization);
+    if (refused !== undefined) return refused;
     if (headers["user-agent"] === undefined) return [403, { message: "no user agent" }];
+    return this.#checked(this.#callOf(method, url, text), () => this.#answerTo(method, url, text));
+  }
+
+  /** Whether the caller may do this: with the token of the test, or with one of an App that has the permission. */
+  #refusalOf(method: string, url: string, authorization: string | undefined): readonly [number, object] | undefined {
+    if (authorization === this.#api.authorization) return undefined;
+    const token = authorization?.replace(/^Bearer /, "") ?? "";
+    if (this.#name !== "github" || this.apps.issued.every((each) => each.token !== token)) {
+      return [401, { message: "Bad credentials" }];
+    }
+    const permissions = { pulls: "pull_requests", statuses: "statuses", hooks: "repository_hooks" } as const;
+    const [, repository = "", kind = ""] = /\/repos\/team\/([^/]+)\/(\w+)/.exec(url) ?? [];
+    const needed = permissions[kind as keyof typeof permissions] ?? kind;
+    if (this.apps.opens(token, repository, needed, method === "GET" ? "read" : "write")) return undefined;
+    return [403, { message: "Resource not accessible by integration" }];
+  }
+
+  #answerTo(method: string, url: string, text: string): readonly [number, object] {
+    const api = this.#api;
     const whole = new URL(url, this.origin);
     const commit = commitOf(api, whole.pathname);
     if (commit !== undefined) return this.#setStatus(method, whole, commit, text);
@@ -364,8 +469,9 @@ export class ProviderServer {
     if (typeof asked === "string") return [400, { message: `not as documented: ${asked}` }];
     const refusal = statuses.refused?.(this.shown(commit, asked.name) ?? "", asked.state);
     if (refusal !== undefined) return [400, refusal];
-    this.statuses.push({ commit, ...asked });
-    return [201, { id: this.statuses.length }];
+    const status = { commit, ...asked };
+    this.statuses.push(status);
+    return [201, statuses.shown(status)];
   }
 
   async stop(): Promise<void> {
