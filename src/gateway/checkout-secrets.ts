@@ -17,7 +17,11 @@ export async function withCheckoutToken(
   const { step, secrets } = handedOut;
   const { credential: secret, repo, submodules = false } = step.args as Readonly<Record<string, unknown>>;
   if (step.uses !== "checkout" || typeof secret !== "string" || !isAppCredential(secret)) return handedOut;
-  const asked = { repoUrl: String(repo ?? ""), hasSubmodules: String(submodules) !== "false", secret };
+  const asked = {
+    repoUrl: typeof repo === "string" ? repo : "",
+    hasSubmodules: String(submodules) !== "false",
+    secret,
+  };
   const credential = await tokenFor(asked).catch((error: unknown) => {
     throw error instanceof NoCheckoutTokenError ? new DeferredTextError(error.message) : error;
   });

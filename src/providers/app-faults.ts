@@ -14,8 +14,8 @@ export interface RefusedToken {
   readonly proof: string;
   /** The permissions that were asked for. */
   readonly needed: readonly string[];
-  /** The clock of this node. */
-  readonly now: number;
+  /** By how much the clock of this node is ahead of that of the host; NaN when the host does not tell. */
+  readonly aheadMs: number;
 }
 
 type Told = readonly [kind: GitFaultKind, says: string];
@@ -33,7 +33,7 @@ export function appFaultOf(refused: RefusedToken): GitFault {
   return new GitFault(kind, message, { isOfApi, retryAfterSeconds });
 }
 
-function told({ place, answer, needed, now }: RefusedToken): Told {
+function told({ place, answer, needed, aheadMs }: RefusedToken): Told {
   const { status } = answer;
   const words = wordsOf(answer.text, []);
   if (isRateLimit(answer)) return ["tooMany", "wait, and try again"];
@@ -43,7 +43,7 @@ function told({ place, answer, needed, now }: RefusedToken): Told {
     case 201:
       return ["cutOff", "the answer is not what its API says: repeat the call"];
     case 401:
-      return refusedProof(answer, words, now);
+      return refusedProof(words, aheadMs);
     case 403:
       return /suspended/i.test(words)
         ? ["appSuspended", "lift the suspension on the page of the installation"]
@@ -59,8 +59,7 @@ function told({ place, answer, needed, now }: RefusedToken): Told {
   }
 }
 
-function refusedProof({ headers = {} }: ReceivedAnswer, words: string, now: number): Told {
-  const aheadMs = now - Date.parse(headers.date ?? "");
+function refusedProof(words: string, aheadMs: number): Told {
   const isSkewed = Math.abs(aheadMs) > MAX_SKEW_MS;
   if (isSkewed || /'(?:issued at|expiration time)' claim/i.test(words)) {
     const amount = isSkewed

@@ -46,7 +46,10 @@ const MAX_LIFE_MS = 60 * 60_000;
 const MAX_TOKENS = 1_000;
 
 /** Tokens are signed texts in places, so their length is not fixed. */
-const issued = z.object({ token: z.string().regex(/^[\x21-\x7e]{1,10000}$/), expires_at: z.iso.datetime({ offset: true }) });
+const issued = z.object({
+  token: z.string().regex(/^[\x21-\x7e]{1,10000}$/),
+  expires_at: z.iso.datetime({ offset: true }),
+});
 
 interface KeptToken {
   readonly token: Promise<string>;
@@ -109,15 +112,16 @@ export class InstallationTokens {
     const askedAt = clock.monotonic();
     const proof = await proofOf(use.app, clock.now());
     const answer = await this.#post(use, right, proof);
+    const aheadMs = clock.now() - Date.parse(answer.headers?.date ?? "");
     const read = issued.safeParse(answer.status === 201 ? jsonOf(answer.text) : undefined);
     if (!read.success) {
       const needed = Object.entries(PERMISSIONS[right]).map(([name, access]) => `${name}: ${access}`);
-      throw appFaultOf({ ...use, answer, proof, needed, now: clock.now() });
+      throw appFaultOf({ ...use, answer, proof, needed, aheadMs });
     }
     const { token, expires_at: end } = read.data;
     // The clock of the host counts where it tells it.
-    const toldAt = Date.parse(answer.headers?.date ?? "");
-    const lifeMs = Math.min(Date.parse(end) - (Number.isNaN(toldAt) ? clock.now() : toldAt), MAX_LIFE_MS);
+    const leftMs = Date.parse(end) - clock.now() + (Number.isNaN(aheadMs) ? 0 : aheadMs);
+    const lifeMs = Math.min(leftMs, MAX_LIFE_MS);
     const renewAt = askedAt + Math.max(lifeMs - RENEWED_BEFORE_MS, lifeMs / 2);
     return { token: `${TOKEN_USER}:${token}`, renewAt };
   }

@@ -20,8 +20,7 @@ describe("a repository that is opened by a GitHub App", () => {
 
   const keep = (value: string, name = "APP") =>
     git.edge.call("POST", "/api/v1/projects/default/secrets", { body: { name, value } });
-  const change = (value: string) =>
-    git.edge.call("PUT", "/api/v1/projects/default/secrets/APP", { body: { value } });
+  const change = (value: string) => git.edge.call("PUT", "/api/v1/projects/default/secrets/APP", { body: { value } });
   const check = async () => (await git.edge.call("POST", at(pipelineId, "/repository/check"))).body.detail;
 
   before(async () => {

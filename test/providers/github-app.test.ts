@@ -61,16 +61,16 @@ describe("tokens of a GitHub App", () => {
     expect(exp - iat).to.equal(600);
     expect(iat).to.be.closeTo(Date.now() / 1_000 - 60, 10);
     for (const right of ["writeCode", "proposals", "statuses", "webhooks"] as const) await ask(right);
-    const given = server.apps.issued.map(({ repositories, permissions: { metadata: _, ...needed } }) => {
+    const given = server.apps.issued.map(({ repositories, permissions }) => {
       expect(repositories).to.deep.equal(["app"]);
-      return needed;
+      return permissions;
     });
     expect(given).to.deep.equal([
-      { contents: "read" },
-      { contents: "write" },
-      { contents: "read", pull_requests: "write" },
-      { statuses: "write" },
-      { repository_hooks: "write" },
+      { metadata: "read", contents: "read" },
+      { metadata: "read", contents: "write" },
+      { metadata: "read", contents: "read", pull_requests: "write" },
+      { metadata: "read", statuses: "write" },
+      { metadata: "read", repository_hooks: "write" },
     ]);
     await ask("readCode", useOf({}, { isWide: true }));
     expect(server.apps.issued.at(-1)!.repositories).to.equal(undefined);

@@ -101,7 +101,8 @@ export class GitHubApps {
       return refusal(422, "The permissions requested are not granted to this installation.");
     }
     if (repositories?.every((name) => this.repositories.includes(name)) === false) {
-      const which = "There is at least one repository that does not exist or is not accessible to the parent installation.";
+      const which =
+        "There is at least one repository that does not exist or is not accessible to the parent installation.";
       return refusal(422, which);
     }
     const expiresAt = this.now() + this.lifeMs;

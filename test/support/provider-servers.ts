@@ -11,6 +11,7 @@ import type { ProviderName } from "../../src/providers/provider.ts";
 import { GitHubApps } from "./github-apps.ts";
 import { type HostCall, schemasOf } from "./host-schemas.ts";
 import { HookApi } from "./provider-hook-servers.ts";
+import { membersOf, type ShownStatus, STATUS_APIS, type StatusApi } from "./provider-status-servers.ts";
 
 export const TOKEN = "a-token-of-the-host";
 
@@ -23,34 +24,13 @@ interface Pull {
   isOpen: boolean;
 }
 
-/** A commit status as the host keeps it, in its own word. */
-export interface ShownStatus {
-  readonly commit: string;
-  readonly name: string;
-  readonly state: string;
-  readonly description: string;
-  /** Empty for none. */
-  readonly url: string;
-}
-
 /** What a call asks for, or what is wrong with it. */
 type Asked =
   | { readonly list: Pick<Pull, "branch" | "target"> }
   | { readonly create: Omit<Pull, "number" | "isOpen"> }
   | string;
 
-interface StatusApi {
-  /** The path behind the base, for `team/app`, with the commit in the place of `COMMIT`. */
-  readonly path: string;
-  /** What the body asks for, or what is wrong with it. */
-  readonly asked: (body: unknown) => Omit<ShownStatus, "commit"> | string;
-  /** What the host refuses while it shows the earlier state. */
-  readonly refused?: (earlier: string, state: string) => object | undefined;
-  readonly shown: (status: ShownStatus) => object;
-}
-
 interface Api {
-  readonly statuses: StatusApi;
   readonly base: string;
   readonly authorization: string;
   /** The path of the repository `team/app`. */
@@ -72,14 +52,6 @@ function exactly(query: URLSearchParams, expected: Readonly<Record<string, strin
   return given === wanted ? undefined : `the query is ${given}, not ${wanted}`;
 }
 
-/** The members of a body, which has no others. */
-function membersOf(body: unknown, names: readonly string[]): Readonly<Record<string, never>> | string {
-  const given = Object.keys(body ?? {})
-    .toSorted()
-    .join();
-  return given === names.toSorted().join() ? (body as Readonly<Record<string, never>>) : `the body has ${given}`;
-}
-
 function createdFrom(body: unknown): Asked {
   const members = membersOf(body, ["title", "body", "head", "base"]);
   if (typeof members === "string") return members;
@@ -88,54 +60,7 @@ function createdFrom(body: unknown): Asked {
   };
 }
 
-/** How the body of a status says what: the members for the name and for the state, the words, and what it must have. */
-function statusBody(
-  names: { readonly name: string; readonly url: string },
-  states: readonly string[],
-  fixed: readonly string[] = [],
-): StatusApi["asked"] {
-  return (body) => {
-    const given = (body ?? {}) as Readonly<Record<string, unknown>>;
-    const isLinked = names.url in given;
-    const members = membersOf(body, [
-      names.name,
-      "state",
-      "description",
-      ...fixed,
-      ...(isLinked || names.url === "url" ? [names.url] : []),
-    ]);
-    if (typeof members === "string") return members;
-    const texts = Object.entries(given).find(([, value]) => typeof value !== "string");
-    if (texts !== undefined) return `${texts[0]} is no text`;
-    const { state, description, [names.name]: name, [names.url]: url = "" } = given as Record<string, string>;
-    if (!states.includes(state!)) return `the state is ${state}`;
-    if (description!.length > 140) return "the description is too long";
-    if (name!.length === 0 || name!.length > 255) return "the name is too long";
-    if (url !== "" && !/^https?:\/\//.test(url)) return `the address is ${url}`;
-    return { name: name!, state: state!, description: description!, url };
-  };
-}
-
-/** GitLab moves a status from state to state; one that has ended is followed by a new one. */
-function refusedAtGitLab(earlier: string, state: string): object | undefined {
-  const ways: Readonly<Record<string, string>> = { pending: "enqueue", running: "run" };
-  const isMoved = earlier === "pending" ? state !== "pending" : earlier !== "running" || !(state in ways);
-  if (isMoved) return undefined;
-  const way = ways[state]!;
-  return {
-    message: `Cannot transition status via :${way} from :${earlier} (Reason(s): Status cannot transition via "${way}")`,
-  };
-}
-
 const GITHUB: Api = {
-  statuses: {
-    path: "/repos/team/app/statuses/COMMIT",
-    asked: statusBody({ name: "context", url: "target_url" }, ["error", "failure", "pending", "success"]),
-    shown: ({ name, state, description, url }) => {
-      const example = schemasOf("github")!.example("status");
-      return { ...example, context: name, state, description, target_url: url === "" ? null : url };
-    },
-  },
   base: "/api/v3",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/repos/team/app/pulls",
@@ -181,26 +106,6 @@ const GITHUB: Api = {
 };
 
 const GITLAB: Api = {
-  statuses: {
-    path: "/projects/team%2Fapp/statuses/COMMIT",
-    asked: statusBody({ name: "name", url: "target_url" }, ["pending", "running", "success", "failed", "canceled"]),
-    refused: refusedAtGitLab,
-    shown: ({ commit, name, state, description, url }) => ({
-      id: 93,
-      sha: commit,
-      ref: "main",
-      status: state,
-      name,
-      target_url: url === "" ? null : url,
-      description,
-      created_at: "2026-01-19T09:05:50.355Z",
-      started_at: null,
-      finished_at: null,
-      allow_failure: false,
-      coverage: null,
-      author: { id: 28, username: "ann", name: "Ann", state: "active" },
-    }),
-  },
   base: "/api/v4",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/projects/team%2Fapp/merge_requests",
@@ -229,17 +134,6 @@ const GITLAB: Api = {
 };
 
 const GITEA: Api = {
-  statuses: {
-    path: "/repos/team/app/statuses/COMMIT",
-    asked: statusBody({ name: "context", url: "target_url" }, ["pending", "success", "error", "failure", "warning"]),
-    shown: ({ name, state, description, url }) => ({
-      id: 1,
-      context: name,
-      status: state,
-      description,
-      ...(url !== "" && { target_url: url }),
-    }),
-  },
   base: "/api/v1",
   authorization: `token ${TOKEN}`,
   pulls: "/repos/team/app/pulls",
@@ -261,15 +155,6 @@ const GITEA: Api = {
 };
 
 const BITBUCKET: Api = {
-  statuses: {
-    path: "/repositories/team/app/commit/COMMIT/statuses/build",
-    asked: (body) => {
-      const key = String((body as { readonly key?: unknown } | null)?.key);
-      if (!/^[0-9a-f]{40}$/.test(key)) return `the key is ${key}`;
-      return statusBody({ name: "name", url: "url" }, ["INPROGRESS", "SUCCESSFUL", "FAILED", "STOPPED"], ["key"])(body);
-    },
-    shown: ({ name, state, description, url }) => ({ type: "build", name, state, description, url }),
-  },
   base: "/2.0",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/repositories/team/app/pullrequests",
@@ -312,7 +197,7 @@ const APIS: Readonly<Record<ProviderName, Api>> = {
 };
 
 /** The commit whose status the path is about; undefined for every other path. */
-function commitOf({ base, statuses }: Api, path: string): string | undefined {
+function commitOf({ base }: Api, statuses: StatusApi, path: string): string | undefined {
   const [before = "", behind = ""] = `${base}${statuses.path}`.split("COMMIT");
   if (!path.startsWith(before) || !path.endsWith(behind)) return undefined;
   const commit = path.slice(before.length, path.length - behind.length);
@@ -438,7 +323,7 @@ export class ProviderServer {
   #answerTo(method: string, url: string, text: string): readonly [number, object] {
     const api = this.#api;
     const whole = new URL(url, this.origin);
-    const commit = commitOf(api, whole.pathname);
+    const commit = commitOf(api, STATUS_APIS[this.#name], whole.pathname);
     if (commit !== undefined) return this.#setStatus(method, whole, commit, text);
     const hooked = this.hooks.answer(method, whole.pathname.slice(api.base.length), whole.searchParams, text);
     if (hooked !== undefined) return hooked;
@@ -463,7 +348,7 @@ export class ProviderServer {
   }
 
   #setStatus(method: string, { search }: URL, commit: string, text: string): readonly [number, object] {
-    const { statuses } = this.#api;
+    const statuses = STATUS_APIS[this.#name];
     if (method !== "POST" || search !== "") return [405, { message: `not as documented: ${method} ${search}` }];
     const asked = statuses.asked(JSON.parse(text));
     if (typeof asked === "string") return [400, { message: `not as documented: ${asked}` }];
