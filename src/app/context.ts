@@ -15,6 +15,8 @@ import type { LargeReads } from "./large-reads.ts";
 import type { RecentlyRead } from "./recently-read.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import type { GitRepositories } from "../git/git-repositories.ts";
+import type { InstallationTokens } from "../providers/installation-tokens.ts";
+import type { ApiCredential } from "../providers/provider-client.ts";
 import type { ProviderPlace } from "../providers/place.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -42,7 +44,9 @@ export interface AppContext {
   /** Reaches the repositories of definitions. Absent: definitions are inline only. */
   readonly git?: {
     readonly repositories: GitRepositories;
-    readonly openProvider: (place: ProviderPlace, credential: string) => Provider;
+    readonly openProvider: (place: ProviderPlace, credential: ApiCredential) => Provider;
+    /** Makes tokens of GitHub Apps. */
+    readonly appTokens: Pick<InstallationTokens, "source">;
     readonly committer: { readonly name: string; readonly email: string };
   };
   /** Bounds reads of large runs, and shares them. Absent: each is made for itself. */

@@ -24,6 +24,8 @@ import type { AppContext } from "../app/context.ts";
 import { jobEnvironment } from "../app/identity/job-tokens.ts";
 import type { BegunRun } from "../app/begun-runs.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
+import type { AskedCheckout } from "../app/git/checkout-token.ts";
+import { type HandedOut, withCheckoutToken } from "./checkout-secrets.ts";
 import type { LogLimits } from "./log-limits.ts";
 import type { SecretHandout } from "./secret-handout.ts";
 import { withStepFacts } from "./step-facts.ts";
@@ -97,10 +99,8 @@ export interface Dispatch {
   readonly contentLimits?: ContentLimits;
 }
 
-interface ResolvedDispatch {
-  readonly step: ResolvedStep;
+interface ResolvedDispatch extends HandedOut {
   readonly matrix: Pairs<Scalar>;
-  readonly secrets: SecretValues;
 }
 
 interface RunDocuments {
@@ -116,6 +116,8 @@ export interface DispatchBuilderOptions {
   /** Makes the tokens of jobs with permissions; `publicUrl` is where their steps reach the API. Absent: such jobs fail. */
   readonly identity?: Pick<AppContext, "clock" | "signingKey" | "publicUrl"> & Pick<SecretHandout, "allowed">;
   readonly contentLimits?: ContentLimits;
+  /** Makes the tokens of checkouts with the secret of a GitHub App. Absent: such checkouts fail. */
+  readonly checkoutToken?: (asked: AskedCheckout) => Promise<string>;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -209,7 +211,7 @@ export class DispatchBuilder {
       stepIndex,
       requestId: granted.requestId,
       jobAttempt: granted.jobAttempt,
-      secrets: [...Object.values(secrets), ...identity.secrets],
+      secrets: [...secrets, ...identity.secrets],
       artifacts: step.artifacts,
       plugin: step.plugin,
       services: step.services,
@@ -240,7 +242,7 @@ export class DispatchBuilder {
       const { container: _, ...rest } = step;
       const container = containerOf(spec, step);
       const contained = { services: spec.services ?? [], ...(container === undefined ? {} : { container }) };
-      return { step: { ...rest, ...contained, jobEnv: spec.env }, matrix: [], secrets: {} };
+      return { step: { ...rest, ...contained, jobEnv: spec.env }, matrix: [], secrets: [] };
     }
     if (step.secrets.length > 0 && isUntrusted(origin)) throw new DeferredTextError(UNTRUSTED);
     const refusal = await this.#options.handout.refusal(granted.agentId, plan.projectId, planned, step);
@@ -249,7 +251,8 @@ export class DispatchBuilder {
     const { value, job } = await withStepFacts(this.#options.stores, granted, plan, (facts) =>
       resolveDeferred(spec, step, facts, secrets),
     );
-    return { step: value, matrix: job.matrix, secrets };
+    const handedOut = { step: value, secrets: Object.values(secrets) };
+    return { ...(await withCheckoutToken(handedOut, this.#options.checkoutToken)), matrix: job.matrix };
   }
 
   /** The tokens of a job with permissions. They are secrets: an agent that gets no secrets gets none of them. */

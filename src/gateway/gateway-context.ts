@@ -1,6 +1,7 @@
 /** The context of one gateway: the application context with what its sessions and calls share. */
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
+import { checkoutToken } from "../app/git/checkout-token.ts";
 import type { ContentLimits } from "../domain/artifacts.ts";
 import { systemTimers, type Timers } from "../domain/clock.ts";
 import { reportRefusedDispatch } from "./actor-messages.ts";
@@ -50,6 +51,7 @@ export function gatewayContext(
     logLimits: new LogLimits(context),
     identity: { ...context, allowed: (projectId, asked) => handout.allowed(projectId, asked) },
     contentLimits: contentLimitsOf(context),
+    checkoutToken: (asked) => checkoutToken(context, asked),
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });
   context.begunRuns?.listen((run) => builder.learn(run));

@@ -9,6 +9,8 @@
  * - `notFound`: no such repository, or it is hidden from this credential; `noRef`: it has no such branch, tag or commit.
  * - `unreachable`, `cutOff`, `timedOut`, `tooMany`: the server does not answer, breaks off, is slow, or wants fewer calls.
  * - `refused`: the API of the host refuses the call.
+ * - `appKey`, `appNotInstalled`, `appSuspended`, `appPermission`: the host refuses a token of a GitHub App, because of the
+ *   private key, the installation, its suspension, or a permission that it lacks; `clockSkew`: because of this node's clock.
  * - `tooLarge`: more bytes than the bounds admit; `hostile`: objects that no honest client makes.
  */
 const FAULTS = {
@@ -32,6 +34,11 @@ const FAULTS = {
   tooLarge: { mayPass: false },
   hostile: { mayPass: false },
   refused: { mayPass: false },
+  appKey: { mayPass: false },
+  appNotInstalled: { mayPass: false },
+  appSuspended: { mayPass: false },
+  appPermission: { mayPass: false },
+  clockSkew: { mayPass: true },
   other: { mayPass: false },
 } as const satisfies Record<string, { readonly mayPass: boolean }>;
 

@@ -8,6 +8,7 @@ import type { AddressRule } from "../outgoing/addresses.ts";
 import { openAccess } from "./access.ts";
 import { type CommitRequest, firstParent, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";
 import { findSharedCommit, isAmongAncestors, readChangedFiles } from "./compare.ts";
+import { type Credential, type GitRight, keyOfCredential } from "./credential.ts";
 import { GitFault } from "./git-fault.ts";
 import { runGit } from "./git-process.ts";
 import type { HostKeys } from "./host-keys.ts";
@@ -24,8 +25,7 @@ export interface Repository {
   /** Mirrors are shared within an owner only, a project, and by those with the same credential. */
   readonly owner: string;
   readonly remote: Remote;
-  /** A token, `user:password` or a private key of SSH; null for none. */
-  readonly credential: string | null;
+  readonly credential: Credential;
 }
 
 export interface FileQuery {
@@ -107,7 +107,7 @@ export class GitRepositories {
   /** Reads the file at a ref. Rejects with `noRef` when the server has no such ref. */
   read(repository: Repository, query: FileQuery): Promise<ReadAnswer> {
     const { owner, remote, credential } = repository;
-    const key = JSON.stringify([owner, remote.url, credential, query]);
+    const key = JSON.stringify([owner, remote.url, keyOfCredential(credential), query]);
     const waiting = this.#waitingReads.get(key);
     if (waiting !== undefined) return waiting;
     const forget = () => this.#waitingReads.delete(key);
@@ -163,20 +163,22 @@ export class GitRepositories {
    * request makes the same commit, so that a repeat of a push that was cut off changes nothing.
    */
   commitFile(repository: Repository, request: CommitRequest): Promise<PushOutcome> {
-    return this.#work(repository, async (mirror) => {
+    const commit = async (mirror: Mirror): Promise<PushOutcome> => {
       const first = firstParent(request);
       if (first !== null && (await mirror.fetchCommit(first)) === undefined) return { outcome: "raced" };
       return pushCommit(mirror, request, await writeCommit(mirror, request));
-    });
+    };
+    return this.#work(repository, commit, "writeCode");
   }
 
   /** Throws unless the credential may push to the branch, which is at `head`. Hooks of the server are not asked. */
   async checkPush(repository: Repository, branch: string, head: string): Promise<void> {
-    await this.#work(repository, async (mirror) => {
+    const tryPush = async (mirror: Mirror) => {
       const request = { branch, parent: head };
       if ((await mirror.fetchCommit(head)) === undefined) return;
       await pushCommit(mirror, request, head, ["--dry-run"]);
-    });
+    };
+    await this.#work(repository, tryPush, "writeCode");
   }
 
   /** The newest commit of a branch whose message has this line; undefined when the last commits have none. */
@@ -256,11 +258,11 @@ export class GitRepositories {
     });
   }
 
-  #work<T>(repository: Repository, work: (mirror: Mirror) => Promise<T>): Promise<T> {
+  #work<T>(repository: Repository, work: (mirror: Mirror) => Promise<T>, right?: GitRight): Promise<T> {
     const key = this.#keyOf(repository);
-    return this.#turns.take(repository.owner, key, () =>
-      this.#opened(repository, (open) => this.#mirrors.use(key, async (path) => work(await open(path)))),
-    );
+    const use = (open: (path: string) => Promise<Mirror>) =>
+      this.#mirrors.use(key, async (path) => work(await open(path)));
+    return this.#turns.take(repository.owner, key, () => this.#opened(repository, use, right));
   }
 
   #scratch<T>(repository: Repository, work: (mirror: Mirror) => Promise<T>): Promise<T> {
@@ -271,15 +273,36 @@ export class GitRepositories {
   }
 
   #keyOf({ owner, remote, credential }: Repository): string {
-    return this.#mirrors.keyOf(owner, remote.url, credential);
+    return this.#mirrors.keyOf(owner, remote.url, keyOfCredential(credential));
   }
 
-  async #opened<T>(repository: Repository, work: (open: (path: string) => Promise<Mirror>) => Promise<T>): Promise<T> {
+  /** Work is done once more when the server refuses a token before its time: its right may have been changed. */
+  async #opened<T>(
+    { remote, credential }: Repository,
+    work: (open: (path: string) => Promise<Mirror>) => Promise<T>,
+    right: GitRight = "readCode",
+  ): Promise<T> {
     await this.#checkVersion();
     await this.#mirrors.begin();
-    const { remote, credential } = repository;
-    const { home, privateFolder } = this.#mirrors;
     const endsAt = performance.now() + this.#bounds.workMs;
+    if (credential === null || typeof credential === "string") return this.#reached(remote, credential, endsAt, work);
+    const token = await credential.token(right);
+    try {
+      return await this.#reached(remote, token, endsAt, work);
+    } catch (error) {
+      if (!(error instanceof GitFault && error.kind === "authentication")) throw error;
+      credential.forget(token);
+      return await this.#reached(remote, await credential.token(right), endsAt, work);
+    }
+  }
+
+  async #reached<T>(
+    remote: Remote,
+    credential: string | null,
+    endsAt: number,
+    work: (open: (path: string) => Promise<Mirror>) => Promise<T>,
+  ): Promise<T> {
+    const { home, privateFolder } = this.#mirrors;
     const access = await openAccess(remote, credential, { ...this.#options, folder: privateFolder });
     try {
       return await work(async (path) => {

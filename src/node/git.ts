@@ -2,11 +2,13 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { AppContext } from "../app/context.ts";
+import type { Clock } from "../domain/clock.ts";
 import type { GitSettings } from "../git-settings.ts";
 import { GitRepositories } from "../git/git-repositories.ts";
 import { hostKeysOfFile } from "../git/host-keys.ts";
 import { addressRule, networkRule } from "../outgoing/addresses.ts";
 import { type SendRequest, requestSender } from "../outgoing/requests.ts";
+import { InstallationTokens } from "../providers/installation-tokens.ts";
 import { openProvider } from "../providers/provider-client.ts";
 import type { Teardown } from "./teardown.ts";
 
@@ -16,7 +18,12 @@ const MAX_ANSWER_BYTES = 1_000_000;
 const API_TIMEOUT_MS = 6_000;
 
 /** Makes nothing on the disk before the first use. */
-export function openGit(settings: GitSettings, dataDir: string, teardown: Teardown): NonNullable<AppContext["git"]> {
+export function openGit(
+  settings: GitSettings,
+  dataDir: string,
+  clock: Clock,
+  teardown: Teardown,
+): NonNullable<AppContext["git"]> {
   const { networks, knownHostsFile, caFile, committer, cacheBytes } = settings;
   const repositories = new GitRepositories({
     folder: resolve(dataDir, "git"),
@@ -28,7 +35,12 @@ export function openGit(settings: GitSettings, dataDir: string, teardown: Teardo
   });
   teardown.add("the copies of repositories", () => repositories.close());
   const send = apiSender(settings);
-  return { repositories, committer, openProvider: (place, credential) => openProvider(place, credential, send) };
+  return {
+    repositories,
+    committer,
+    openProvider: (place, credential) => openProvider(place, credential, send),
+    appTokens: new InstallationTokens({ send, clock }),
+  };
 }
 
 /** Calls of the APIs of hosts follow the rules of their repositories: which networks, and where without encryption. */

@@ -195,7 +195,7 @@ async function startParts(
     nodes,
     inspection,
     definitions: new DefinitionWork(threads),
-    git: openGit(config.git, dataDir, teardown),
+    git: openGit(config.git, dataDir, clock, teardown),
     largeReads: new LargeReads(),
     largePlans: rememberedPlans(stores),
     clock,

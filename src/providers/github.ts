@@ -13,6 +13,12 @@ const STATES: Readonly<Record<StatusState, string>> = {
   cancelled: "error",
 };
 
+export const GITHUB_HEADERS = {
+  accept: "application/vnd.github+json",
+  "user-agent": "millrace",
+  "x-github-api-version": "2022-11-28",
+} as const;
+
 const pull = z
   .object({ number: z.int(), html_url: webAddress, state: z.enum(["open", "closed"]) })
   .transform(({ number, html_url: url, state }) => ({ number, url, isOpen: state === "open" }));
@@ -20,11 +26,7 @@ const pull = z
 export const GITHUB: Dialect = {
   noun: "pull request",
   parts: [2, 2],
-  headers: (credential) => ({
-    accept: "application/vnd.github+json",
-    authorization: `Bearer ${tokenOf(credential)}`,
-    "x-github-api-version": "2022-11-28",
-  }),
+  headers: (credential) => ({ ...GITHUB_HEADERS, authorization: `Bearer ${tokenOf(credential)}` }),
   find: (repository, branch, target) => ({
     method: "GET",
     path: `/repos/${path(repository)}/pulls?${query({

@@ -26,6 +26,9 @@ const KNOWN_HOSTS: Readonly<Record<string, ProviderName>> = {
   "altssh.bitbucket.org": "bitbucket",
 };
 
+/** GitHub Enterprise Cloud with data residency: `NAME.ghe.com`. */
+const DATA_RESIDENCY = ".ghe.com";
+
 export interface ProviderPlace {
   readonly name: ProviderName;
   /** Without a slash at its end. */
@@ -36,7 +39,8 @@ export interface ProviderPlace {
 
 /** The provider that follows from the address; undefined for a host of one's own. */
 export function providerOfHost({ host }: Pick<Remote, "host">): ProviderName | undefined {
-  return KNOWN_HOSTS[host.toLowerCase()];
+  const name = host.toLowerCase();
+  return name.endsWith(DATA_RESIDENCY) ? "github" : KNOWN_HOSTS[name];
 }
 
 /** The place of a repository at its host, or what is wrong with the address, in the form `must ...`. */
@@ -59,7 +63,8 @@ function apiOf(remote: Remote, name: ProviderName): string | undefined {
   const web = transport === "ssh" ? `https://${hostInUrl(remote)}` : `${transport}://${hostInUrl(remote)}:${port}`;
   switch (name) {
     case "github":
-      return isKnown ? "https://api.github.com" : `${web}/api/v3`;
+      if (isKnown) return "https://api.github.com";
+      return host.endsWith(DATA_RESIDENCY) ? `https://api.${host}` : `${web}/api/v3`;
     case "gitlab":
       return isKnown ? "https://gitlab.com/api/v4" : `${web}/api/v4`;
     case "gitea":

@@ -1,28 +1,34 @@
 /** Calls the API of a repository's host. What goes wrong is a `GitFault`, with the words of the host and without the token. */
 import type { z } from "zod";
+import type { TokenSource } from "../git/credential.ts";
 import { GitFault, type GitFaultKind } from "../git/git-fault.ts";
 import { NoAnswerError, type ReceivedAnswer, type SendRequest } from "../outgoing/requests.ts";
-import type { ApiRequest } from "./dialect.ts";
+import { isFailure, isRateLimit, jsonOf, retryAfterOf, shownAnswer, USUAL_RETRY_SECONDS, wordsOf } from "./answers.ts";
+import { type ApiRequest, tokenOf } from "./dialect.ts";
 import { DIALECTS, type ProviderPlace } from "./place.ts";
 import { HOOK_DIALECTS } from "./hook-dialects.ts";
 import type { CommitStatus, HostHook, NewHostHook, NewProposal, Proposal, Provider } from "./provider.ts";
 
 const LOOKING = "looking for webhooks";
-const MAX_WORDS = 300;
-/** The longest wait that a host may ask for. */
-const MAX_RETRY_SECONDS = 3_600;
 
-/** Opens a repository at its host. `credential`: a token, or `user:token`. */
-export function openProvider(place: ProviderPlace, credential: string, send: SendRequest): Provider {
+/** What a call needs the right to. */
+export type ApiRight = "proposals" | "statuses" | "webhooks";
+/** A token, `user:token`, or tokens that are made when they are needed. */
+export type ApiCredential = string | TokenSource<ApiRight>;
+
+/** Opens a repository at its host. */
+export function openProvider(place: ProviderPlace, credential: ApiCredential, send: SendRequest): Provider {
   return new ProviderClient(place, credential, send);
 }
 
 class ProviderClient implements Provider {
   readonly #place: ProviderPlace;
-  readonly #credential: string;
+  readonly #credential: ApiCredential;
   readonly #send: SendRequest;
+  /** The tokens that were sent, which no message may show. */
+  readonly #sent = new Set<string>();
 
-  constructor(place: ProviderPlace, credential: string, send: SendRequest) {
+  constructor(place: ProviderPlace, credential: ApiCredential, send: SendRequest) {
     this.#place = place;
     this.#credential = credential;
     this.#send = send;
@@ -31,7 +37,7 @@ class ProviderClient implements Provider {
   async find(branch: string, target: string): Promise<Proposal | undefined> {
     const { dialect, repository } = this.#dialect();
     const what = `looking for a ${dialect.noun}`;
-    const answer = await this.#call(dialect.find(repository, branch, target), what);
+    const answer = await this.#call(dialect.find(repository, branch, target), what, "proposals");
     if (answer.status !== 200 && answer.status === dialect.missing) return undefined;
     if (answer.status !== 200) throw this.#faultOf(answer, what);
     return this.#read(dialect.found, answer, what);
@@ -46,7 +52,7 @@ class ProviderClient implements Provider {
     };
     let answer: ReceivedAnswer;
     try {
-      answer = await this.#call(dialect.create(repository, proposal), what);
+      answer = await this.#call(dialect.create(repository, proposal), what, "proposals");
     } catch (error) {
       // The host may have opened it before it broke off.
       const found = error instanceof GitFault ? await open().catch(() => undefined) : undefined;
@@ -62,7 +68,7 @@ class ProviderClient implements Provider {
   async setStatus(status: CommitStatus, signal?: AbortSignal): Promise<void> {
     const { dialect, repository } = this.#dialect();
     const what = "setting a commit status";
-    const answer = await this.#call(dialect.setStatus(repository, status), what, signal);
+    const answer = await this.#call(dialect.setStatus(repository, status), what, "statuses", signal);
     if (answer.status === 200 || answer.status === 201) return;
     if (answer.status === 400 && dialect.isShown?.(wordsOf(answer.text, []), status.state) === true) return;
     throw this.#faultOf(answer, what, "commit statuses");
@@ -70,7 +76,7 @@ class ProviderClient implements Provider {
 
   async hooks(): Promise<readonly HostHook[]> {
     const { dialect, repository } = this.#hooks();
-    const answer = await this.#call(dialect.list(repository), LOOKING);
+    const answer = await this.#call(dialect.list(repository), LOOKING, "webhooks");
     if (answer.status !== 200) throw this.#faultOf(answer, LOOKING, "webhooks");
     return this.#read(dialect.listed, answer, LOOKING);
   }
@@ -88,12 +94,12 @@ class ProviderClient implements Provider {
   async deleteHook(id: string): Promise<void> {
     const { dialect, repository } = this.#hooks();
     const what = "deleting a webhook";
-    const answer = await this.#call(dialect.delete(repository, id), what);
+    const answer = await this.#call(dialect.delete(repository, id), what, "webhooks");
     if (answer.status !== 204 && answer.status !== 404) throw this.#faultOf(answer, what, "webhooks");
   }
 
   async #write(request: ApiRequest, status: number, what: string, secret: string): Promise<HostHook> {
-    const answer = await this.#call(request, what);
+    const answer = await this.#call(request, what, "webhooks");
     if (answer.status !== status) throw this.#faultOf(answer, what, "webhooks", [secret]);
     return this.#read(this.#hooks().dialect.written, answer, what);
   }
@@ -108,14 +114,32 @@ class ProviderClient implements Provider {
     return { dialect: DIALECTS[name], repository };
   }
 
+  /** A call is made once more when the host refuses a token before its time: its right may have been changed. */
   async #call(
-    { method, path, body }: ApiRequest,
+    request: ApiRequest,
     what: string,
+    right: ApiRight,
     signal = new AbortController().signal,
   ): Promise<ReceivedAnswer> {
+    const source = this.#credential;
+    if (typeof source === "string") return this.#callWith(source, request, what, signal);
+    const token = await source.token(right);
+    const answer = await this.#callWith(token, request, what, signal);
+    if (answer.status !== 401) return answer;
+    source.forget(token);
+    return this.#callWith(await source.token(right), request, what, signal);
+  }
+
+  async #callWith(
+    credential: string,
+    { method, path, body }: ApiRequest,
+    what: string,
+    signal: AbortSignal,
+  ): Promise<ReceivedAnswer> {
     const { name, api } = this.#place;
+    this.#sent.add(credential);
     const headers = {
-      ...DIALECTS[name].headers(this.#credential),
+      ...DIALECTS[name].headers(credential),
       "user-agent": "millrace",
       ...(body !== undefined && { "content-type": "application/json" }),
     };
@@ -143,13 +167,10 @@ class ProviderClient implements Provider {
     secrets: readonly string[] = [],
   ): GitFault {
     const { status } = answer;
-    const said = wordsOf(answer.text, [...this.#secrets(), ...secrets]);
-    const words = `${status}${said === "" ? "" : ` ${said}`}`;
+    const words = shownAnswer(answer, [...this.#secrets(), ...secrets]);
     const retryAfterSeconds = retryAfterOf(answer);
-    if (status === 429 || (status === 403 && isRateLimit(answer))) {
-      return this.#fault("tooMany", what, words, retryAfterSeconds ?? 60);
-    }
-    if (status >= 500 || status === 408) return this.#fault("unreachable", what, words, retryAfterSeconds);
+    if (isRateLimit(answer)) return this.#fault("tooMany", what, words, retryAfterSeconds ?? USUAL_RETRY_SECONDS);
+    if (isFailure(answer)) return this.#fault("unreachable", what, words, retryAfterSeconds);
     switch (status) {
       case 401:
         return this.#fault("authentication", what, `${words}: renew the token`);
@@ -163,8 +184,11 @@ class ProviderClient implements Provider {
   }
 
   #secrets(): readonly string[] {
-    const token = this.#credential.slice(this.#credential.indexOf(":") + 1);
-    return [this.#credential, token, Buffer.from(this.#credential).toString("base64")];
+    return [...this.#sent].flatMap((credential) => [
+      credential,
+      tokenOf(credential),
+      Buffer.from(credential).toString("base64"),
+    ]);
   }
 
   #fault(kind: GitFaultKind, what: string, words: string, retryAfterSeconds: number | null = null): GitFault {
@@ -172,36 +196,4 @@ class ProviderClient implements Provider {
     const message = `${what} at ${name} (${new URL(api).host}): ${words}`;
     return new GitFault(kind, message, { isOfApi: true, retryAfterSeconds });
   }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The words of an error: `message` of most hosts, `error.message` of Bitbucket, and the first of the `errors`. */
-function wordsOf(text: string, secrets: readonly string[]): string {
-  const body = jsonOf(text) as Readonly<Record<string, unknown>> | null | undefined;
-  const { message, error, errors } = body ?? {};
-  const inner = (error as { readonly message?: unknown } | undefined)?.message;
-  const first = Array.isArray(errors) ? (errors[0] as { readonly message?: unknown } | string | undefined) : undefined;
-  const detail = typeof first === "object" ? first.message : first;
-  const parts = [message, inner ?? error, detail].flat().filter((part) => typeof part === "string");
-  const line = parts.join(": ").replaceAll(/[\p{C}\s]+/gu, " ");
-  const masked = secrets.reduce((shown, secret) => (secret === "" ? shown : shown.replaceAll(secret, "***")), line);
-  return masked.slice(0, MAX_WORDS).trim();
-}
-
-/** GitHub answers 403 also when a token has made too many calls. */
-function isRateLimit({ headers = {} }: ReceivedAnswer): boolean {
-  return headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"] === "0";
-}
-
-function retryAfterOf({ headers = {} }: ReceivedAnswer): number | null {
-  const seconds = Number(headers["retry-after"]);
-  if (headers["retry-after"] === undefined || !Number.isInteger(seconds) || seconds < 0) return null;
-  return Math.min(Math.max(seconds, 1), MAX_RETRY_SECONDS);
 }

@@ -29,6 +29,7 @@ const NOT_RUN: readonly (readonly [page: string, firstLine: string, reason: stri
     "needs a Git host; test/http/git-connecting.test.ts makes these calls",
   ],
   ["docs/git.md", "millrace pipelines webhook", "needs a Git host; test/http/host-hooks.test.ts makes these calls"],
+  ["docs/git.md", "millrace secrets set-github-app", "needs GitHub; test/e2e/command-line.test.ts runs the command"],
   ["docs/git.md", "millrace secrets set", "needs a Git host; test/e2e/checkout.test.ts runs these commands"],
   ["bench/README.md", "npm run bench", "takes half an hour; test/bench checks its parts"],
   ["examples/python-agent/README.md", "cd examples/python-agent", "installs from PyPI; test/foreign runs the agent"],

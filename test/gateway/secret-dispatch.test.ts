@@ -1,6 +1,7 @@
 /** The dispatch of a step that reads secrets, built from a real store. */
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
+import { type AskedCheckout, NoCheckoutTokenError } from "../../src/app/git/checkout-token.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { asId, newId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
@@ -49,12 +50,13 @@ describe("the dispatch of a step with secrets", () => {
   });
   afterEach(() => opened.close());
 
-  const build = (secrets = vaultWith(key), of = run) =>
+  const build = (secrets = vaultWith(key), of = run, checkoutToken?: (asked: AskedCheckout) => Promise<string>) =>
     new DispatchBuilder({
       stores,
       secrets,
       logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
       handout: { refusal: () => Promise.resolve(undefined) },
+      ...(checkoutToken && { checkoutToken }),
       onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
     }).build(of.grantedStep());
 
@@ -81,6 +83,35 @@ describe("the dispatch of a step with secrets", () => {
     await own.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
     const { env } = (await build(vaultWith(key), own))!;
     expect(env.filter(([name]) => name === "TRACEPARENT")).to.deep.equal([["TRACEPARENT", "mine"]]);
+  });
+
+  it("has a token in place of the key of a GitHub App, when it is a checkout", async () => {
+    const app = JSON.stringify({ appId: 1, installationId: 2, privateKey: "-----BEGIN RSA PRIVATE KEY-----" });
+    await vaultWith(key).create({ ...OF_PROJECT, name: "APP" }, app, "ann");
+    const [step] = (await stores.plans.loadJob(run.runId, 0))!.steps;
+    const args = { repo: "https://github.com/team/app.git", credential: "${{ secrets.APP }}" };
+    const bare = { ...step!, env: [], late: ["/args/credential"], secrets: ["APP"] };
+    const grant = async (fields: object) => {
+      const made = await StoredRun.create(stores, [{}], { steps: [{ ...bare, ...fields }] });
+      await made.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
+      return made;
+    };
+    const checkout = await grant({ uses: "checkout", args });
+    const asked: AskedCheckout[] = [];
+    const dispatch = (await build(vaultWith(key), checkout, async (one) => {
+      asked.push(one);
+      return "x-access-token:ghs_short";
+    }))!;
+    expect(asked).to.deep.equal([{ repoUrl: args.repo, hasSubmodules: false, secret: app }]);
+    expect(JSON.parse(dispatch.argsJson)).to.deep.equal({ ...args, credential: "x-access-token:ghs_short" });
+    expect(dispatch.secrets).to.deep.equal(["ghs_short"]);
+    expect(JSON.stringify(dispatch)).to.not.include("BEGIN");
+    const failing = () => Promise.reject(new NoCheckoutTokenError("the installation is suspended"));
+    expect(await build(vaultWith(key), checkout, failing)).to.equal(undefined);
+    expect(refused).to.deep.equal(["the installation is suspended"]);
+    const submodules = await grant({ uses: "checkout", args: { ...args, submodules: "recursive" } });
+    await build(vaultWith(key), submodules, async (one) => `x:${asked.push(one)}`);
+    expect(asked.at(-1)!.hasSubmodules).to.equal(true);
   });
 
   it("is refused in a run of a fork, although its secrets are there", async () => {

@@ -5,6 +5,7 @@ import { openProvider } from "../../src/providers/provider-client.ts";
 import { placeOf, providerOfHost } from "../../src/providers/place.ts";
 import { type Provider, type ProviderName, PROVIDERS, STATUS_STATES } from "../../src/providers/provider.ts";
 import { faultOf, remoteOf } from "../support/git-engine.ts";
+import { schemasOf } from "../support/host-schemas.ts";
 import { ProviderServer, TOKEN } from "../support/provider-servers.ts";
 
 const SEND = apiSender({ networks: [{ address: "127.0.0.0", bits: 8 }], caFile: null });
@@ -20,8 +21,17 @@ const SHOWN_STATES: Readonly<Record<ProviderName, readonly string[]>> = {
   bitbucket: ["INPROGRESS", "INPROGRESS", "SUCCESSFUL", "FAILED", "STOPPED"],
 };
 
+/** What requests and answers of the small servers are checked against. */
+const CHECKED: Readonly<Record<ProviderName, string>> = {
+  github: "its published schemas",
+  gitlab: "its documentation",
+  gitea: "its published schemas",
+  forgejo: "the published schemas of Gitea",
+  bitbucket: "its documentation",
+};
+
 for (const name of PROVIDERS) {
-  describe(`the provider ${name}`, () => {
+  describe(`the provider ${name}, checked against ${CHECKED[name]}`, () => {
     let server: ProviderServer;
     let provider: Provider;
     beforeEach(async () => {
@@ -160,11 +170,38 @@ for (const name of PROVIDERS) {
   });
 }
 
+describe("the check against published schemas", () => {
+  const call = { method: "POST", path: "/repos/team/app/statuses/abc", query: new URLSearchParams() };
+  const repositories = { method: "GET", path: "/user/repos", query: new URLSearchParams(), body: null };
+
+  it("refuses what a host does not describe, and answers that it does not give", () => {
+    for (const [name, body, problem] of [
+      ["github", { state: "success" }, undefined],
+      ["github", { state: "running" }, "must be equal to one of the allowed values"],
+      ["github", {}, "must have required property 'state'"],
+      ["github", { state: "success", name: "x" }, "no member name"],
+      ["gitea", { state: "success", context: "x" }, undefined],
+      ["gitea", { state: "success", context: 1 }, "must be string"],
+    ] as const) {
+      const schemas = schemasOf(name)!;
+      const found = schemas.problemOf({ ...call, body });
+      if (problem === undefined) expect(found).to.equal(undefined);
+      else expect(found).to.include(problem);
+      expect(schemas.problemOf(repositories)).to.include("there is no GET");
+      expect(schemas.problemOf({ ...call, body, query: new URLSearchParams({ no: "1" }) })).to.include("parameter no");
+      expect(schemas.answerProblemOf({ ...call, body }, { status: 201, body: { id: "x" } })).to.include("/id must be");
+      expect(schemas.answerProblemOf({ ...call, body }, { status: 299, body: {} })).to.include("is not described");
+    }
+    expect(schemasOf("gitlab")).to.equal(undefined);
+  });
+});
+
 describe("the place of a repository at its host", () => {
   it("follows from its address", () => {
     for (const [url, name, api, repository] of [
       ["https://github.com/team/app.git", "github", "https://api.github.com", "team/app"],
       ["git@github.com:team/app.git", "github", "https://api.github.com", "team/app"],
+      ["https://corp.ghe.com/team/app", "github", "https://api.corp.ghe.com", "team/app"],
       ["https://git.example.org:8443/team/app", "github", "https://git.example.org:8443/api/v3", "team/app"],
       ["ssh://git@git.example.org:2222/a/b/c.git", "gitlab", "https://git.example.org/api/v4", "a/b/c"],
       ["https://codeberg.org/team/app/", "forgejo", "https://codeberg.org:443/api/v1", "team/app"],
@@ -173,6 +210,7 @@ describe("the place of a repository at its host", () => {
       expect(placeOf(remoteOf(url), name), url).to.deep.equal({ name, api, repository: repository.split("/") });
     }
     expect(providerOfHost({ host: "GitLab.com" })).to.equal("gitlab");
+    expect(providerOfHost({ host: "corp.ghe.com" })).to.equal("github");
     expect(providerOfHost({ host: "git.example.org" })).to.equal(undefined);
     expect(placeOf(remoteOf("https://github.com/a/b/c"), "github")).to.match(/^must end in OWNER\/REPOSITORY/);
     expect(placeOf(remoteOf("https://code.example.org/a/b"), "bitbucket")).to.match(/^must be at bitbucket\.org/);

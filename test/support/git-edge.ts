@@ -1,7 +1,8 @@
 /** An edge with definitions in Git, and the Git server that has them. */
 import { expect } from "chai";
+import { systemClock } from "../../src/domain/clock.ts";
 import { apiSender } from "../../src/node/git.ts";
-import type { ProviderPlace } from "../../src/providers/place.ts";
+import { InstallationTokens } from "../../src/providers/installation-tokens.ts";
 import { openProvider } from "../../src/providers/provider-client.ts";
 import type { BareRepository } from "./bare-repository.ts";
 import { type Answer, openTestEdge, type TestEdge } from "./edge.ts";
@@ -41,9 +42,13 @@ export class GitEdge {
     const world = await new GitWorld().start();
     const committer = { name: "millrace", email: "millrace@example.org" };
     const send = apiSender({ networks: [{ address: "127.0.0.0", bits: 8 }], caFile: null });
-    const openProviderThere = (place: ProviderPlace, credential: string) => openProvider(place, credential, send);
     const edge = await openTestEdge({
-      git: { repositories: world.engine, committer, openProvider: openProviderThere },
+      git: {
+        repositories: world.engine,
+        committer,
+        openProvider: (place, credential) => openProvider(place, credential, send),
+        appTokens: new InstallationTokens({ send, clock: systemClock }),
+      },
     });
     const { user, password } = world.server.expected!;
     const body = { name: "CODE", value: `${user}:${password}` };

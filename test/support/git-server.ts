@@ -87,6 +87,9 @@ export class GitHttpServer {
   /** Called for each request. When it answers true, it has sent the response itself. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
 
+  /** Whether a password besides the expected one is good. */
+  accepts: (user: string, password: string, isPush: boolean) => boolean = () => false;
+
   /** Who may call; null for everyone, who may read only. */
   expected: { readonly user: string; readonly password: string } | null;
 
@@ -102,6 +105,12 @@ export class GitHttpServer {
       const user = authorization === undefined ? undefined : given?.user;
       if (expectedHeader === null || authorization === expectedHeader) {
         return serveRepositories(folder, request, response, user);
+      }
+      const [name = "", password = ""] = Buffer.from((authorization ?? "").split(" ")[1] ?? "", "base64")
+        .toString()
+        .split(":");
+      if (this.accepts(name, password, request.url?.includes("git-receive-pack") === true)) {
+        return serveRepositories(folder, request, response, name);
       }
       response.writeHead(401, { "www-authenticate": 'Basic realm="tests"' }).end("no");
     });

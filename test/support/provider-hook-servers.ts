@@ -1,4 +1,5 @@
 /** The webhooks of the small servers of hosts' APIs: each takes exactly the calls that its host documents. */
+import { schemasOf } from "./host-schemas.ts";
 import type { ProviderName } from "../../src/providers/provider.ts";
 
 export interface StoredHook {
@@ -47,12 +48,11 @@ function withConfig(first: Readonly<Record<string, string>>, configKeys: string)
   };
 }
 
-const shownWithConfig = ({ id, url, isActive, events, lastStatus }: StoredHook) => ({
+const shownWithConfig = ({ id, url, isActive, events }: StoredHook) => ({
   id: Number(id),
   active: isActive,
   events,
   config: { url, content_type: "json", secret: "********" },
-  last_response: { code: lastStatus, status: "unused", message: null },
 });
 
 function giteaApi(type: string): Api {
@@ -61,7 +61,7 @@ function giteaApi(type: string): Api {
     paging: "limit=50",
     update: "PATCH",
     read: withConfig({ type }, "content_type,secret,url"),
-    shown: (hook) => ({ ...shownWithConfig(hook), last_response: undefined, type }),
+    shown: (hook) => ({ ...shownWithConfig(hook), type }),
     listed: (shown) => shown,
   };
 }
@@ -72,7 +72,11 @@ const APIS: Readonly<Record<ProviderName, Api>> = {
     paging: "per_page=100",
     update: "PATCH",
     read: withConfig({ name: "web" }, "content_type,insecure_ssl,secret,url"),
-    shown: shownWithConfig,
+    shown: (hook) => ({
+      ...schemasOf("github")!.example("hook"),
+      ...shownWithConfig(hook),
+      last_response: { code: hook.lastStatus, status: "unused", message: null },
+    }),
     listed: (shown) => shown,
   },
   gitea: giteaApi("gitea"),

@@ -1,13 +1,17 @@
 /**
  * Small servers of the APIs of the hosts of repositories. Each takes exactly the calls that its host documents, as this project
- * makes them, and answers 400 with the reason to every other. They are written after the hosts' documentation, and no host has
- * been compared with them.
+ * makes them, and answers 400 with the reason to every other. Those of GitHub, Gitea and Forgejo check requests and answers
+ * against the descriptions that GitHub and Gitea publish; those of GitLab and Bitbucket are written after their documentation.
+ * No host has been compared with them.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ProviderName } from "../../src/providers/provider.ts";
+import { GitHubApps } from "./github-apps.ts";
+import { type HostCall, schemasOf } from "./host-schemas.ts";
 import { HookApi } from "./provider-hook-servers.ts";
+import { membersOf, type ShownStatus, STATUS_APIS, type StatusApi } from "./provider-status-servers.ts";
 
 export const TOKEN = "a-token-of-the-host";
 
@@ -20,33 +24,13 @@ interface Pull {
   isOpen: boolean;
 }
 
-/** A commit status as the host keeps it, in its own word. */
-export interface ShownStatus {
-  readonly commit: string;
-  readonly name: string;
-  readonly state: string;
-  readonly description: string;
-  /** Empty for none. */
-  readonly url: string;
-}
-
 /** What a call asks for, or what is wrong with it. */
 type Asked =
   | { readonly list: Pick<Pull, "branch" | "target"> }
   | { readonly create: Omit<Pull, "number" | "isOpen"> }
   | string;
 
-interface StatusApi {
-  /** The path behind the base, for `team/app`, with the commit in the place of `COMMIT`. */
-  readonly path: string;
-  /** What the body asks for, or what is wrong with it. */
-  readonly asked: (body: unknown) => Omit<ShownStatus, "commit"> | string;
-  /** What the host refuses while it shows the earlier state. */
-  readonly refused?: (earlier: string, state: string) => object | undefined;
-}
-
 interface Api {
-  readonly statuses: StatusApi;
   readonly base: string;
   readonly authorization: string;
   /** The path of the repository `team/app`. */
@@ -68,14 +52,6 @@ function exactly(query: URLSearchParams, expected: Readonly<Record<string, strin
   return given === wanted ? undefined : `the query is ${given}, not ${wanted}`;
 }
 
-/** The members of a body, which has no others. */
-function membersOf(body: unknown, names: readonly string[]): Readonly<Record<string, never>> | string {
-  const given = Object.keys(body ?? {})
-    .toSorted()
-    .join();
-  return given === names.toSorted().join() ? (body as Readonly<Record<string, never>>) : `the body has ${given}`;
-}
-
 function createdFrom(body: unknown): Asked {
   const members = membersOf(body, ["title", "body", "head", "base"]);
   if (typeof members === "string") return members;
@@ -84,50 +60,7 @@ function createdFrom(body: unknown): Asked {
   };
 }
 
-/** How the body of a status says what: the members for the name and for the state, the words, and what it must have. */
-function statusBody(
-  names: { readonly name: string; readonly url: string },
-  states: readonly string[],
-  fixed: readonly string[] = [],
-): StatusApi["asked"] {
-  return (body) => {
-    const given = (body ?? {}) as Readonly<Record<string, unknown>>;
-    const isLinked = names.url in given;
-    const members = membersOf(body, [
-      names.name,
-      "state",
-      "description",
-      ...fixed,
-      ...(isLinked || names.url === "url" ? [names.url] : []),
-    ]);
-    if (typeof members === "string") return members;
-    const texts = Object.entries(given).find(([, value]) => typeof value !== "string");
-    if (texts !== undefined) return `${texts[0]} is no text`;
-    const { state, description, [names.name]: name, [names.url]: url = "" } = given as Record<string, string>;
-    if (!states.includes(state!)) return `the state is ${state}`;
-    if (description!.length > 140) return "the description is too long";
-    if (name!.length === 0 || name!.length > 255) return "the name is too long";
-    if (url !== "" && !/^https?:\/\//.test(url)) return `the address is ${url}`;
-    return { name: name!, state: state!, description: description!, url };
-  };
-}
-
-/** GitLab moves a status from state to state; one that has ended is followed by a new one. */
-function refusedAtGitLab(earlier: string, state: string): object | undefined {
-  const ways: Readonly<Record<string, string>> = { pending: "enqueue", running: "run" };
-  const isMoved = earlier === "pending" ? state !== "pending" : earlier !== "running" || !(state in ways);
-  if (isMoved) return undefined;
-  const way = ways[state]!;
-  return {
-    message: `Cannot transition status via :${way} from :${earlier} (Reason(s): Status cannot transition via "${way}")`,
-  };
-}
-
 const GITHUB: Api = {
-  statuses: {
-    path: "/repos/team/app/statuses/COMMIT",
-    asked: statusBody({ name: "context", url: "target_url" }, ["error", "failure", "pending", "success"]),
-  },
   base: "/api/v3",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/repos/team/app/pulls",
@@ -145,28 +78,34 @@ const GITHUB: Api = {
     });
     return wrong ?? (owner === "team" && rest === "" ? { list: { branch, target } } : rest);
   },
-  shown: ({ number, isOpen }, origin) => ({
-    id: number + 1_000,
-    number,
-    state: isOpen ? "open" : "closed",
-    html_url: `${origin}/team/app/pull/${number}`,
-  }),
+  shown: ({ number, isOpen, branch, target, title, body }, origin) => {
+    const example = schemasOf("github")!.example("pull-request");
+    return {
+      ...example,
+      id: number + 1_000,
+      number,
+      title,
+      body,
+      state: isOpen ? "open" : "closed",
+      html_url: `${origin}/team/app/pull/${number}`,
+      // The teams of the example lack what the schema asks for.
+      requested_teams: [],
+      head: { ...(example["head"] as object), ref: branch },
+      base: { ...(example["base"] as object), ref: target },
+    };
+  },
   listed: (shown) => [200, shown.slice(0, 1)],
   exists: [
     422,
     {
       message: "Validation Failed",
+      documentation_url: "https://docs.github.com/rest/pulls/pulls#create-a-pull-request",
       errors: [{ resource: "PullRequest", code: "custom", message: "A pull request already exists for team:x." }],
     },
   ],
 };
 
 const GITLAB: Api = {
-  statuses: {
-    path: "/projects/team%2Fapp/statuses/COMMIT",
-    asked: statusBody({ name: "name", url: "target_url" }, ["pending", "running", "success", "failed", "canceled"]),
-    refused: refusedAtGitLab,
-  },
   base: "/api/v4",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/projects/team%2Fapp/merge_requests",
@@ -195,10 +134,6 @@ const GITLAB: Api = {
 };
 
 const GITEA: Api = {
-  statuses: {
-    path: "/repos/team/app/statuses/COMMIT",
-    asked: statusBody({ name: "context", url: "target_url" }, ["pending", "success", "error", "failure", "warning"]),
-  },
   base: "/api/v1",
   authorization: `token ${TOKEN}`,
   pulls: "/repos/team/app/pulls",
@@ -220,14 +155,6 @@ const GITEA: Api = {
 };
 
 const BITBUCKET: Api = {
-  statuses: {
-    path: "/repositories/team/app/commit/COMMIT/statuses/build",
-    asked: (body) => {
-      const key = String((body as { readonly key?: unknown } | null)?.key);
-      if (!/^[0-9a-f]{40}$/.test(key)) return `the key is ${key}`;
-      return statusBody({ name: "name", url: "url" }, ["INPROGRESS", "SUCCESSFUL", "FAILED", "STOPPED"], ["key"])(body);
-    },
-  },
   base: "/2.0",
   authorization: `Bearer ${TOKEN}`,
   pulls: "/repositories/team/app/pullrequests",
@@ -270,7 +197,7 @@ const APIS: Readonly<Record<ProviderName, Api>> = {
 };
 
 /** The commit whose status the path is about; undefined for every other path. */
-function commitOf({ base, statuses }: Api, path: string): string | undefined {
+function commitOf({ base }: Api, statuses: StatusApi, path: string): string | undefined {
   const [before = "", behind = ""] = `${base}${statuses.path}`.split("COMMIT");
   if (!path.startsWith(before) || !path.endsWith(behind)) return undefined;
   const commit = path.slice(before.length, path.length - behind.length);
@@ -282,13 +209,17 @@ export class ProviderServer {
   /** What was set, the earliest first. */
   readonly statuses: ShownStatus[] = [];
   readonly hooks: HookApi;
+  /** The Apps of GitHub; no other host has any. */
+  readonly apps = new GitHubApps();
   /** Answers a call in place of the server when it answers true. It may begin with the true effect of the call. */
   intercept: (request: IncomingMessage, response: ServerResponse, act: () => void) => boolean = () => false;
   calls = 0;
+  readonly #name: ProviderName;
   readonly #api: Api;
   readonly #server: Server;
 
   constructor(name: ProviderName) {
+    this.#name = name;
     this.#api = APIS[name];
     this.hooks = new HookApi(name);
     this.#server = createServer((request, response) => void this.answer(request, response));
@@ -313,7 +244,16 @@ export class ProviderServer {
     return url.startsWith(`${this.#api.base}/`);
   }
 
+  /** A mistake of this server is an answer, too. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#answer(request, response);
+    } catch (error) {
+      response.writeHead(500).end(JSON.stringify({ message: `the test fails: ${String((error as Error).stack)}` }));
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.calls++;
     const pieces: Buffer[] = [];
     for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
@@ -323,17 +263,67 @@ export class ProviderServer {
         .writeHead(status, { "content-type": "application/json" })
         .end(status === 204 ? "" : JSON.stringify(body));
     };
+    if (this.#name === "github") {
+      response.setHeader("date", new Date(this.apps.now()).toUTCString());
+      const issued = await this.#appOutcome(request, text);
+      if (issued !== undefined) return send(...issued);
+    }
     const outcome = () => this.#outcome(request, text);
     if (this.intercept(request, response, outcome)) return;
     send(...outcome());
   }
 
+  async #appOutcome({ method = "", url = "", headers }: IncomingMessage, text: string) {
+    const call = this.#callOf(method, url, text);
+    const answer = await this.apps.answer(call.path, headers.authorization, call.body);
+    return answer && this.#checked(call, () => answer);
+  }
+
+  #callOf(method: string, url: string, text: string): HostCall {
+    const { pathname, searchParams: query } = new URL(url, this.origin);
+    const body: unknown = text === "" ? null : JSON.parse(text);
+    return { method, path: pathname.slice(this.#api.base.length), query, body };
+  }
+
+  /** The answer to a call, where the host publishes a description: of a call and with an answer that it describes. */
+  #checked(call: HostCall, answer: () => readonly [number, object]): readonly [number, object] {
+    const schemas = schemasOf(this.#name);
+    if (schemas === undefined) return answer();
+    // Forgejo has a type of its own for webhooks.
+    const isForgejos = this.#name === "forgejo" && (call.body as { type?: unknown } | null)?.type === "forgejo";
+    const described = isForgejos ? { ...call, body: { ...(call.body as object), type: "gitea" } } : call;
+    const wrong = schemas.problemOf(described);
+    if (wrong !== undefined) return [400, { message: `not as described: ${wrong}` }];
+    const [status, body] = answer();
+    const wrongAnswer = schemas.answerProblemOf(described, { status, body });
+    return wrongAnswer === undefined ? [status, body] : [500, { message: `the test answers wrongly: ${wrongAnswer}` }];
+  }
+
   #outcome({ method = "", url = "", headers }: IncomingMessage, text: string): readonly [number, object] {
-    const api = this.#api;
-    if (headers.authorization !== api.authorization) return [401, { message: "Bad credentials" }];
+    const refused = this.#refusalOf(method, url, headers.authorization);
+    if (refused !== undefined) return refused;
     if (headers["user-agent"] === undefined) return [403, { message: "no user agent" }];
+    return this.#checked(this.#callOf(method, url, text), () => this.#answerTo(method, url, text));
+  }
+
+  /** Whether the caller may do this: with the token of the test, or with one of an App that has the permission. */
+  #refusalOf(method: string, url: string, authorization: string | undefined): readonly [number, object] | undefined {
+    if (authorization === this.#api.authorization) return undefined;
+    const token = authorization?.replace(/^Bearer /, "") ?? "";
+    if (this.#name !== "github" || this.apps.issued.every((each) => each.token !== token)) {
+      return [401, { message: "Bad credentials" }];
+    }
+    const permissions = { pulls: "pull_requests", statuses: "statuses", hooks: "repository_hooks" } as const;
+    const [, repository = "", kind = ""] = /\/repos\/team\/([^/]+)\/(\w+)/.exec(url) ?? [];
+    const needed = permissions[kind as keyof typeof permissions] ?? kind;
+    if (this.apps.opens(token, repository, needed, method === "GET" ? "read" : "write")) return undefined;
+    return [403, { message: "Resource not accessible by integration" }];
+  }
+
+  #answerTo(method: string, url: string, text: string): readonly [number, object] {
+    const api = this.#api;
     const whole = new URL(url, this.origin);
-    const commit = commitOf(api, whole.pathname);
+    const commit = commitOf(api, STATUS_APIS[this.#name], whole.pathname);
     if (commit !== undefined) return this.#setStatus(method, whole, commit, text);
     const hooked = this.hooks.answer(method, whole.pathname.slice(api.base.length), whole.searchParams, text);
     if (hooked !== undefined) return hooked;
@@ -358,14 +348,15 @@ export class ProviderServer {
   }
 
   #setStatus(method: string, { search }: URL, commit: string, text: string): readonly [number, object] {
-    const { statuses } = this.#api;
+    const statuses = STATUS_APIS[this.#name];
     if (method !== "POST" || search !== "") return [405, { message: `not as documented: ${method} ${search}` }];
     const asked = statuses.asked(JSON.parse(text));
     if (typeof asked === "string") return [400, { message: `not as documented: ${asked}` }];
     const refusal = statuses.refused?.(this.shown(commit, asked.name) ?? "", asked.state);
     if (refusal !== undefined) return [400, refusal];
-    this.statuses.push({ commit, ...asked });
-    return [201, { id: this.statuses.length }];
+    const status = { commit, ...asked };
+    this.statuses.push(status);
+    return [201, statuses.shown(status)];
   }
 
   async stop(): Promise<void> {

@@ -13,6 +13,10 @@ const POINTERS: Partial<Record<GitFaultKind, string>> = {
   unreachable: "/repoUrl",
   authentication: "/repoCredential",
   readOnly: "/repoCredential",
+  appKey: "/repoCredential",
+  appNotInstalled: "/repoCredential",
+  appSuspended: "/repoCredential",
+  appPermission: "/repoCredential",
   noRef: "/defaultBranch",
   tooLarge: "/pipelineFilePath",
 };

@@ -1,8 +1,10 @@
 /** The host of a pipeline's repository, opened with the token that the pipeline names. */
+import { isAppCredential } from "../../providers/github-app.ts";
 import { placeOf, providerOfHost } from "../../providers/place.ts";
 import { type Provider, type ProviderName, PROVIDERS } from "../../providers/provider.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { GitContext } from "./context.ts";
+import { appUseOf } from "./app-credential.ts";
 import { malformed } from "./git-problems.ts";
 import { readSecret, remoteOf } from "./repository.ts";
 
@@ -22,6 +24,9 @@ export async function openProviderOf(
   if (typeof place === "string") throw malformed("/repoUrl", place);
   const field = (pipeline.repoApiCredential ?? "") === "" ? "repoCredential" : "repoApiCredential";
   const token = (await readSecret(context, pipeline, field))?.trim() ?? "";
+  if (isAppCredential(token)) {
+    return git.openProvider(place, git.appTokens.source(appUseOf(remote, token, field, name)));
+  }
   if (token === "" || KEY.test(token) || /\s/.test(token)) {
     throw malformed(
       "/repoApiCredential",

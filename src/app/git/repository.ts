@@ -1,10 +1,12 @@
 /** The repository of a pipeline: its address, and the credential that the pipeline names. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { GitRepositories, Repository } from "../../git/git-repositories.ts";
+import { isAppCredential } from "../../providers/github-app.ts";
 import { parseRemote, type Remote } from "../../git/remote.ts";
 import { UnreadableSecretError } from "../../secrets/sealing.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { GitContext } from "./context.ts";
+import { appUseOf } from "./app-credential.ts";
 import { malformed } from "./git-problems.ts";
 
 export interface OpenRepository {
@@ -30,7 +32,11 @@ export async function openRepository(
     throw malformed("/repoUrl", "must be empty: this installation keeps definitions inline only");
   }
   const remote = remoteOf(pipeline);
-  const credential = await readSecret(context, pipeline, "repoCredential");
+  const secret = await readSecret(context, pipeline, "repoCredential");
+  const credential =
+    secret !== null && isAppCredential(secret)
+      ? git.appTokens.source(appUseOf(remote, secret, "repoCredential"))
+      : secret;
   return { engine: git.repositories, repository: { owner: pipeline.projectId, remote, credential } };
 }
 

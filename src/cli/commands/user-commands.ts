@@ -21,6 +21,22 @@ export function addSecretCommands(secrets: Command, setStatus: SetStatus): void 
         (await import("./remote/remote-secrets.ts")).setSecret(name!, options, signal),
     },
   );
+  remote(
+    secrets.command("set-github-app"),
+    "create or change the secret of a GitHub App; its private key is read from standard input",
+    setStatus,
+    {
+      args: [["<name>", "as pipelines name it"]],
+      options: [
+        new Option("--app <id>", "number or client id of the App").makeOptionMandatory(),
+        new Option("--installation <id>", "number of the installation").makeOptionMandatory(),
+        new Option("--host <host>", "where the App is; default: github.com"),
+        ...place(),
+      ],
+      run: async (signal, options, name) =>
+        (await import("./remote/remote-secrets.ts")).setGitHubApp(name!, options, signal),
+    },
+  );
   remote(secrets.command("delete"), "delete a secret", setStatus, {
     args: [["<name>", "the secret"]],
     options: place(),

@@ -1,4 +1,5 @@
-/** `millrace secrets list`, `set` and `delete`: the secrets of a project or of a pipeline. Values are never shown. */
+/** `millrace secrets list`, `set`, `set-github-app` and `delete`: the secrets of a project or of a pipeline. Values are never shown. */
+import { createPrivateKey } from "node:crypto";
 import { ApiError, type MillraceClient } from "../../../../clients/typescript/src/index.ts";
 import { UsageError } from "../../command-line.ts";
 import { findPipeline, findProject } from "../../remote/find.ts";
@@ -39,6 +40,35 @@ export function setSecret(name: string, options: SecretOptions, signal: AbortSig
     const set = await putOrCreate(client, place, name, value, signal);
     report.object(set, `set ${name}, version ${set.version}`);
   });
+}
+
+export interface AppOptions extends SecretOptions {
+  readonly app: string;
+  readonly installation: string;
+  readonly host?: string;
+}
+
+/** Stores a GitHub App, whose private key is read from standard input, as the secret that repositories are opened with. */
+export function setGitHubApp(name: string, options: AppOptions, signal: AbortSignal): Promise<number> {
+  return withServer(options, signal, async ({ client, report }) => {
+    const place = await placeOf(client, options);
+    const privateKey = await readSecret("Private key of the App");
+    if (!isPrivateKey(privateKey)) {
+      throw new UsageError("standard input has no private key: send the .pem file of the App, as GitHub made it");
+    }
+    const { app: appId, installation: installationId, host } = options;
+    const value = JSON.stringify({ appId, installationId, privateKey, ...(host !== undefined && { host }) });
+    const set = await putOrCreate(client, place, name, value, signal);
+    report.object(set, `set ${name}, version ${set.version}`, `next: name ${name} as the credential of a pipeline`);
+  });
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "rsa";
+  } catch {
+    return false;
+  }
 }
 
 export function deleteSecret(name: string, options: SecretOptions, signal: AbortSignal): Promise<number> {
