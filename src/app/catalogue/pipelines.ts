@@ -22,7 +22,7 @@ import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
 import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
-import { createOnce, type WithRequestId } from "../request-ids.ts";
+import { createOnce, peekRequest, type WithRequestId } from "../request-ids.ts";
 import { cursorPageOf, fields, id, keyOf, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
@@ -133,30 +133,31 @@ export async function createPipeline(
     missing: () => unknownProject(projectId),
   });
   const createdBy = claimedIdentity(user, input.createdBy, "createdBy");
+  const request = { caller: user, scope: "createPipeline", requestId, body: input };
+  const read = () => readNew(context, user, project, { ...input, createdBy });
+  // A repository that refuses leaves the key unused: the same call may succeed later.
+  const found = (await peekRequest(context, request)) === undefined ? await read() : undefined;
   return createOnce(context, {
-    caller: user,
-    scope: "createPipeline",
-    requestId,
-    body: input,
+    ...request,
     freshId: () => newId("pl"),
     find: async (pipelineId) => {
       const found = await context.stores.pipelines.find(pipelineId);
       return found && viewWithNewestRun(context, found);
     },
-    create: (pipelineId) => createAs(context, user, { pipelineId, project }, input, createdBy),
+    create: async (pipelineId) => createAs(context, user, pipelineId, found ?? (await read())),
   });
 }
 
-async function createAs(
+/** A pipeline to be, with what its repository has. The id is one that no pipeline will have. */
+async function readNew(
   context: CatalogueContext,
   user: UserCaller,
-  { pipelineId, project }: { readonly pipelineId: PipelineId; readonly project: Project },
-  input: z.output<typeof createPipelineBody>,
-  createdBy: string,
-): Promise<PipelineView> {
+  project: Project,
+  { createdBy, ...input }: z.output<typeof createPipelineBody> & { readonly createdBy: string },
+): Promise<Connected> {
   const now = context.clock.now();
   const given: Pipeline = {
-    pipelineId,
+    pipelineId: newId("pl"),
     projectId: project.projectId,
     name: input.name,
     description: input.description ?? "",
@@ -180,7 +181,16 @@ async function createAs(
   if (isArchived(project) || (await projectFactsOf(context, project.projectId)).archived) {
     throw projectArchived(project.projectId);
   }
-  const { pipeline, answer } = isInGit(given) ? await connect(context, given) : { pipeline: given, answer: null };
+  return isInGit(given) ? connect(context, given) : { pipeline: given, answer: null };
+}
+
+async function createAs(
+  context: CatalogueContext,
+  user: UserCaller,
+  pipelineId: PipelineId,
+  { pipeline: given, answer }: Connected,
+): Promise<PipelineView> {
+  const pipeline = { ...given, pipelineId };
   await recorded(user, { kind: "pipeline", id: pipelineId, name: pipeline.name, after: { ...pipeline } }, async () => {
     const outcome = await context.stores.pipelines.create(pipeline);
     if (outcome === "nameTaken") throw nameTaken(pipeline);

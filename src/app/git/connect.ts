@@ -1,8 +1,9 @@
 /** Connects a pipeline with a repository: the fields are completed, and the repository is tried. */
+import { definitionPathProblem } from "../../domain/definition-paths.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { GitFault } from "../../git/git-fault.ts";
 import type { ReadAnswer } from "../../git/git-repositories.ts";
-import { isRefName, pathProblem } from "../../git/names.ts";
+import { isRefName } from "../../git/names.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { GitContext } from "./context.ts";
 import { defaultRefOf, lackOf } from "./definition-at.ts";
@@ -54,7 +55,7 @@ export function isConnectionChanged(before: Pipeline, after: Pipeline): boolean 
  */
 export async function connect(context: GitContext, given: Pipeline): Promise<Connected> {
   const path = given.pipelineFilePath === "" ? DEFAULT_PATH : given.pipelineFilePath;
-  const wrong = pathProblem(path);
+  const wrong = definitionPathProblem(path);
   if (wrong !== undefined) throw malformed("/pipelineFilePath", wrong);
   if (given.defaultBranch !== "" && !isRefName(given.defaultBranch)) {
     throw malformed("/defaultBranch", "must be the name of a branch");

@@ -1,4 +1,5 @@
 /** Which files a definition includes, and their contents: found by who can read the repository, before the definition is checked. */
+import { definitionPathProblem } from "../../domain/definition-paths.ts";
 import { formatOfPath } from "../../domain/names.ts";
 import { LIMITS } from "../schema/limits.ts";
 import { asMap, textsOf } from "../text/raw.ts";
@@ -36,15 +37,8 @@ export function includePathsIn(value: unknown): readonly string[] | undefined {
 
 /** What is wrong with the path of an included file, in the form `must ...`; undefined when it is good. */
 export function includePathProblem(path: string): string | undefined {
-  if (path.length > MAX_PATH_CHARS) return `must have at most ${MAX_PATH_CHARS} characters`;
-  if (/[\p{Cc}\\*?[\]]/u.test(path)) return "must name one file: it has no patterns, and `/` between folders";
-  if (path.split("/").some((part) => part === "" || part === "." || part === "..")) {
-    return "must be a path from the root of the repository, such as .millrace/templates/test.yaml";
-  }
-  return /\.(?:ya?ml|json)$/.test(path) ? undefined : "must end in .yaml, .yml or .json";
+  return /[*?[\]]/.test(path) ? "must name one file: it has no patterns" : definitionPathProblem(path);
 }
-
-const MAX_PATH_CHARS = 1_000;
 
 /** Reads files of the repository in one go. */
 type ReadFiles = (paths: readonly string[]) => Promise<readonly IncludedFile[]>;
