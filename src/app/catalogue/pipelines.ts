@@ -10,7 +10,7 @@ import type { ListPlace } from "../../stores/ports/pages.ts";
 import { isArchived, type Pipeline, type Project } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { noPipeline } from "../lookups.ts";
+import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, pageRequest, placedListView, placedPartOf, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { PROVIDERS } from "../../providers/provider.ts";
@@ -18,6 +18,7 @@ import { REPORTED } from "../commit-statuses/reporting.ts";
 import { connect, type Connected, isConnectionChanged, refuseMisplaced } from "../git/connect.ts";
 import { remember } from "../git/definition-at.ts";
 import { isInGit } from "../git/repository.ts";
+import { writeOutIncludes } from "../git/write-out-includes.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
@@ -181,27 +182,34 @@ async function readNew(
   if (isArchived(project) || (await projectFactsOf(context, project.projectId)).archived) {
     throw projectArchived(project.projectId);
   }
-  return isInGit(given) ? connect(context, given) : { pipeline: given, answer: null };
+  return isInGit(given) ? connect(context, given) : { pipeline: given, ...UNCONNECTED };
 }
 
 async function createAs(
   context: CatalogueContext,
   user: UserCaller,
   pipelineId: PipelineId,
-  { pipeline: given, answer }: Connected,
+  { pipeline: given, ...found }: Connected,
 ): Promise<PipelineView> {
   const pipeline = { ...given, pipelineId };
   await recorded(user, { kind: "pipeline", id: pipelineId, name: pipeline.name, after: { ...pipeline } }, async () => {
     const outcome = await context.stores.pipelines.create(pipeline);
     if (outcome === "nameTaken") throw nameTaken(pipeline);
   });
-  return pipelineView(await withHead(context, pipeline, answer));
+  return pipelineView(await withHead(context, pipeline, found));
 }
 
+/** Of a pipeline whose repository was not read. */
+const UNCONNECTED = { answer: null, opened: null };
+
 /** The pipeline with the head that was read from its repository. */
-async function withHead(context: CatalogueContext, pipeline: Pipeline, answer: Connected["answer"]): Promise<Pipeline> {
-  if (answer === null) return pipeline;
-  await remember(context, pipeline, answer);
+async function withHead(
+  context: CatalogueContext,
+  pipeline: Pipeline,
+  { answer, opened }: Pick<Connected, "answer" | "opened">,
+): Promise<Pipeline> {
+  if (answer === null || opened === null) return pipeline;
+  await remember(context, pipeline, opened, answer);
   return (await context.stores.pipelines.find(pipeline.pipelineId)) ?? pipeline;
 }
 
@@ -250,9 +258,9 @@ async function tryToUpdate(
     updatedAt: Math.max(context.clock.now(), stored.updatedAt + 1),
   };
   refuseMisplaced(given);
-  const { pipeline, answer } = isConnectionChanged(stored, given)
+  const { pipeline, ...found } = isConnectionChanged(stored, given)
     ? await connect(context, given)
-    : { pipeline: given, answer: null };
+    : { pipeline: given, ...UNCONNECTED };
   const { updatedAt, headRevisionId } = stored;
   const expected = match === undefined ? { updatedAt } : { updatedAt, headRevisionId };
   const sides = { before: { ...stored }, after: { ...pipeline } };
@@ -264,7 +272,9 @@ async function tryToUpdate(
     return outcome === "updated";
   });
   if (!isUpdated) return MOVED;
-  return viewWithNewestRun(context, await withHead(context, pipeline, answer));
+  if (body.repoUrl !== "") return viewWithNewestRun(context, await withHead(context, pipeline, found));
+  await writeOutIncludes(context, user, pipeline);
+  return viewWithNewestRun(context, await findPipeline(context, pipelineId));
 }
 
 export async function getPipeline(

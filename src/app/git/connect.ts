@@ -21,6 +21,8 @@ export interface Connected {
   readonly pipeline: Pipeline;
   /** What the branch has; null for a repository without any commit. */
   readonly answer: ReadAnswer | null;
+  /** Null for an inline definition. */
+  readonly opened: OpenRepository | null;
 }
 
 /** Throws `malformed_request` for fields of Git in a pipeline that has no repository. */
@@ -73,7 +75,7 @@ export async function connect(context: GitContext, given: Pipeline): Promise<Con
   if (["run", "jobs"].includes(pipeline.commitStatuses ?? "")) await openProviderOf(context, pipeline);
   const isMissing = answer === null || answer.file.kind === "missing";
   const lack = isMissing ? "" : lackOf(answer.file, pipeline);
-  if (lack === "") return { pipeline, answer };
+  if (lack === "") return { pipeline, answer, opened };
   throw refused({ code: "git_file", pointer: "/pipelineFilePath", message: `commit ${answer!.commit.id} ${lack}` });
 }
 

@@ -22,7 +22,7 @@ export interface Includes {
 const MAY_INCLUDE = /include|\\/;
 
 /** False for a text that certainly has no `include`, so that it need not be read to know that. */
-export function mayInclude(text: string): boolean {
+function mayInclude(text: string): boolean {
   return MAY_INCLUDE.test(text);
 }
 
