@@ -4,7 +4,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { tmpdir } from "node:os";
-import { definitionPathProblem } from "../domain/definition-paths.ts";
+import { definitionPathProblem } from "../domain/names.ts";
 import type { AddressRule } from "../outgoing/addresses.ts";
 import { openAccess } from "./access.ts";
 import { type CommitRequest, firstParent, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { includePathProblem } from "../../src/definition/include/included-files.ts";
-import { definitionPathProblem } from "../../src/domain/definition-paths.ts";
+import { definitionPathProblem } from "../../src/domain/names.ts";
 
 describe("the path of a definition", () => {
   it("stays in the repository, and names a format", () => {

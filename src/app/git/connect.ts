@@ -1,5 +1,5 @@
 /** Connects a pipeline with a repository: the fields are completed, and the repository is tried. */
-import { definitionPathProblem } from "../../domain/definition-paths.ts";
+import { definitionPathProblem } from "../../domain/names.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { GitFault } from "../../git/git-fault.ts";
 import type { ReadAnswer } from "../../git/git-repositories.ts";

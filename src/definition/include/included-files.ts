@@ -1,6 +1,5 @@
 /** Which files a definition includes, and their contents: found by who can read the repository, before the definition is checked. */
-import { definitionPathProblem } from "../../domain/definition-paths.ts";
-import { formatOfPath } from "../../domain/names.ts";
+import { definitionPathProblem, formatOfPath } from "../../domain/names.ts";
 import { LIMITS } from "../schema/limits.ts";
 import { asMap, textsOf } from "../text/raw.ts";
 import type { Format } from "../text/read-text.ts";
