@@ -1,6 +1,6 @@
 /**
  * What names may hold: they stand in lists, logs and terminals, and must look like what they are. And slugs: the short
- * names of tenants and projects for addresses and scripts.
+ * names of tenants and projects for addresses and scripts. And paths of definitions in repositories.
  */
 
 /**
@@ -25,6 +25,26 @@ export const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(
 /** The format of a definition in a repository, by the path of its file. */
 export function formatOfPath(path: string): "json" | "yaml" {
   return path.endsWith(".json") ? "json" : "yaml";
+}
+
+const MAX_PATH_CHARS = 1_000;
+const EXTENSION = /\.(?:ya?ml|json)$/;
+/** Git refuses these names where a file system could take them for `.git`. */
+const GIT_FOLDER = /^(?:\.git|git~\d+)[. ]*$/i;
+
+/**
+ * What is wrong with the path of a file of a repository as a definition, or as a part of one, in the form `must ...`; undefined
+ * when it is good.
+ */
+export function definitionPathProblem(path: string): string | undefined {
+  if (path.length > MAX_PATH_CHARS) return `must have at most ${MAX_PATH_CHARS} characters`;
+  if (/[\p{Cc}\\]/u.test(path)) return "must have `/` between folders, no backslash and no control character";
+  const parts = path.split("/");
+  if (parts.some((part) => part === "" || part === "." || part === "..")) {
+    return "must be a path from the root of the repository, such as .millrace/pipeline.yaml";
+  }
+  if (parts.some((part) => GIT_FOLDER.test(part.replaceAll(/\p{Cf}/gu, "")))) return "must not lead into .git";
+  return EXTENSION.test(path) ? undefined : "must end in .yaml, .yml or .json";
 }
 
 const MAX_SLUG_CHARS = 63;

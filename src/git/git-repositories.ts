@@ -4,6 +4,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { tmpdir } from "node:os";
+import { definitionPathProblem } from "../domain/names.ts";
 import type { AddressRule } from "../outgoing/addresses.ts";
 import { openAccess } from "./access.ts";
 import { type CommitRequest, firstParent, type PushOutcome, pushCommit, writeCommit } from "./commit-file.ts";
@@ -15,7 +16,7 @@ import type { HostKeys } from "./host-keys.ts";
 import type { LookUp } from "./addresses.ts";
 import { type CommandBounds, Mirror } from "./mirror.ts";
 import { type MirrorBounds, Mirrors } from "./mirrors.ts";
-import { candidatesOf, type GitRef, pathProblem } from "./names.ts";
+import { candidatesOf, type GitRef } from "./names.ts";
 import { type CommitFacts, fileKindOf, readCommit } from "./objects.ts";
 import { type FoundFile, type PlacedFile, readEntries, readFolder } from "./read-files.ts";
 import type { Remote } from "./remote.ts";
@@ -121,16 +122,16 @@ export class GitRepositories {
     return reading;
   }
 
-  /** Reads the definitions below a folder, by the paths that {@link pathProblem} takes. Rejects as {@link read} does. */
+  /** Reads the files below a folder that {@link definitionPathProblem} finds no fault with. Rejects as {@link read} does. */
   readFolder(repository: Repository, ref: GitRef, folder: string, limit: number): Promise<FolderAnswer> {
     return this.#work(repository, async (mirror) => {
       const { refName, commit } = await find(mirror, repository.remote, ref);
-      const isWanted = (path: string) => pathProblem(path) === undefined;
+      const isWanted = (path: string) => definitionPathProblem(path) === undefined;
       return { refName, commit, ...(await readFolder(mirror, commit.id, { folder, limit, isWanted })) };
     });
   }
 
-  /** What a commit has at these paths, which {@link pathProblem} takes: those that it has. Rejects as {@link read} does. */
+  /** Those of the files that a commit has. {@link definitionPathProblem} finds no fault with the paths. Rejects as {@link read} does. */
   readFiles(repository: Repository, commit: string, paths: readonly string[]): Promise<readonly PlacedFile[]> {
     return this.#work(repository, async (mirror) => {
       const { commit: found } = await find(mirror, repository.remote, { kind: "commit", id: commit });

@@ -1,4 +1,4 @@
-/** Names of branches and tags, and paths of files, as far as millrace takes them. Pure. */
+/** Names of branches and tags, as far as millrace takes them. Pure. */
 import { FULL_COMMIT, NO_REF_NAME } from "../domain/names.ts";
 
 /** Which commit is meant. A `name` is a branch, else a tag, else a full commit id. */
@@ -7,8 +7,6 @@ export type GitRef =
   | { readonly kind: "commit"; readonly id: string };
 
 const MAX_CHARS = 255;
-const EXTENSION = /\.(?:ya?ml|json)$/;
-const MAX_PATH_CHARS = 1_000;
 
 export function isRefName(name: string): boolean {
   return name.length <= MAX_CHARS && !NO_REF_NAME.test(name);
@@ -26,19 +24,4 @@ export function candidatesOf(ref: Exclude<GitRef, { readonly kind: "commit" }>):
   if (ref.kind === "ref") return [ref.name];
   const branch = `refs/heads/${ref.name}`;
   return ref.kind === "branch" ? [branch] : [branch, `refs/tags/${ref.name}`];
-}
-
-/** What is wrong with the path of a definition, in the form `must ...`; undefined when it is good. */
-export function pathProblem(path: string): string | undefined {
-  if (path.length > MAX_PATH_CHARS) return `must have at most ${MAX_PATH_CHARS} characters`;
-  if (/[\p{Cc}\\]/u.test(path)) return "must have no backslash and no control character";
-  const parts = path.split("/");
-  if (parts.some((part) => part === "" || part === "." || part === "..")) {
-    return "must be a path from the root of the repository, such as .millrace/pipeline.yaml";
-  }
-  // Git refuses these names where a file system could take them for `.git`.
-  if (parts.some((part) => /^(?:\.git|git~\d+)[. ]*$/i.test(part.replaceAll(/\p{Cf}/gu, "")))) {
-    return "must not lead into .git";
-  }
-  return EXTENSION.test(path) ? undefined : "must end in .yaml, .yml or .json";
 }

@@ -27,10 +27,11 @@ import { pipelineBody, pipelineRecord, SAVE_MODES } from "./messages/pipeline-me
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
 import { savedMessage } from "./messages/saved-message.ts";
 import { projectCalls } from "./project-calls.ts";
+import { repositoryCalls } from "./repository-calls.ts";
 import { revisionCalls } from "./revision-calls.ts";
 import { runCalls } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
-import { RUN_STATUSES, wordOf } from "./messages/words.ts";
+import { FORMATS, RUN_STATUSES, wordOf } from "./messages/words.ts";
 
 export function pipelineService(context: AppContext): PipelineServer {
   return {
@@ -40,6 +41,7 @@ export function pipelineService(context: AppContext): PipelineServer {
     ...approvalCalls(context),
     ...revisionCalls(context),
     ...projectCalls(context),
+    ...repositoryCalls(context),
   };
 }
 
@@ -150,11 +152,6 @@ function readPlanRequest(request: PlanPipelineRequest): unknown {
     uploads,
   };
 }
-
-const FORMATS = {
-  json: "SPEC_FORMAT_JSON",
-  yaml: "SPEC_FORMAT_YAML",
-} as const satisfies Record<SpecView["format"], SpecFormat>;
 
 function formatWord(format: SpecFormat): SpecView["format"] {
   return wordOf(FORMATS, format) ?? "yaml";

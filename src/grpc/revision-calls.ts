@@ -1,6 +1,6 @@
 /** The calls of pipeline.v1 on the revisions of a definition. */
 import { savedMessage } from "./messages/saved-message.ts";
-import type { DiffOf, PipelineServer, RevisionRecord, SpecFormat } from "../../proto/generated/pipeline/v1/pipeline.ts";
+import type { DiffOf, PipelineServer, RevisionRecord } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import {
   diffQuery,
   diffRevisions,
@@ -16,12 +16,8 @@ import { asId, type PipelineId, type RevisionId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
 import { nonEmpty, paging, unixMs } from "./messages/fields.ts";
 import { parseMessage } from "./messages/parse-message.ts";
-import { wordOf } from "./messages/words.ts";
+import { FORMATS, wordOf } from "./messages/words.ts";
 
-const FORMATS = {
-  json: "SPEC_FORMAT_JSON",
-  yaml: "SPEC_FORMAT_YAML",
-} as const satisfies Record<RevisionView["format"], SpecFormat>;
 const PARTS = { text: "DIFF_OF_TEXT", definition: "DIFF_OF_DEFINITION" } as const satisfies Record<string, DiffOf>;
 
 type RevisionCalls = Pick<PipelineServer, "listRevisions" | "getRevision" | "diffRevisions" | "restoreRevision">;

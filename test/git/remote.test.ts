@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { candidatesOf, pathProblem, refOf } from "../../src/git/names.ts";
+import { candidatesOf, refOf } from "../../src/git/names.ts";
 import { parseRemote } from "../../src/git/remote.ts";
 
 describe("the address of a repository", () => {
@@ -83,31 +83,5 @@ describe("the name of a ref", () => {
   it("is tried by full names only", () => {
     expect(candidatesOf({ kind: "name", name: "+a" })).to.deep.equal(["refs/heads/+a", "refs/tags/+a"]);
     expect(candidatesOf({ kind: "branch", name: "a" })).to.deep.equal(["refs/heads/a"]);
-  });
-});
-
-describe("the path of a definition", () => {
-  it("stays in the repository, and names a format", () => {
-    for (const path of [".millrace.yaml", ".millrace/a b.yml", "ci/ö.json"])
-      expect(pathProblem(path), path).to.equal(undefined);
-    for (const path of [
-      "",
-      "/etc/x.yaml",
-      "../x.yaml",
-      "a/../x.yaml",
-      "./x.yaml",
-      "a//x.yaml",
-      ".git/x.yaml",
-      "a/.GIT/x.yaml",
-      "git~1/x.yaml",
-      ".git /x.yaml",
-      ".g\u200cit/x.yaml",
-      "a\\x.yaml",
-      "a\nx.yaml",
-      "Makefile",
-      "x.yaml/",
-    ]) {
-      expect(pathProblem(path), path).to.be.a("string");
-    }
   });
 });

@@ -228,6 +228,13 @@ describe("pipelines over gRPC", () => {
       createProject: "admin",
       updateProject: "admin",
       deleteProject: "owner",
+      moveDefinition: "maintainer",
+      checkRepository: "maintainer",
+      discoverDefinitions: "maintainer",
+      makePipelines: "maintainer",
+      checkHostHook: "maintainer",
+      connectHostHook: "maintainer",
+      listCommitStatuses: "viewer",
     };
     const VALID = {
       fields: { ...NO_FIELDS, name: "x" },
@@ -241,6 +248,9 @@ describe("pipelines over gRPC", () => {
       revisionId: "rev_none",
       name: "x",
       description: "d",
+      to: "DEFINITION_PLACE_GIT",
+      repoUrl: "https://127.0.0.1/x.git",
+      files: [{ path: "a.yaml", name: "" }],
     };
 
     it("need the same role as over HTTP, and the token of a user", async () => {

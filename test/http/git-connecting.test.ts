@@ -131,6 +131,20 @@ describe("connecting a repository", () => {
       ]);
     });
 
+    it("with the same key as the call that the repository refused", async () => {
+      const { origin, repository } = git.world.newRepository();
+      origin.commit({ [DEFINITION_PATH]: textOf("echo 1") });
+      const body = { name: "once refused", repoUrl: repository.remote.url, repoCredential: "CODE" };
+      const create = () =>
+        git.edge.call("POST", "/api/v1/pipelines", { body, headers: { "idempotency-key": "once refused" } });
+      git.world.server.expected = { user: "ann", password: "another" };
+      expect((await create()).body).to.include({ code: 422, reason: "git_refused" });
+      git.world.mend();
+      const made = await create();
+      expect(made.status, JSON.stringify(made.body)).to.equal(200);
+      expect((await create()).body.detail.pipelineId).to.equal(made.body.detail.pipelineId);
+    });
+
     it("and says which one is refused, and refuses a path that is given twice", async () => {
       const { origin, repository } = git.world.newRepository();
       origin.commit({ [DEFINITION_PATH]: textOf("echo 1") });

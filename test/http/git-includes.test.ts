@@ -1,6 +1,6 @@
 /** Definitions in Git that include files of their repository, over HTTP. */
 import { expect } from "chai";
-import { at, DEFINITION_PATH, fileOf, GitEdge, textOf } from "../support/git-edge.ts";
+import { at, DEFINITION_PATH, fileOf, GitEdge, specOf, textOf } from "../support/git-edge.ts";
 
 const TEMPLATE = "templates/lint.yaml";
 
@@ -100,5 +100,58 @@ describe("a definition that includes files of its repository", () => {
     const spec = await git.spec(pipelineId);
     expect(spec.spec.jobs.map(({ name }: { name: string }) => name)).to.deep.equal(["lint", "build"]);
     expect(spec).to.deep.include({ includes: [], resolved: null });
+  });
+
+  it("becomes one text when the server is gone for good, and can be saved then", async () => {
+    const { origin, pipelineId } = await git.connected();
+    const head = origin.commit({ [DEFINITION_PATH]: including, [TEMPLATE]: templateOf("lint") });
+    await git.spec(pipelineId);
+    git.world.server.intercept = (_, response) => response.destroy() !== undefined;
+    const put = (body: object) => git.edge.call("PUT", at(pipelineId), { body });
+    const left = await put({ repoUrl: "", repoCredential: "" });
+    git.world.mend();
+    expect(left.status, JSON.stringify(left.body)).to.equal(200);
+    const spec = await git.spec(pipelineId);
+    expect(spec).to.deep.include({ includes: [], resolved: null, headCommitSha: left.body.detail.headCommitSha });
+    expect(spec.spec.jobs.map(({ name }: { name: string }) => name)).to.deep.equal(["lint", "build"]);
+    expect(spec.commitMessage).to.equal(`Write out what the definition of commit ${head} includes`);
+    const saved = await git.save(pipelineId, { spec: { ...spec.spec, description: "d" } });
+    expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+    const count = (await git.revisionsOf(pipelineId)).length;
+    await put({ repoUrl: "" });
+    expect(await git.revisionsOf(pipelineId)).to.have.length(count);
+  });
+
+  it("stays as it is when the server is gone and it has errors, and a save says what to do", async () => {
+    const { origin, pipelineId } = await git.connected();
+    origin.commit({ [DEFINITION_PATH]: including });
+    await git.spec(pipelineId);
+    expect((await git.edge.call("PUT", at(pipelineId), { body: { repoUrl: "", repoCredential: "" } })).status).to.equal(
+      200,
+    );
+    const refused = await git.save(pipelineId, {
+      spec: { include: [TEMPLATE], jobs: [{ name: "b", steps: [{ uses: "checkout" }] }] },
+    });
+    expect(refused.body.errors[0]).to.include({ code: "invalid-include", pointer: "/include" });
+    expect(refused.body.errors[0].message).to.include("write their jobs here");
+    expect((await git.save(pipelineId, { spec: specOf("echo 2") })).status).to.equal(200);
+  });
+
+  it("is read with its repository opened once", async () => {
+    const { origin, pipelineId } = await git.connected();
+    origin.commit({ [DEFINITION_PATH]: including, [TEMPLATE]: templateOf("lint") });
+    const { secrets } = git.edge.context;
+    const { read } = secrets;
+    let opened = 0;
+    secrets.read = (...args) => {
+      opened++;
+      return read.apply(secrets, args);
+    };
+    try {
+      expect((await git.spec(pipelineId)).includes).to.have.length(1);
+    } finally {
+      secrets.read = read;
+    }
+    expect(opened).to.equal(1);
   });
 });

@@ -1,6 +1,18 @@
 /** Event triggers that no hook of their project can start. */
 import { expect } from "chai";
+import { getSpec } from "../../src/app/catalogue/definitions.ts";
+import { authenticate } from "../../src/app/identity/access.ts";
+import { DefinitionWork } from "../../src/definition-work/definition-work.ts";
+import { asId, type PipelineId } from "../../src/domain/ids.ts";
 import { DEFINITION_PATH, GitEdge, textOf } from "../support/git-edge.ts";
+
+class CountedWork extends DefinitionWork {
+  checks = 0;
+  override check(...given: Parameters<DefinitionWork["check"]>) {
+    this.checks++;
+    return super.check(...given);
+  }
+}
 
 describe("event triggers and the hooks of their project over HTTP", () => {
   let git: GitEdge;
@@ -49,6 +61,22 @@ describe("event triggers and the hooks of their project over HTTP", () => {
     await addHook(projectId, "HOOK_KEY");
     expect(await validated()).to.deep.equal([]);
     expect(await read()).to.deep.equal([]);
+  });
+
+  it("cost a reader one check of the definition", async () => {
+    const projectId = await project();
+    const { pipelineId } = await call("POST", "/pipelines", { name: "p", projectId });
+    const spec = {
+      triggers: { event: [{ provider: "github", event: "push" }] },
+      jobs: [{ name: "j", steps: [{ uses: "shell", args: { script: "true" } }] }],
+    };
+    await call("POST", `/pipelines/${pipelineId}/spec/save`, { spec });
+    const work = new CountedWork(null);
+    const context = { ...git.edge.context, definitions: work };
+    const caller = await authenticate(context, git.edge.adminToken);
+    const view = await getSpec(context, caller, { pipelineId: asId<PipelineId>(pipelineId) });
+    expect(view.diagnostics.map(({ code }) => code)).to.deep.equal(["no-hook"]);
+    expect(work.checks).to.equal(1);
   });
 
   it("draw it for a definition in Git, too", async () => {

@@ -191,7 +191,7 @@ describe("the audit log", function () {
 
   it("knows every method of gRPC: those that read have names that say so", () => {
     const reading =
-      /^(?:Get|List|Find|Search|Diff|Stream|Validate|Plan|Pull|Heartbeat|FetchStepRun|Connect|AgentChannel|ReportStepRunStatus|Push)/;
+      /^(?:Get|List|Find|Search|Diff|Stream|Validate|Plan|Check|Discover|Pull|Heartbeat|FetchStepRun|Connect|AgentChannel|ReportStepRunStatus|Push)/;
     const others = [...GRPC_METHODS.values()].map(({ path }) => path).filter((path) => !RECORDED_METHODS.has(path));
     // An agent's word on a step that it holds is part of the run's history.
     const ofSteps = "/agent.v1.Agent/CancelStepRun";

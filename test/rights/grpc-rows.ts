@@ -3,7 +3,12 @@ import { Client, credentials, type MethodDefinition, Metadata, type ServiceError
 import { AuditService } from "../../proto/generated/audit/v1/audit.ts";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
-import { PipelineFields, PipelineService, RerunScope } from "../../proto/generated/pipeline/v1/pipeline.ts";
+import {
+  DefinitionPlace,
+  PipelineFields,
+  PipelineService,
+  RerunScope,
+} from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunService, StepRunSpec } from "../../proto/generated/steprun/v1/steprun.ts";
 import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
 import type { UserOperation } from "../../src/app/identity/access.ts";
@@ -50,6 +55,8 @@ const onApproval = ({ gatedPipelineId, gatedRunId, approvalId }: World) => ({
   runId: gatedRunId,
   approvalId,
 });
+/** An address that is refused once the caller may make the call. */
+const NO_REPOSITORY = { repoUrl: "https://127.0.0.1/x.git" };
 type Listed = readonly [string, GrpcRow["operation"], GrpcRow["request"]?, GrpcRow["kind"]?];
 const onAgent = ({ agentId }: World) => ({ agentId });
 /** The methods of agent.v1 that users call. */
@@ -112,6 +119,21 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["createProject", "createProjects", ({ tenantId }) => ({ name: `g${++count}`, tenantId }), "inBody"],
     ["updateProject", "manageProjects", (world) => ({ ...onProject(world), description: "d" })],
     ["deleteProject", "deleteProjects", onProject],
+    [
+      "moveDefinition",
+      "writeDefinitions",
+      (world) => ({ ...onPipeline(world), ...NO_REPOSITORY, to: DefinitionPlace.DEFINITION_PLACE_GIT }),
+    ],
+    ["checkRepository", "writePipelines", onPipeline],
+    ["discoverDefinitions", "writePipelines", (world) => ({ ...onProject(world), ...NO_REPOSITORY })],
+    [
+      "makePipelines",
+      "writePipelines",
+      (world) => ({ ...onProject(world), ...NO_REPOSITORY, files: [{ path: "a.yaml", name: "a" }] }),
+    ],
+    ["checkHostHook", "manageHooks", onPipeline],
+    ["connectHostHook", "manageHooks", onPipeline],
+    ["listCommitStatuses", "readRuns", onRun],
   ]),
   ...rowsOf("StepRunService", [
     [

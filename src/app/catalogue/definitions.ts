@@ -20,7 +20,7 @@ import { type Draft, draftOn, type DraftSource, requireEqual } from "./draft.ts"
 import { findPipeline, noPipeline } from "../lookups.ts";
 import { viewOfIncludes } from "./includes-view.ts";
 import { definitionOfRevision, rememberDefinition } from "./known-definitions.ts";
-import { askingFor, type Asking, checkWithPlugins } from "./plugin-lookup.ts";
+import { askingFor, type Asking, checkNaming, checkWithPlugins } from "./plugin-lookup.ts";
 import { saveHead } from "./timetable.ts";
 import type { Precondition, WithPrecondition } from "../preconditions.ts";
 import { reachPipeline } from "../reaching.ts";
@@ -66,7 +66,7 @@ async function viewOf(
   const known = await definitionOfRevision(context.stores.pipelines, asking, revisionId);
   const hasTriggers = known !== undefined && known.providers.length > 0;
   const checked = hasTriggers
-    ? await checkWithPlugins(context, asking, projectId, { text, format, includes })
+    ? await checkNaming(context, asking, projectId, { ...known, text, format, includes })
     : undefined;
   return {
     pipelineId,

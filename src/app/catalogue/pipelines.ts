@@ -10,7 +10,7 @@ import type { ListPlace } from "../../stores/ports/pages.ts";
 import { isArchived, type Pipeline, type Project } from "../../stores/ports/pipelines.ts";
 import { type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { noPipeline } from "../lookups.ts";
+import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, pageRequest, placedListView, placedPartOf, placeField, sortField } from "../lists.ts";
 import { projectArchived } from "./projects.ts";
 import { PROVIDERS } from "../../providers/provider.ts";
@@ -18,11 +18,12 @@ import { REPORTED } from "../commit-statuses/reporting.ts";
 import { connect, type Connected, isConnectionChanged, refuseMisplaced } from "../git/connect.ts";
 import { remember } from "../git/definition-at.ts";
 import { isInGit } from "../git/repository.ts";
+import { writeOutIncludes } from "../git/write-out-includes.ts";
 import { carryOutDeletion, type DeletionContext } from "./pipeline-deletion.ts";
 import { projectFactsOf } from "../project-facts.ts";
 import { projectIdsFor, reach, reachPipeline, type RightsContext } from "../reaching.ts";
 import { changeUnmoved, MOVED, type WithPrecondition } from "../preconditions.ts";
-import { createOnce, type WithRequestId } from "../request-ids.ts";
+import { createOnce, peekRequest, type WithRequestId } from "../request-ids.ts";
 import { cursorPageOf, fields, id, keyOf, listOf, mapOf, shape, time, wholeNumber } from "../shapes.ts";
 import { givenName } from "../given-names.ts";
 import { rfc3339 } from "../times.ts";
@@ -133,30 +134,31 @@ export async function createPipeline(
     missing: () => unknownProject(projectId),
   });
   const createdBy = claimedIdentity(user, input.createdBy, "createdBy");
+  const request = { caller: user, scope: "createPipeline", requestId, body: input };
+  const read = () => readNew(context, user, project, { ...input, createdBy });
+  // A repository that refuses leaves the key unused: the same call may succeed later.
+  const found = (await peekRequest(context, request)) === undefined ? await read() : undefined;
   return createOnce(context, {
-    caller: user,
-    scope: "createPipeline",
-    requestId,
-    body: input,
+    ...request,
     freshId: () => newId("pl"),
     find: async (pipelineId) => {
       const found = await context.stores.pipelines.find(pipelineId);
       return found && viewWithNewestRun(context, found);
     },
-    create: (pipelineId) => createAs(context, user, { pipelineId, project }, input, createdBy),
+    create: async (pipelineId) => createAs(context, user, pipelineId, found ?? (await read())),
   });
 }
 
-async function createAs(
+/** A pipeline to be, with what its repository has. The id is one that no pipeline will have. */
+async function readNew(
   context: CatalogueContext,
   user: UserCaller,
-  { pipelineId, project }: { readonly pipelineId: PipelineId; readonly project: Project },
-  input: z.output<typeof createPipelineBody>,
-  createdBy: string,
-): Promise<PipelineView> {
+  project: Project,
+  { createdBy, ...input }: z.output<typeof createPipelineBody> & { readonly createdBy: string },
+): Promise<Connected> {
   const now = context.clock.now();
   const given: Pipeline = {
-    pipelineId,
+    pipelineId: newId("pl"),
     projectId: project.projectId,
     name: input.name,
     description: input.description ?? "",
@@ -180,18 +182,34 @@ async function createAs(
   if (isArchived(project) || (await projectFactsOf(context, project.projectId)).archived) {
     throw projectArchived(project.projectId);
   }
-  const { pipeline, answer } = isInGit(given) ? await connect(context, given) : { pipeline: given, answer: null };
+  return isInGit(given) ? connect(context, given) : { pipeline: given, ...UNCONNECTED };
+}
+
+async function createAs(
+  context: CatalogueContext,
+  user: UserCaller,
+  pipelineId: PipelineId,
+  { pipeline: given, ...found }: Connected,
+): Promise<PipelineView> {
+  const pipeline = { ...given, pipelineId };
   await recorded(user, { kind: "pipeline", id: pipelineId, name: pipeline.name, after: { ...pipeline } }, async () => {
     const outcome = await context.stores.pipelines.create(pipeline);
     if (outcome === "nameTaken") throw nameTaken(pipeline);
   });
-  return pipelineView(await withHead(context, pipeline, answer));
+  return pipelineView(await withHead(context, pipeline, found));
 }
 
+/** Of a pipeline whose repository was not read. */
+const UNCONNECTED = { answer: null, opened: null };
+
 /** The pipeline with the head that was read from its repository. */
-async function withHead(context: CatalogueContext, pipeline: Pipeline, answer: Connected["answer"]): Promise<Pipeline> {
-  if (answer === null) return pipeline;
-  await remember(context, pipeline, answer);
+async function withHead(
+  context: CatalogueContext,
+  pipeline: Pipeline,
+  { answer, opened }: Pick<Connected, "answer" | "opened">,
+): Promise<Pipeline> {
+  if (answer === null || opened === null) return pipeline;
+  await remember(context, pipeline, opened, answer);
   return (await context.stores.pipelines.find(pipeline.pipelineId)) ?? pipeline;
 }
 
@@ -240,9 +258,9 @@ async function tryToUpdate(
     updatedAt: Math.max(context.clock.now(), stored.updatedAt + 1),
   };
   refuseMisplaced(given);
-  const { pipeline, answer } = isConnectionChanged(stored, given)
+  const { pipeline, ...found } = isConnectionChanged(stored, given)
     ? await connect(context, given)
-    : { pipeline: given, answer: null };
+    : { pipeline: given, ...UNCONNECTED };
   const { updatedAt, headRevisionId } = stored;
   const expected = match === undefined ? { updatedAt } : { updatedAt, headRevisionId };
   const sides = { before: { ...stored }, after: { ...pipeline } };
@@ -254,7 +272,9 @@ async function tryToUpdate(
     return outcome === "updated";
   });
   if (!isUpdated) return MOVED;
-  return viewWithNewestRun(context, await withHead(context, pipeline, answer));
+  if (body.repoUrl !== "") return viewWithNewestRun(context, await withHead(context, pipeline, found));
+  await writeOutIncludes(context, user, pipeline);
+  return viewWithNewestRun(context, await findPipeline(context, pipelineId));
 }
 
 export async function getPipeline(

@@ -23,6 +23,7 @@ import type { RightsContext } from "../reaching.ts";
 import { manifestOf } from "./plugin-views.ts";
 
 type LookUpContext = RightsContext & WithStores<"plugins">;
+type CheckContext = LookUpContext & WithStores<"snapshotBytes" | "hooks">;
 
 /** Who asks for work on definitions, and where it is done. */
 export interface Asking {
@@ -46,17 +47,28 @@ export async function pluginOwners(context: RightsContext, projectId: ProjectId)
  * size of a run against what the store holds. Rejects as `Threads.run` does.
  */
 export async function checkWithPlugins(
-  context: LookUpContext & WithStores<"snapshotBytes" | "hooks">,
-  { work, caller }: Asking,
+  context: CheckContext,
+  asking: Asking,
   projectId: ProjectId,
   { text, format, includes }: DefinitionText,
 ): Promise<CheckedDefinition> {
   const { snapshotBytes } = context.stores;
-  const checked = await work.check(caller, { text, format, includes, plugins: null, snapshotBytes });
-  const hasTriggers = checked.providers.length > 0;
-  if (checked.plugins.length === 0 && !hasTriggers) return checked;
-  const plugins = await lookUpPlugins(context, projectId, checked.plugins);
-  const found = hasTriggers ? await context.stores.hooks.list(projectId) : undefined;
+  const definition = { text, format, includes };
+  const checked = await asking.work.check(asking.caller, { ...definition, plugins: null, snapshotBytes });
+  const isWhole = checked.plugins.length === 0 && checked.providers.length === 0;
+  return isWhole ? checked : checkNaming(context, asking, projectId, { ...definition, ...checked });
+}
+
+/** {@link checkWithPlugins} of a text of which it is known what it names, in one check. */
+export async function checkNaming(
+  context: CheckContext,
+  { work, caller }: Asking,
+  projectId: ProjectId,
+  { text, format, includes, ...names }: DefinitionText & Pick<KnownDefinition, "plugins" | "providers">,
+): Promise<CheckedDefinition> {
+  const { snapshotBytes } = context.stores;
+  const plugins = await lookUpPlugins(context, projectId, names.plugins);
+  const found = names.providers.length > 0 ? await context.stores.hooks.list(projectId) : undefined;
   const hooks = found?.map(({ kind, secret }) => ({ kind, secret }));
   return work.check(caller, { text, format, includes, plugins, ...(hooks && { hooks }), snapshotBytes });
 }

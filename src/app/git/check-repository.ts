@@ -33,7 +33,7 @@ export const RepositoryCheckShape = shape("RepositoryCheck", {
   problems: listOf(fields({ code: z.string(), pointer: z.string(), message: z.string() })),
 });
 
-type RepositoryCheck = z.infer<typeof RepositoryCheckShape>;
+export type RepositoryCheck = z.infer<typeof RepositoryCheckShape>;
 
 /** Throws `not_found`, and `malformed_request` for an inline definition. What the repository lacks is an answer. */
 export async function checkRepository(

@@ -1,8 +1,9 @@
 /** Connects a pipeline with a repository: the fields are completed, and the repository is tried. */
+import { definitionPathProblem } from "../../domain/names.ts";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { GitFault } from "../../git/git-fault.ts";
 import type { ReadAnswer } from "../../git/git-repositories.ts";
-import { isRefName, pathProblem } from "../../git/names.ts";
+import { isRefName } from "../../git/names.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import type { GitContext } from "./context.ts";
 import { defaultRefOf, lackOf } from "./definition-at.ts";
@@ -20,6 +21,8 @@ export interface Connected {
   readonly pipeline: Pipeline;
   /** What the branch has; null for a repository without any commit. */
   readonly answer: ReadAnswer | null;
+  /** Null for an inline definition. */
+  readonly opened: OpenRepository | null;
 }
 
 /** Throws `malformed_request` for fields of Git in a pipeline that has no repository. */
@@ -54,7 +57,7 @@ export function isConnectionChanged(before: Pipeline, after: Pipeline): boolean 
  */
 export async function connect(context: GitContext, given: Pipeline): Promise<Connected> {
   const path = given.pipelineFilePath === "" ? DEFAULT_PATH : given.pipelineFilePath;
-  const wrong = pathProblem(path);
+  const wrong = definitionPathProblem(path);
   if (wrong !== undefined) throw malformed("/pipelineFilePath", wrong);
   if (given.defaultBranch !== "" && !isRefName(given.defaultBranch)) {
     throw malformed("/defaultBranch", "must be the name of a branch");
@@ -72,7 +75,7 @@ export async function connect(context: GitContext, given: Pipeline): Promise<Con
   if (["run", "jobs"].includes(pipeline.commitStatuses ?? "")) await openProviderOf(context, pipeline);
   const isMissing = answer === null || answer.file.kind === "missing";
   const lack = isMissing ? "" : lackOf(answer.file, pipeline);
-  if (lack === "") return { pipeline, answer };
+  if (lack === "") return { pipeline, answer, opened };
   throw refused({ code: "git_file", pointer: "/pipelineFilePath", message: `commit ${answer!.commit.id} ${lack}` });
 }
 

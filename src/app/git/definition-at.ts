@@ -3,7 +3,7 @@
  * repository. A revision stands for a text; commits with the same text share one.
  */
 import { isDeepStrictEqual } from "node:util";
-import { type Includes, mayInclude } from "../../definition/include/included-files.ts";
+import type { Includes } from "../../definition/include/included-files.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { gitRevisionId, newId, type RevisionId } from "../../domain/ids.ts";
 import { formatOfPath } from "../../domain/names.ts";
@@ -47,20 +47,21 @@ export function defaultRefOf({ defaultBranch }: Pipeline): GitRef {
 export async function definitionAt(context: GitContext, pipeline: Pipeline, ref: GitRef): Promise<DefinitionAt> {
   const opened = await openRepository(context, pipeline);
   const head = await headOf(context, pipeline);
-  return remember(context, pipeline, await readAt(opened, pipeline, ref, head), head);
+  return remember(context, pipeline, opened, await readAt(opened, pipeline, ref, head), head);
 }
 
 /** Stores what was read from the repository. `head`: the revision of the pipeline's head, whose content was known. */
 export async function remember(
   context: GitContext,
   pipeline: Pipeline,
+  opened: OpenRepository,
   answer: ReadAnswer,
   head?: Revision,
 ): Promise<DefinitionAt> {
   const { commit, refName, file } = answer;
   const lack = lackOf(file, pipeline);
   if (lack !== "") return { commit, refName, revision: null, lack };
-  const read = await withIncludes(context, pipeline, answer, head);
+  const read = await withIncludes(context, pipeline, opened, answer, head);
   const revision =
     refName === `refs/heads/${pipeline.defaultBranch}`
       ? await makeHead(context, pipeline, head, read)
@@ -75,17 +76,14 @@ interface Read extends ReadAnswer {
 
 async function withIncludes(
   context: GitContext,
-  pipeline: Pipeline,
+  { pipelineFilePath: path }: Pipeline,
+  opened: OpenRepository,
   answer: ReadAnswer,
   head: Revision | undefined,
 ): Promise<Read> {
   const { file, commit } = answer;
   if (file.kind !== "file") return answer;
-  const text = file.content.toString("utf8");
-  // The repository is not opened again for nothing.
-  if (!mayInclude(text)) return answer;
-  const opened = await openRepository(context, pipeline);
-  const includes = await includesAt(context, opened, commit.id, { path: pipeline.pipelineFilePath, text });
+  const includes = await includesAt(context, opened, commit.id, { path, text: file.content.toString("utf8") });
   if (includes === undefined) return answer;
   const read = { ...answer, includes };
   return head !== undefined && isOf(head, read) ? { ...answer, file: { kind: "known", blob: file.blob } } : read;

@@ -63,7 +63,7 @@ export const DiscoveryShape = shape("Discovery", {
   hasMore: z.boolean(),
 });
 
-type Discovery = z.infer<typeof DiscoveryShape>;
+export type Discovery = z.infer<typeof DiscoveryShape>;
 
 /**
  * Lists the files below `.millrace/` of a branch that can be definitions. Throws `not_found`, `malformed_request`, `git_refused`

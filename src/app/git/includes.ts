@@ -2,7 +2,6 @@
 import { collectIncludes, type IncludedFile, type Includes } from "../../definition/include/included-files.ts";
 import type { Format } from "../../definition/text/read-text.ts";
 import { formatOfPath } from "../../domain/names.ts";
-import { pathProblem } from "../../git/names.ts";
 import type { PlacedFile } from "../../git/read-files.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";
@@ -27,13 +26,12 @@ export function includesAt(
   { path, text }: IncludingText,
 ): Promise<Includes | undefined> {
   return collect(context, repository.owner, { path, text, format: formatOfPath(path) }, async (paths) => {
-    const good = paths.filter((each) => pathProblem(each) === undefined);
     const found =
-      commit === null || good.length === 0 ? [] : await withGit(() => engine.readFiles(repository, commit, good));
+      commit === null || paths.length === 0 ? [] : await withGit(() => engine.readFiles(repository, commit, paths));
     const files = new Map(found.map((file) => [file.path, file]));
     return paths.map((each) => {
       const file = files.get(each);
-      return file === undefined ? { path: each, problem: pathProblem(each) ?? MISSING } : includedFile(file);
+      return file === undefined ? { path: each, problem: MISSING } : includedFile(file);
     });
   });
 }

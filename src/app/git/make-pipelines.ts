@@ -50,7 +50,7 @@ export const MadePipelinesShape = shape("MadePipelines", {
 });
 
 type MakeInput = z.output<typeof makePipelinesBody>;
-type Made = z.infer<typeof MadePipelinesShape>["list"][number];
+export type Made = z.infer<typeof MadePipelinesShape>["list"][number];
 
 /**
  * A file that cannot be connected does not keep the others from it. A repeat of a `requestId` answers as the first call did,

@@ -10,7 +10,6 @@ import type { CatalogueContext } from "../catalogue/context.ts";
 import { saveSpec } from "../catalogue/definitions.ts";
 import { updatePipelineBody, type PipelineView, viewWithNewestRun } from "../catalogue/pipelines.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";
-import { requireKnown } from "../catalogue/required-definition.ts";
 import { saveBody } from "../catalogue/spec-shapes.ts";
 import { type ActingUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import { findPipeline, noPipeline } from "../lookups.ts";
@@ -20,6 +19,7 @@ import { connect, type Connected } from "./connect.ts";
 import { defaultRefOf, requireDefinitionAt } from "./definition-at.ts";
 import { malformed } from "./git-problems.ts";
 import { isInGit } from "./repository.ts";
+import { inlineText } from "./write-out-includes.ts";
 
 const { repoUrl, defaultBranch, pipelineFilePath, repoCredential } = updatePipelineBody.shape;
 const { commitMessage, editor, requestId } = saveBody.shape;
@@ -134,7 +134,7 @@ async function toInline(
     revisionId: newId("rev"),
     pipelineId,
     format: revision.format,
-    text: await inlineText(context, user, revision),
+    text: await inlineText(askingFor(context, user.userId), revision),
     message: input.commitMessage ?? `Move the definition of commit ${commit.id} out of the repository`,
     editor,
     actor: user.name,
@@ -150,19 +150,6 @@ async function toInline(
   });
   if ((await saveHead(context, inline, headRevisionId)) === "saved") return;
   throw conflict("another call has changed the definition meanwhile: read it, and save it inline if it should change");
-}
-
-/** The text of a definition that includes nothing; else a text of all files together. Throws `invalid_definition`. */
-async function inlineText(
-  context: CatalogueContext,
-  { userId }: ActingUser,
-  { text, format, includes }: Revision,
-): Promise<string> {
-  if (includes === undefined) return text;
-  const { work, caller } = askingFor(context, userId);
-  requireKnown(await work.check(caller, { text, format, includes, plugins: null }));
-  const spec = await work.resolved(caller, { text, format, includes });
-  return work.draft(caller, { head: null, spec, format });
 }
 
 async function update(context: CatalogueContext, user: ActingUser, before: Pipeline, after: Pipeline): Promise<void> {

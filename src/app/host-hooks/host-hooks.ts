@@ -44,7 +44,7 @@ export const HostHookShape = shape("HostHook", {
   problems: listOf(fields({ code: z.enum(HOST_HOOK_PROBLEMS), message: z.string() })),
 });
 
-type HostHookView = z.infer<typeof HostHookShape>;
+export type HostHookView = z.infer<typeof HostHookShape>;
 
 /** Calls about one project's hooks take turns on an edge. */
 const turns = new Turns<ProjectId>(MAX_WAITING);

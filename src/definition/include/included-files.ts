@@ -1,5 +1,5 @@
 /** Which files a definition includes, and their contents: found by who can read the repository, before the definition is checked. */
-import { formatOfPath } from "../../domain/names.ts";
+import { definitionPathProblem, formatOfPath } from "../../domain/names.ts";
 import { LIMITS } from "../schema/limits.ts";
 import { asMap, textsOf } from "../text/raw.ts";
 import type { Format } from "../text/read-text.ts";
@@ -21,7 +21,7 @@ export interface Includes {
 const MAY_INCLUDE = /include|\\/;
 
 /** False for a text that certainly has no `include`, so that it need not be read to know that. */
-export function mayInclude(text: string): boolean {
+function mayInclude(text: string): boolean {
   return MAY_INCLUDE.test(text);
 }
 
@@ -36,15 +36,8 @@ export function includePathsIn(value: unknown): readonly string[] | undefined {
 
 /** What is wrong with the path of an included file, in the form `must ...`; undefined when it is good. */
 export function includePathProblem(path: string): string | undefined {
-  if (path.length > MAX_PATH_CHARS) return `must have at most ${MAX_PATH_CHARS} characters`;
-  if (/[\p{Cc}\\*?[\]]/u.test(path)) return "must name one file: it has no patterns, and `/` between folders";
-  if (path.split("/").some((part) => part === "" || part === "." || part === "..")) {
-    return "must be a path from the root of the repository, such as .millrace/templates/test.yaml";
-  }
-  return /\.(?:ya?ml|json)$/.test(path) ? undefined : "must end in .yaml, .yml or .json";
+  return /[*?[\]]/.test(path) ? "must name one file: it has no patterns" : definitionPathProblem(path);
 }
-
-const MAX_PATH_CHARS = 1_000;
 
 /** Reads files of the repository in one go. */
 type ReadFiles = (paths: readonly string[]) => Promise<readonly IncludedFile[]>;

@@ -13,6 +13,7 @@ import type { JobDetail, RunView } from "../../app/runs/run-view.ts";
 import type { TimelineView } from "../../app/runs/timeline.ts";
 import type { PlainWait, WaitingFor } from "../../app/runs/waiting.ts";
 import { approvalMessage } from "./approval-messages.ts";
+import { commitStatusMessage } from "./repository-messages.ts";
 import { unixMs } from "./fields.ts";
 import { TRIGGER_KINDS } from "./plan-messages.ts";
 import { usageMessage } from "./step-run-messages.ts";
@@ -55,6 +56,7 @@ export const RUN_MESSAGE: RunFormat = {
       retriedBy: run.retriedBy ?? "",
       jobs: [],
       jobCount: run.jobCount,
+      commitStatus: run.commitStatus === null ? undefined : commitStatusMessage(run.commitStatus),
       approvals: run.approvals.map(approvalMessage),
       uploads: Object.fromEntries(
         Object.entries(run.uploads).map(([name, { size, ...one }]) => [name, { ...one, sizeBytes: BigInt(size) }]),

@@ -4,6 +4,7 @@ import type {
   JobStatus,
   RerunScope,
   RunStatus,
+  SpecFormat,
 } from "../../../proto/generated/pipeline/v1/pipeline.ts";
 import type {
   LabelOperator as OperatorMessage,
@@ -56,6 +57,11 @@ export const RERUN_SCOPES = {
   failed: "RERUN_SCOPE_FAILED",
   step: "RERUN_SCOPE_STEP",
 } as const satisfies Record<string, RerunScope>;
+
+export const FORMATS = {
+  json: "SPEC_FORMAT_JSON",
+  yaml: "SPEC_FORMAT_YAML",
+} as const satisfies Record<"json" | "yaml", SpecFormat>;
 
 export const LABEL_OPERATORS = {
   In: "LABEL_OPERATOR_IN",

@@ -737,6 +737,194 @@ export function diffOfToNumber(object: DiffOf): number {
   }
 }
 
+export const DefinitionPlace = {
+  DEFINITION_PLACE_UNSPECIFIED: "DEFINITION_PLACE_UNSPECIFIED",
+  DEFINITION_PLACE_INLINE: "DEFINITION_PLACE_INLINE",
+  DEFINITION_PLACE_GIT: "DEFINITION_PLACE_GIT",
+} as const;
+
+export type DefinitionPlace = typeof DefinitionPlace[keyof typeof DefinitionPlace];
+
+export namespace DefinitionPlace {
+  export type DEFINITION_PLACE_UNSPECIFIED = typeof DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED;
+  export type DEFINITION_PLACE_INLINE = typeof DefinitionPlace.DEFINITION_PLACE_INLINE;
+  export type DEFINITION_PLACE_GIT = typeof DefinitionPlace.DEFINITION_PLACE_GIT;
+}
+
+export function definitionPlaceFromJSON(object: any): DefinitionPlace {
+  switch (object) {
+    case 0:
+    case "DEFINITION_PLACE_UNSPECIFIED":
+      return DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED;
+    case 1:
+    case "DEFINITION_PLACE_INLINE":
+      return DefinitionPlace.DEFINITION_PLACE_INLINE;
+    case 2:
+    case "DEFINITION_PLACE_GIT":
+      return DefinitionPlace.DEFINITION_PLACE_GIT;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DefinitionPlace");
+  }
+}
+
+export function definitionPlaceToJSON(object: DefinitionPlace): string {
+  switch (object) {
+    case DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED:
+      return "DEFINITION_PLACE_UNSPECIFIED";
+    case DefinitionPlace.DEFINITION_PLACE_INLINE:
+      return "DEFINITION_PLACE_INLINE";
+    case DefinitionPlace.DEFINITION_PLACE_GIT:
+      return "DEFINITION_PLACE_GIT";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DefinitionPlace");
+  }
+}
+
+export function definitionPlaceToNumber(object: DefinitionPlace): number {
+  switch (object) {
+    case DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED:
+      return 0;
+    case DefinitionPlace.DEFINITION_PLACE_INLINE:
+      return 1;
+    case DefinitionPlace.DEFINITION_PLACE_GIT:
+      return 2;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum DefinitionPlace");
+  }
+}
+
+export const MakeOutcome = {
+  MAKE_OUTCOME_UNSPECIFIED: "MAKE_OUTCOME_UNSPECIFIED",
+  MAKE_OUTCOME_CREATED: "MAKE_OUTCOME_CREATED",
+  /** MAKE_OUTCOME_CONNECTED - The project had a pipeline of this file. */
+  MAKE_OUTCOME_CONNECTED: "MAKE_OUTCOME_CONNECTED",
+  /** MAKE_OUTCOME_REFUSED - `problem` says why. */
+  MAKE_OUTCOME_REFUSED: "MAKE_OUTCOME_REFUSED",
+} as const;
+
+export type MakeOutcome = typeof MakeOutcome[keyof typeof MakeOutcome];
+
+export namespace MakeOutcome {
+  export type MAKE_OUTCOME_UNSPECIFIED = typeof MakeOutcome.MAKE_OUTCOME_UNSPECIFIED;
+  export type MAKE_OUTCOME_CREATED = typeof MakeOutcome.MAKE_OUTCOME_CREATED;
+  export type MAKE_OUTCOME_CONNECTED = typeof MakeOutcome.MAKE_OUTCOME_CONNECTED;
+  export type MAKE_OUTCOME_REFUSED = typeof MakeOutcome.MAKE_OUTCOME_REFUSED;
+}
+
+export function makeOutcomeFromJSON(object: any): MakeOutcome {
+  switch (object) {
+    case 0:
+    case "MAKE_OUTCOME_UNSPECIFIED":
+      return MakeOutcome.MAKE_OUTCOME_UNSPECIFIED;
+    case 1:
+    case "MAKE_OUTCOME_CREATED":
+      return MakeOutcome.MAKE_OUTCOME_CREATED;
+    case 2:
+    case "MAKE_OUTCOME_CONNECTED":
+      return MakeOutcome.MAKE_OUTCOME_CONNECTED;
+    case 3:
+    case "MAKE_OUTCOME_REFUSED":
+      return MakeOutcome.MAKE_OUTCOME_REFUSED;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MakeOutcome");
+  }
+}
+
+export function makeOutcomeToJSON(object: MakeOutcome): string {
+  switch (object) {
+    case MakeOutcome.MAKE_OUTCOME_UNSPECIFIED:
+      return "MAKE_OUTCOME_UNSPECIFIED";
+    case MakeOutcome.MAKE_OUTCOME_CREATED:
+      return "MAKE_OUTCOME_CREATED";
+    case MakeOutcome.MAKE_OUTCOME_CONNECTED:
+      return "MAKE_OUTCOME_CONNECTED";
+    case MakeOutcome.MAKE_OUTCOME_REFUSED:
+      return "MAKE_OUTCOME_REFUSED";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MakeOutcome");
+  }
+}
+
+export function makeOutcomeToNumber(object: MakeOutcome): number {
+  switch (object) {
+    case MakeOutcome.MAKE_OUTCOME_UNSPECIFIED:
+      return 0;
+    case MakeOutcome.MAKE_OUTCOME_CREATED:
+      return 1;
+    case MakeOutcome.MAKE_OUTCOME_CONNECTED:
+      return 2;
+    case MakeOutcome.MAKE_OUTCOME_REFUSED:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MakeOutcome");
+  }
+}
+
+export const HostHookOutcome = {
+  HOST_HOOK_OUTCOME_UNSPECIFIED: "HOST_HOOK_OUTCOME_UNSPECIFIED",
+  HOST_HOOK_OUTCOME_UNCHANGED: "HOST_HOOK_OUTCOME_UNCHANGED",
+  HOST_HOOK_OUTCOME_MADE: "HOST_HOOK_OUTCOME_MADE",
+  HOST_HOOK_OUTCOME_REPAIRED: "HOST_HOOK_OUTCOME_REPAIRED",
+} as const;
+
+export type HostHookOutcome = typeof HostHookOutcome[keyof typeof HostHookOutcome];
+
+export namespace HostHookOutcome {
+  export type HOST_HOOK_OUTCOME_UNSPECIFIED = typeof HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED;
+  export type HOST_HOOK_OUTCOME_UNCHANGED = typeof HostHookOutcome.HOST_HOOK_OUTCOME_UNCHANGED;
+  export type HOST_HOOK_OUTCOME_MADE = typeof HostHookOutcome.HOST_HOOK_OUTCOME_MADE;
+  export type HOST_HOOK_OUTCOME_REPAIRED = typeof HostHookOutcome.HOST_HOOK_OUTCOME_REPAIRED;
+}
+
+export function hostHookOutcomeFromJSON(object: any): HostHookOutcome {
+  switch (object) {
+    case 0:
+    case "HOST_HOOK_OUTCOME_UNSPECIFIED":
+      return HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED;
+    case 1:
+    case "HOST_HOOK_OUTCOME_UNCHANGED":
+      return HostHookOutcome.HOST_HOOK_OUTCOME_UNCHANGED;
+    case 2:
+    case "HOST_HOOK_OUTCOME_MADE":
+      return HostHookOutcome.HOST_HOOK_OUTCOME_MADE;
+    case 3:
+    case "HOST_HOOK_OUTCOME_REPAIRED":
+      return HostHookOutcome.HOST_HOOK_OUTCOME_REPAIRED;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum HostHookOutcome");
+  }
+}
+
+export function hostHookOutcomeToJSON(object: HostHookOutcome): string {
+  switch (object) {
+    case HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED:
+      return "HOST_HOOK_OUTCOME_UNSPECIFIED";
+    case HostHookOutcome.HOST_HOOK_OUTCOME_UNCHANGED:
+      return "HOST_HOOK_OUTCOME_UNCHANGED";
+    case HostHookOutcome.HOST_HOOK_OUTCOME_MADE:
+      return "HOST_HOOK_OUTCOME_MADE";
+    case HostHookOutcome.HOST_HOOK_OUTCOME_REPAIRED:
+      return "HOST_HOOK_OUTCOME_REPAIRED";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum HostHookOutcome");
+  }
+}
+
+export function hostHookOutcomeToNumber(object: HostHookOutcome): number {
+  switch (object) {
+    case HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED:
+      return 0;
+    case HostHookOutcome.HOST_HOOK_OUTCOME_UNCHANGED:
+      return 1;
+    case HostHookOutcome.HOST_HOOK_OUTCOME_MADE:
+      return 2;
+    case HostHookOutcome.HOST_HOOK_OUTCOME_REPAIRED:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum HostHookOutcome");
+  }
+}
+
 /** The fields of a pipeline that a caller may set. */
 export interface PipelineFields {
   /** `default` when absent. */
@@ -1275,6 +1463,8 @@ export interface PipelineRun {
   jobCount: number;
   /** The uploads that the trigger gave to the run, by the names under which steps read them. */
   uploads: { [key: string]: RunUpload };
+  /** What the host of the repository is told of the run; absent for a run that it is told nothing of. */
+  commitStatus: CommitStatus | undefined;
 }
 
 export interface PipelineRun_VariablesEntry {
@@ -1961,6 +2151,231 @@ export interface DeleteProjectRequest {
 }
 
 export interface DeleteProjectResponse {
+}
+
+export interface MoveDefinitionRequest {
+  /** Required. */
+  pipelineId: string;
+  /** Required. */
+  to: DefinitionPlace;
+  /** Required for GIT, and refused for INLINE, as are the next three. */
+  repoUrl: string;
+  /** Empty for the one that the pipeline names, else for the branch that HEAD of the repository names. */
+  defaultBranch: string;
+  /** Empty for the one that the pipeline names, else for `.millrace/pipeline.yaml` or `.json`. */
+  pipelineFilePath: string;
+  /** The name of the secret that opens the repository; empty for the one that the pipeline names. */
+  repoCredential: string;
+  /** At most 10000 characters. */
+  commitMessage: string;
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
+  editor: string;
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
+  requestId: string;
+}
+
+export interface MoveDefinitionResponse {
+  pipeline: PipelineRecord | undefined;
+}
+
+export interface CheckRepositoryRequest {
+  /** Required. */
+  pipelineId: string;
+}
+
+export interface CheckRepositoryResponse {
+  branch: string;
+  path: string;
+  /** Empty while the branch has no commit, and when it cannot be read. */
+  headCommitSha: string;
+  canRead: boolean;
+  hasFile: boolean;
+  /** Whether the credential may push; absent when the server does not tell. */
+  canPush?:
+    | boolean
+    | undefined;
+  /** Whether saves can be proposed; absent unless `save_mode` is PR. */
+  canPropose?:
+    | boolean
+    | undefined;
+  /** Whether the token may read the webhooks; absent where the host has no known API or no token. */
+  canManageHooks?:
+    | boolean
+    | undefined;
+  /** What is missing, and what to do. */
+  problems: RepositoryProblem[];
+}
+
+export interface RepositoryProblem {
+  /** Such as `git_file`. */
+  code: string;
+  /** JSON pointer (RFC 6901) to the field of the pipeline that is in the way. */
+  pointer: string;
+  message: string;
+}
+
+export interface DiscoverDefinitionsRequest {
+  /** Required. */
+  projectId: string;
+  /** Required. */
+  repoUrl: string;
+  /** Empty for the branch that HEAD of the repository names. */
+  defaultBranch: string;
+  /** The name of a secret of the project; empty for a repository that everyone may read. */
+  repoCredential: string;
+}
+
+export interface DiscoverDefinitionsResponse {
+  branch: string;
+  /** Empty while the repository has no commit. */
+  headCommitSha: string;
+  /** In the order of their paths. */
+  definitions: FoundDefinition[];
+  /** True when the folder has more files than are listed. */
+  hasMore: boolean;
+}
+
+export interface FoundDefinition {
+  path: string;
+  /** A name for its pipeline. */
+  name: string;
+  format: SpecFormat;
+  /** Whether a pipeline of it would run. */
+  valid: boolean;
+  /** Why the file is no definition; empty when it may be one. */
+  problem: string;
+  diagnostics: Diagnostic[];
+  /** The pipeline of the project that takes its definition from this file of this branch; empty for none. */
+  pipelineId: string;
+  pipelineName: string;
+}
+
+export interface MakePipelinesRequest {
+  /** Required. */
+  projectId: string;
+  /** Required. */
+  repoUrl: string;
+  /** Empty for the branch that HEAD of the repository names. */
+  defaultBranch: string;
+  repoCredential: string;
+  /** DIRECT when unspecified. */
+  saveMode: SaveMode;
+  prTargetBranch: string;
+  repoProvider: string;
+  repoApiCredential: string;
+  /** Required; from 1 to 50, each path once. */
+  files: ChosenFile[];
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
+  requestId: string;
+}
+
+export interface ChosenFile {
+  /** Required. */
+  path: string;
+  /** Of its pipeline; empty for the one that DiscoverDefinitions tells. */
+  name: string;
+}
+
+export interface MakePipelinesResponse {
+  /** In the order of the call. */
+  pipelines: MadePipeline[];
+}
+
+export interface MadePipeline {
+  path: string;
+  name: string;
+  outcome: MakeOutcome;
+  /** Empty when it is refused. */
+  pipelineId: string;
+  problem: string;
+}
+
+export interface CheckHostHookRequest {
+  /** Required. */
+  pipelineId: string;
+}
+
+export interface CheckHostHookResponse {
+  hostHook: HostHook | undefined;
+}
+
+export interface ConnectHostHookRequest {
+  /** Required. */
+  pipelineId: string;
+}
+
+export interface ConnectHostHookResponse {
+  hostHook: HostHook | undefined;
+}
+
+/** The webhook at the host of a repository. */
+export interface HostHook {
+  /** github, gitlab, gitea, forgejo or bitbucket. */
+  provider: string;
+  /** The hook of the project; empty when the project has none for this kind of host. */
+  hookId: string;
+  /** Where the host must send; empty without a hook. */
+  address: string;
+  /** MADE and REPAIRED only by the call that connects. */
+  outcome: HostHookOutcome;
+  /** What the host has for the address; absent for none. */
+  webhook:
+    | WebhookAtHost
+    | undefined;
+  /** Empty when nothing is wrong. */
+  problems: HostHookProblem[];
+}
+
+export interface WebhookAtHost {
+  id: string;
+  url: string;
+  active: boolean;
+  /** The status with which its last delivery was answered; absent where the host does not tell. */
+  lastStatus?: number | undefined;
+}
+
+export interface HostHookProblem {
+  /** missing, doubled, inactive, address, events or failing. */
+  code: string;
+  message: string;
+}
+
+export interface ListCommitStatusesRequest {
+  /** Required. */
+  runId: string;
+  /** owed, delivered or failed; empty for any. */
+  state: string;
+  /** At most 100; 0 for 20. */
+  pageSize: number;
+  /** `next` of the page before; empty for the first page. */
+  after: string;
+}
+
+export interface ListCommitStatusesResponse {
+  statuses: CommitStatus[];
+  /** Empty on the last page. */
+  next: string;
+}
+
+/** What the host of a repository is told of a run or of a job. */
+export interface CommitStatus {
+  statusId: string;
+  commit: string;
+  name: string;
+  /** The name of the job; empty when it is about the run. */
+  job: string;
+  /** What it says: pending, running, success, failure or cancelled. */
+  status: string;
+  description: string;
+  /** owed until the host has it, then delivered; failed when the host takes it never. */
+  state: string;
+  attempts: number;
+  /** Why the last try failed; empty otherwise. */
+  error: string;
+  /** Unix milliseconds; 0 for a moment that has not come. */
+  createdAtMs: bigint;
+  lastTryMs: bigint;
+  nextTryMs: bigint;
 }
 
 function createBasePipelineFields(): PipelineFields {
@@ -8457,6 +8872,7 @@ function createBasePipelineRun(): PipelineRun {
     approvals: [],
     jobCount: 0,
     uploads: {},
+    commitStatus: undefined,
   };
 }
 
@@ -8486,6 +8902,9 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     globalThis.Object.entries(message.uploads).forEach(([key, value]: [string, RunUpload]) => {
       PipelineRun_UploadsEntry.encode({ key: key as any, value }, writer.uint32(74).fork()).join();
     });
+    if (message.commitStatus !== undefined) {
+      CommitStatus.encode(message.commitStatus, writer.uint32(82).fork()).join();
+    }
     return writer;
   },
 
@@ -8572,6 +8991,14 @@ export const PipelineRun: MessageFns<PipelineRun> = {
             }
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.commitStatus = CommitStatus.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -8630,6 +9057,11 @@ export const PipelineRun: MessageFns<PipelineRun> = {
           {},
         )
         : {},
+      commitStatus: isSet(object.commitStatus)
+        ? CommitStatus.fromJSON(object.commitStatus)
+        : isSet(object.commit_status)
+        ? CommitStatus.fromJSON(object.commit_status)
+        : undefined,
     };
   },
 
@@ -8671,6 +9103,9 @@ export const PipelineRun: MessageFns<PipelineRun> = {
         });
       }
     }
+    if (message.commitStatus !== undefined) {
+      obj.commitStatus = CommitStatus.toJSON(message.commitStatus);
+    }
     return obj;
   },
 
@@ -8705,6 +9140,9 @@ export const PipelineRun: MessageFns<PipelineRun> = {
       },
       {},
     );
+    message.commitStatus = (object.commitStatus !== undefined && object.commitStatus !== null)
+      ? CommitStatus.fromPartial(object.commitStatus)
+      : undefined;
     return message;
   },
 };
@@ -17337,6 +17775,2897 @@ export const DeleteProjectResponse: MessageFns<DeleteProjectResponse> = {
   },
 };
 
+function createBaseMoveDefinitionRequest(): MoveDefinitionRequest {
+  return {
+    pipelineId: "",
+    to: DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED,
+    repoUrl: "",
+    defaultBranch: "",
+    pipelineFilePath: "",
+    repoCredential: "",
+    commitMessage: "",
+    editor: "",
+    requestId: "",
+  };
+}
+
+export const MoveDefinitionRequest: MessageFns<MoveDefinitionRequest> = {
+  encode(message: MoveDefinitionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.to !== DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED) {
+      writer.uint32(16).int32(definitionPlaceToNumber(message.to));
+    }
+    if (message.repoUrl !== "") {
+      writer.uint32(26).string(message.repoUrl);
+    }
+    if (message.defaultBranch !== "") {
+      writer.uint32(34).string(message.defaultBranch);
+    }
+    if (message.pipelineFilePath !== "") {
+      writer.uint32(42).string(message.pipelineFilePath);
+    }
+    if (message.repoCredential !== "") {
+      writer.uint32(50).string(message.repoCredential);
+    }
+    if (message.commitMessage !== "") {
+      writer.uint32(58).string(message.commitMessage);
+    }
+    if (message.editor !== "") {
+      writer.uint32(66).string(message.editor);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(74).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MoveDefinitionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMoveDefinitionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.to = definitionPlaceFromJSON(reader.int32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.repoUrl = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.defaultBranch = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.pipelineFilePath = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.repoCredential = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.commitMessage = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.editor = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MoveDefinitionRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      to: isSet(object.to) ? definitionPlaceFromJSON(object.to) : DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED,
+      repoUrl: isSet(object.repoUrl)
+        ? globalThis.String(object.repoUrl)
+        : isSet(object.repo_url)
+        ? globalThis.String(object.repo_url)
+        : "",
+      defaultBranch: isSet(object.defaultBranch)
+        ? globalThis.String(object.defaultBranch)
+        : isSet(object.default_branch)
+        ? globalThis.String(object.default_branch)
+        : "",
+      pipelineFilePath: isSet(object.pipelineFilePath)
+        ? globalThis.String(object.pipelineFilePath)
+        : isSet(object.pipeline_file_path)
+        ? globalThis.String(object.pipeline_file_path)
+        : "",
+      repoCredential: isSet(object.repoCredential)
+        ? globalThis.String(object.repoCredential)
+        : isSet(object.repo_credential)
+        ? globalThis.String(object.repo_credential)
+        : "",
+      commitMessage: isSet(object.commitMessage)
+        ? globalThis.String(object.commitMessage)
+        : isSet(object.commit_message)
+        ? globalThis.String(object.commit_message)
+        : "",
+      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: MoveDefinitionRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.to !== DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED) {
+      obj.to = definitionPlaceToJSON(message.to);
+    }
+    if (message.repoUrl !== "") {
+      obj.repoUrl = message.repoUrl;
+    }
+    if (message.defaultBranch !== "") {
+      obj.defaultBranch = message.defaultBranch;
+    }
+    if (message.pipelineFilePath !== "") {
+      obj.pipelineFilePath = message.pipelineFilePath;
+    }
+    if (message.repoCredential !== "") {
+      obj.repoCredential = message.repoCredential;
+    }
+    if (message.commitMessage !== "") {
+      obj.commitMessage = message.commitMessage;
+    }
+    if (message.editor !== "") {
+      obj.editor = message.editor;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MoveDefinitionRequest>, I>>(base?: I): MoveDefinitionRequest {
+    return MoveDefinitionRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MoveDefinitionRequest>, I>>(object: I): MoveDefinitionRequest {
+    const message = createBaseMoveDefinitionRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.to = object.to ?? DefinitionPlace.DEFINITION_PLACE_UNSPECIFIED;
+    message.repoUrl = object.repoUrl ?? "";
+    message.defaultBranch = object.defaultBranch ?? "";
+    message.pipelineFilePath = object.pipelineFilePath ?? "";
+    message.repoCredential = object.repoCredential ?? "";
+    message.commitMessage = object.commitMessage ?? "";
+    message.editor = object.editor ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseMoveDefinitionResponse(): MoveDefinitionResponse {
+  return { pipeline: undefined };
+}
+
+export const MoveDefinitionResponse: MessageFns<MoveDefinitionResponse> = {
+  encode(message: MoveDefinitionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipeline !== undefined) {
+      PipelineRecord.encode(message.pipeline, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MoveDefinitionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMoveDefinitionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipeline = PipelineRecord.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MoveDefinitionResponse {
+    return { pipeline: isSet(object.pipeline) ? PipelineRecord.fromJSON(object.pipeline) : undefined };
+  },
+
+  toJSON(message: MoveDefinitionResponse): unknown {
+    const obj: any = {};
+    if (message.pipeline !== undefined) {
+      obj.pipeline = PipelineRecord.toJSON(message.pipeline);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MoveDefinitionResponse>, I>>(base?: I): MoveDefinitionResponse {
+    return MoveDefinitionResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MoveDefinitionResponse>, I>>(object: I): MoveDefinitionResponse {
+    const message = createBaseMoveDefinitionResponse();
+    message.pipeline = (object.pipeline !== undefined && object.pipeline !== null)
+      ? PipelineRecord.fromPartial(object.pipeline)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseCheckRepositoryRequest(): CheckRepositoryRequest {
+  return { pipelineId: "" };
+}
+
+export const CheckRepositoryRequest: MessageFns<CheckRepositoryRequest> = {
+  encode(message: CheckRepositoryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckRepositoryRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckRepositoryRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CheckRepositoryRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+    };
+  },
+
+  toJSON(message: CheckRepositoryRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CheckRepositoryRequest>, I>>(base?: I): CheckRepositoryRequest {
+    return CheckRepositoryRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CheckRepositoryRequest>, I>>(object: I): CheckRepositoryRequest {
+    const message = createBaseCheckRepositoryRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    return message;
+  },
+};
+
+function createBaseCheckRepositoryResponse(): CheckRepositoryResponse {
+  return {
+    branch: "",
+    path: "",
+    headCommitSha: "",
+    canRead: false,
+    hasFile: false,
+    canPush: undefined,
+    canPropose: undefined,
+    canManageHooks: undefined,
+    problems: [],
+  };
+}
+
+export const CheckRepositoryResponse: MessageFns<CheckRepositoryResponse> = {
+  encode(message: CheckRepositoryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.branch !== "") {
+      writer.uint32(10).string(message.branch);
+    }
+    if (message.path !== "") {
+      writer.uint32(18).string(message.path);
+    }
+    if (message.headCommitSha !== "") {
+      writer.uint32(26).string(message.headCommitSha);
+    }
+    if (message.canRead !== false) {
+      writer.uint32(32).bool(message.canRead);
+    }
+    if (message.hasFile !== false) {
+      writer.uint32(40).bool(message.hasFile);
+    }
+    if (message.canPush !== undefined) {
+      writer.uint32(48).bool(message.canPush);
+    }
+    if (message.canPropose !== undefined) {
+      writer.uint32(56).bool(message.canPropose);
+    }
+    if (message.canManageHooks !== undefined) {
+      writer.uint32(64).bool(message.canManageHooks);
+    }
+    for (const v of message.problems) {
+      RepositoryProblem.encode(v!, writer.uint32(74).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckRepositoryResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckRepositoryResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.branch = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.headCommitSha = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.canRead = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.hasFile = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.canPush = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.canPropose = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.canManageHooks = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.problems.push(RepositoryProblem.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CheckRepositoryResponse {
+    return {
+      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      headCommitSha: isSet(object.headCommitSha)
+        ? globalThis.String(object.headCommitSha)
+        : isSet(object.head_commit_sha)
+        ? globalThis.String(object.head_commit_sha)
+        : "",
+      canRead: isSet(object.canRead)
+        ? globalThis.Boolean(object.canRead)
+        : isSet(object.can_read)
+        ? globalThis.Boolean(object.can_read)
+        : false,
+      hasFile: isSet(object.hasFile)
+        ? globalThis.Boolean(object.hasFile)
+        : isSet(object.has_file)
+        ? globalThis.Boolean(object.has_file)
+        : false,
+      canPush: isSet(object.canPush)
+        ? globalThis.Boolean(object.canPush)
+        : isSet(object.can_push)
+        ? globalThis.Boolean(object.can_push)
+        : undefined,
+      canPropose: isSet(object.canPropose)
+        ? globalThis.Boolean(object.canPropose)
+        : isSet(object.can_propose)
+        ? globalThis.Boolean(object.can_propose)
+        : undefined,
+      canManageHooks: isSet(object.canManageHooks)
+        ? globalThis.Boolean(object.canManageHooks)
+        : isSet(object.can_manage_hooks)
+        ? globalThis.Boolean(object.can_manage_hooks)
+        : undefined,
+      problems: globalThis.Array.isArray(object?.problems)
+        ? object.problems.map((e: any) => RepositoryProblem.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: CheckRepositoryResponse): unknown {
+    const obj: any = {};
+    if (message.branch !== "") {
+      obj.branch = message.branch;
+    }
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.headCommitSha !== "") {
+      obj.headCommitSha = message.headCommitSha;
+    }
+    if (message.canRead !== false) {
+      obj.canRead = message.canRead;
+    }
+    if (message.hasFile !== false) {
+      obj.hasFile = message.hasFile;
+    }
+    if (message.canPush !== undefined) {
+      obj.canPush = message.canPush;
+    }
+    if (message.canPropose !== undefined) {
+      obj.canPropose = message.canPropose;
+    }
+    if (message.canManageHooks !== undefined) {
+      obj.canManageHooks = message.canManageHooks;
+    }
+    if (message.problems?.length) {
+      obj.problems = message.problems.map((e) => RepositoryProblem.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CheckRepositoryResponse>, I>>(base?: I): CheckRepositoryResponse {
+    return CheckRepositoryResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CheckRepositoryResponse>, I>>(object: I): CheckRepositoryResponse {
+    const message = createBaseCheckRepositoryResponse();
+    message.branch = object.branch ?? "";
+    message.path = object.path ?? "";
+    message.headCommitSha = object.headCommitSha ?? "";
+    message.canRead = object.canRead ?? false;
+    message.hasFile = object.hasFile ?? false;
+    message.canPush = object.canPush ?? undefined;
+    message.canPropose = object.canPropose ?? undefined;
+    message.canManageHooks = object.canManageHooks ?? undefined;
+    message.problems = object.problems?.map((e) => RepositoryProblem.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRepositoryProblem(): RepositoryProblem {
+  return { code: "", pointer: "", message: "" };
+}
+
+export const RepositoryProblem: MessageFns<RepositoryProblem> = {
+  encode(message: RepositoryProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.pointer !== "") {
+      writer.uint32(18).string(message.pointer);
+    }
+    if (message.message !== "") {
+      writer.uint32(26).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RepositoryProblem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRepositoryProblem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pointer = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RepositoryProblem {
+    return {
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      pointer: isSet(object.pointer) ? globalThis.String(object.pointer) : "",
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+    };
+  },
+
+  toJSON(message: RepositoryProblem): unknown {
+    const obj: any = {};
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.pointer !== "") {
+      obj.pointer = message.pointer;
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RepositoryProblem>, I>>(base?: I): RepositoryProblem {
+    return RepositoryProblem.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RepositoryProblem>, I>>(object: I): RepositoryProblem {
+    const message = createBaseRepositoryProblem();
+    message.code = object.code ?? "";
+    message.pointer = object.pointer ?? "";
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseDiscoverDefinitionsRequest(): DiscoverDefinitionsRequest {
+  return { projectId: "", repoUrl: "", defaultBranch: "", repoCredential: "" };
+}
+
+export const DiscoverDefinitionsRequest: MessageFns<DiscoverDefinitionsRequest> = {
+  encode(message: DiscoverDefinitionsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.projectId !== "") {
+      writer.uint32(10).string(message.projectId);
+    }
+    if (message.repoUrl !== "") {
+      writer.uint32(18).string(message.repoUrl);
+    }
+    if (message.defaultBranch !== "") {
+      writer.uint32(26).string(message.defaultBranch);
+    }
+    if (message.repoCredential !== "") {
+      writer.uint32(34).string(message.repoCredential);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiscoverDefinitionsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiscoverDefinitionsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.repoUrl = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.defaultBranch = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.repoCredential = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DiscoverDefinitionsRequest {
+    return {
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      repoUrl: isSet(object.repoUrl)
+        ? globalThis.String(object.repoUrl)
+        : isSet(object.repo_url)
+        ? globalThis.String(object.repo_url)
+        : "",
+      defaultBranch: isSet(object.defaultBranch)
+        ? globalThis.String(object.defaultBranch)
+        : isSet(object.default_branch)
+        ? globalThis.String(object.default_branch)
+        : "",
+      repoCredential: isSet(object.repoCredential)
+        ? globalThis.String(object.repoCredential)
+        : isSet(object.repo_credential)
+        ? globalThis.String(object.repo_credential)
+        : "",
+    };
+  },
+
+  toJSON(message: DiscoverDefinitionsRequest): unknown {
+    const obj: any = {};
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.repoUrl !== "") {
+      obj.repoUrl = message.repoUrl;
+    }
+    if (message.defaultBranch !== "") {
+      obj.defaultBranch = message.defaultBranch;
+    }
+    if (message.repoCredential !== "") {
+      obj.repoCredential = message.repoCredential;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DiscoverDefinitionsRequest>, I>>(base?: I): DiscoverDefinitionsRequest {
+    return DiscoverDefinitionsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DiscoverDefinitionsRequest>, I>>(object: I): DiscoverDefinitionsRequest {
+    const message = createBaseDiscoverDefinitionsRequest();
+    message.projectId = object.projectId ?? "";
+    message.repoUrl = object.repoUrl ?? "";
+    message.defaultBranch = object.defaultBranch ?? "";
+    message.repoCredential = object.repoCredential ?? "";
+    return message;
+  },
+};
+
+function createBaseDiscoverDefinitionsResponse(): DiscoverDefinitionsResponse {
+  return { branch: "", headCommitSha: "", definitions: [], hasMore: false };
+}
+
+export const DiscoverDefinitionsResponse: MessageFns<DiscoverDefinitionsResponse> = {
+  encode(message: DiscoverDefinitionsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.branch !== "") {
+      writer.uint32(10).string(message.branch);
+    }
+    if (message.headCommitSha !== "") {
+      writer.uint32(18).string(message.headCommitSha);
+    }
+    for (const v of message.definitions) {
+      FoundDefinition.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.hasMore !== false) {
+      writer.uint32(32).bool(message.hasMore);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiscoverDefinitionsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiscoverDefinitionsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.branch = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.headCommitSha = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.definitions.push(FoundDefinition.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.hasMore = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): DiscoverDefinitionsResponse {
+    return {
+      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
+      headCommitSha: isSet(object.headCommitSha)
+        ? globalThis.String(object.headCommitSha)
+        : isSet(object.head_commit_sha)
+        ? globalThis.String(object.head_commit_sha)
+        : "",
+      definitions: globalThis.Array.isArray(object?.definitions)
+        ? object.definitions.map((e: any) => FoundDefinition.fromJSON(e))
+        : [],
+      hasMore: isSet(object.hasMore)
+        ? globalThis.Boolean(object.hasMore)
+        : isSet(object.has_more)
+        ? globalThis.Boolean(object.has_more)
+        : false,
+    };
+  },
+
+  toJSON(message: DiscoverDefinitionsResponse): unknown {
+    const obj: any = {};
+    if (message.branch !== "") {
+      obj.branch = message.branch;
+    }
+    if (message.headCommitSha !== "") {
+      obj.headCommitSha = message.headCommitSha;
+    }
+    if (message.definitions?.length) {
+      obj.definitions = message.definitions.map((e) => FoundDefinition.toJSON(e));
+    }
+    if (message.hasMore !== false) {
+      obj.hasMore = message.hasMore;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<DiscoverDefinitionsResponse>, I>>(base?: I): DiscoverDefinitionsResponse {
+    return DiscoverDefinitionsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<DiscoverDefinitionsResponse>, I>>(object: I): DiscoverDefinitionsResponse {
+    const message = createBaseDiscoverDefinitionsResponse();
+    message.branch = object.branch ?? "";
+    message.headCommitSha = object.headCommitSha ?? "";
+    message.definitions = object.definitions?.map((e) => FoundDefinition.fromPartial(e)) || [];
+    message.hasMore = object.hasMore ?? false;
+    return message;
+  },
+};
+
+function createBaseFoundDefinition(): FoundDefinition {
+  return {
+    path: "",
+    name: "",
+    format: SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+    valid: false,
+    problem: "",
+    diagnostics: [],
+    pipelineId: "",
+    pipelineName: "",
+  };
+}
+
+export const FoundDefinition: MessageFns<FoundDefinition> = {
+  encode(message: FoundDefinition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      writer.uint32(24).int32(specFormatToNumber(message.format));
+    }
+    if (message.valid !== false) {
+      writer.uint32(32).bool(message.valid);
+    }
+    if (message.problem !== "") {
+      writer.uint32(42).string(message.problem);
+    }
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(50).fork()).join();
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(58).string(message.pipelineId);
+    }
+    if (message.pipelineName !== "") {
+      writer.uint32(66).string(message.pipelineName);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FoundDefinition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFoundDefinition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.format = specFormatFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.valid = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.pipelineName = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): FoundDefinition {
+    return {
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+      valid: isSet(object.valid) ? globalThis.Boolean(object.valid) : false,
+      problem: isSet(object.problem) ? globalThis.String(object.problem) : "",
+      diagnostics: globalThis.Array.isArray(object?.diagnostics)
+        ? object.diagnostics.map((e: any) => Diagnostic.fromJSON(e))
+        : [],
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      pipelineName: isSet(object.pipelineName)
+        ? globalThis.String(object.pipelineName)
+        : isSet(object.pipeline_name)
+        ? globalThis.String(object.pipeline_name)
+        : "",
+    };
+  },
+
+  toJSON(message: FoundDefinition): unknown {
+    const obj: any = {};
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      obj.format = specFormatToJSON(message.format);
+    }
+    if (message.valid !== false) {
+      obj.valid = message.valid;
+    }
+    if (message.problem !== "") {
+      obj.problem = message.problem;
+    }
+    if (message.diagnostics?.length) {
+      obj.diagnostics = message.diagnostics.map((e) => Diagnostic.toJSON(e));
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.pipelineName !== "") {
+      obj.pipelineName = message.pipelineName;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<FoundDefinition>, I>>(base?: I): FoundDefinition {
+    return FoundDefinition.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FoundDefinition>, I>>(object: I): FoundDefinition {
+    const message = createBaseFoundDefinition();
+    message.path = object.path ?? "";
+    message.name = object.name ?? "";
+    message.format = object.format ?? SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+    message.valid = object.valid ?? false;
+    message.problem = object.problem ?? "";
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    message.pipelineId = object.pipelineId ?? "";
+    message.pipelineName = object.pipelineName ?? "";
+    return message;
+  },
+};
+
+function createBaseMakePipelinesRequest(): MakePipelinesRequest {
+  return {
+    projectId: "",
+    repoUrl: "",
+    defaultBranch: "",
+    repoCredential: "",
+    saveMode: SaveMode.SAVE_MODE_UNSPECIFIED,
+    prTargetBranch: "",
+    repoProvider: "",
+    repoApiCredential: "",
+    files: [],
+    requestId: "",
+  };
+}
+
+export const MakePipelinesRequest: MessageFns<MakePipelinesRequest> = {
+  encode(message: MakePipelinesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.projectId !== "") {
+      writer.uint32(10).string(message.projectId);
+    }
+    if (message.repoUrl !== "") {
+      writer.uint32(18).string(message.repoUrl);
+    }
+    if (message.defaultBranch !== "") {
+      writer.uint32(26).string(message.defaultBranch);
+    }
+    if (message.repoCredential !== "") {
+      writer.uint32(34).string(message.repoCredential);
+    }
+    if (message.saveMode !== SaveMode.SAVE_MODE_UNSPECIFIED) {
+      writer.uint32(40).int32(saveModeToNumber(message.saveMode));
+    }
+    if (message.prTargetBranch !== "") {
+      writer.uint32(50).string(message.prTargetBranch);
+    }
+    if (message.repoProvider !== "") {
+      writer.uint32(58).string(message.repoProvider);
+    }
+    if (message.repoApiCredential !== "") {
+      writer.uint32(66).string(message.repoApiCredential);
+    }
+    for (const v of message.files) {
+      ChosenFile.encode(v!, writer.uint32(74).fork()).join();
+    }
+    if (message.requestId !== "") {
+      writer.uint32(82).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MakePipelinesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMakePipelinesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.repoUrl = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.defaultBranch = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.repoCredential = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.saveMode = saveModeFromJSON(reader.int32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.prTargetBranch = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.repoProvider = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.repoApiCredential = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.files.push(ChosenFile.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MakePipelinesRequest {
+    return {
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      repoUrl: isSet(object.repoUrl)
+        ? globalThis.String(object.repoUrl)
+        : isSet(object.repo_url)
+        ? globalThis.String(object.repo_url)
+        : "",
+      defaultBranch: isSet(object.defaultBranch)
+        ? globalThis.String(object.defaultBranch)
+        : isSet(object.default_branch)
+        ? globalThis.String(object.default_branch)
+        : "",
+      repoCredential: isSet(object.repoCredential)
+        ? globalThis.String(object.repoCredential)
+        : isSet(object.repo_credential)
+        ? globalThis.String(object.repo_credential)
+        : "",
+      saveMode: isSet(object.saveMode)
+        ? saveModeFromJSON(object.saveMode)
+        : isSet(object.save_mode)
+        ? saveModeFromJSON(object.save_mode)
+        : SaveMode.SAVE_MODE_UNSPECIFIED,
+      prTargetBranch: isSet(object.prTargetBranch)
+        ? globalThis.String(object.prTargetBranch)
+        : isSet(object.pr_target_branch)
+        ? globalThis.String(object.pr_target_branch)
+        : "",
+      repoProvider: isSet(object.repoProvider)
+        ? globalThis.String(object.repoProvider)
+        : isSet(object.repo_provider)
+        ? globalThis.String(object.repo_provider)
+        : "",
+      repoApiCredential: isSet(object.repoApiCredential)
+        ? globalThis.String(object.repoApiCredential)
+        : isSet(object.repo_api_credential)
+        ? globalThis.String(object.repo_api_credential)
+        : "",
+      files: globalThis.Array.isArray(object?.files)
+        ? object.files.map((e: any) => ChosenFile.fromJSON(e))
+        : [],
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: MakePipelinesRequest): unknown {
+    const obj: any = {};
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.repoUrl !== "") {
+      obj.repoUrl = message.repoUrl;
+    }
+    if (message.defaultBranch !== "") {
+      obj.defaultBranch = message.defaultBranch;
+    }
+    if (message.repoCredential !== "") {
+      obj.repoCredential = message.repoCredential;
+    }
+    if (message.saveMode !== SaveMode.SAVE_MODE_UNSPECIFIED) {
+      obj.saveMode = saveModeToJSON(message.saveMode);
+    }
+    if (message.prTargetBranch !== "") {
+      obj.prTargetBranch = message.prTargetBranch;
+    }
+    if (message.repoProvider !== "") {
+      obj.repoProvider = message.repoProvider;
+    }
+    if (message.repoApiCredential !== "") {
+      obj.repoApiCredential = message.repoApiCredential;
+    }
+    if (message.files?.length) {
+      obj.files = message.files.map((e) => ChosenFile.toJSON(e));
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MakePipelinesRequest>, I>>(base?: I): MakePipelinesRequest {
+    return MakePipelinesRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MakePipelinesRequest>, I>>(object: I): MakePipelinesRequest {
+    const message = createBaseMakePipelinesRequest();
+    message.projectId = object.projectId ?? "";
+    message.repoUrl = object.repoUrl ?? "";
+    message.defaultBranch = object.defaultBranch ?? "";
+    message.repoCredential = object.repoCredential ?? "";
+    message.saveMode = object.saveMode ?? SaveMode.SAVE_MODE_UNSPECIFIED;
+    message.prTargetBranch = object.prTargetBranch ?? "";
+    message.repoProvider = object.repoProvider ?? "";
+    message.repoApiCredential = object.repoApiCredential ?? "";
+    message.files = object.files?.map((e) => ChosenFile.fromPartial(e)) || [];
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseChosenFile(): ChosenFile {
+  return { path: "", name: "" };
+}
+
+export const ChosenFile: MessageFns<ChosenFile> = {
+  encode(message: ChosenFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChosenFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChosenFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ChosenFile {
+    return {
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+    };
+  },
+
+  toJSON(message: ChosenFile): unknown {
+    const obj: any = {};
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ChosenFile>, I>>(base?: I): ChosenFile {
+    return ChosenFile.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ChosenFile>, I>>(object: I): ChosenFile {
+    const message = createBaseChosenFile();
+    message.path = object.path ?? "";
+    message.name = object.name ?? "";
+    return message;
+  },
+};
+
+function createBaseMakePipelinesResponse(): MakePipelinesResponse {
+  return { pipelines: [] };
+}
+
+export const MakePipelinesResponse: MessageFns<MakePipelinesResponse> = {
+  encode(message: MakePipelinesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.pipelines) {
+      MadePipeline.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MakePipelinesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMakePipelinesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelines.push(MadePipeline.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MakePipelinesResponse {
+    return {
+      pipelines: globalThis.Array.isArray(object?.pipelines)
+        ? object.pipelines.map((e: any) => MadePipeline.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: MakePipelinesResponse): unknown {
+    const obj: any = {};
+    if (message.pipelines?.length) {
+      obj.pipelines = message.pipelines.map((e) => MadePipeline.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MakePipelinesResponse>, I>>(base?: I): MakePipelinesResponse {
+    return MakePipelinesResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MakePipelinesResponse>, I>>(object: I): MakePipelinesResponse {
+    const message = createBaseMakePipelinesResponse();
+    message.pipelines = object.pipelines?.map((e) => MadePipeline.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseMadePipeline(): MadePipeline {
+  return { path: "", name: "", outcome: MakeOutcome.MAKE_OUTCOME_UNSPECIFIED, pipelineId: "", problem: "" };
+}
+
+export const MadePipeline: MessageFns<MadePipeline> = {
+  encode(message: MadePipeline, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.outcome !== MakeOutcome.MAKE_OUTCOME_UNSPECIFIED) {
+      writer.uint32(24).int32(makeOutcomeToNumber(message.outcome));
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(34).string(message.pipelineId);
+    }
+    if (message.problem !== "") {
+      writer.uint32(42).string(message.problem);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MadePipeline {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMadePipeline();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.outcome = makeOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MadePipeline {
+    return {
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      outcome: isSet(object.outcome) ? makeOutcomeFromJSON(object.outcome) : MakeOutcome.MAKE_OUTCOME_UNSPECIFIED,
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      problem: isSet(object.problem) ? globalThis.String(object.problem) : "",
+    };
+  },
+
+  toJSON(message: MadePipeline): unknown {
+    const obj: any = {};
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.outcome !== MakeOutcome.MAKE_OUTCOME_UNSPECIFIED) {
+      obj.outcome = makeOutcomeToJSON(message.outcome);
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.problem !== "") {
+      obj.problem = message.problem;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MadePipeline>, I>>(base?: I): MadePipeline {
+    return MadePipeline.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MadePipeline>, I>>(object: I): MadePipeline {
+    const message = createBaseMadePipeline();
+    message.path = object.path ?? "";
+    message.name = object.name ?? "";
+    message.outcome = object.outcome ?? MakeOutcome.MAKE_OUTCOME_UNSPECIFIED;
+    message.pipelineId = object.pipelineId ?? "";
+    message.problem = object.problem ?? "";
+    return message;
+  },
+};
+
+function createBaseCheckHostHookRequest(): CheckHostHookRequest {
+  return { pipelineId: "" };
+}
+
+export const CheckHostHookRequest: MessageFns<CheckHostHookRequest> = {
+  encode(message: CheckHostHookRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckHostHookRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckHostHookRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CheckHostHookRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+    };
+  },
+
+  toJSON(message: CheckHostHookRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CheckHostHookRequest>, I>>(base?: I): CheckHostHookRequest {
+    return CheckHostHookRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CheckHostHookRequest>, I>>(object: I): CheckHostHookRequest {
+    const message = createBaseCheckHostHookRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    return message;
+  },
+};
+
+function createBaseCheckHostHookResponse(): CheckHostHookResponse {
+  return { hostHook: undefined };
+}
+
+export const CheckHostHookResponse: MessageFns<CheckHostHookResponse> = {
+  encode(message: CheckHostHookResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.hostHook !== undefined) {
+      HostHook.encode(message.hostHook, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckHostHookResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckHostHookResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.hostHook = HostHook.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CheckHostHookResponse {
+    return {
+      hostHook: isSet(object.hostHook)
+        ? HostHook.fromJSON(object.hostHook)
+        : isSet(object.host_hook)
+        ? HostHook.fromJSON(object.host_hook)
+        : undefined,
+    };
+  },
+
+  toJSON(message: CheckHostHookResponse): unknown {
+    const obj: any = {};
+    if (message.hostHook !== undefined) {
+      obj.hostHook = HostHook.toJSON(message.hostHook);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CheckHostHookResponse>, I>>(base?: I): CheckHostHookResponse {
+    return CheckHostHookResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CheckHostHookResponse>, I>>(object: I): CheckHostHookResponse {
+    const message = createBaseCheckHostHookResponse();
+    message.hostHook = (object.hostHook !== undefined && object.hostHook !== null)
+      ? HostHook.fromPartial(object.hostHook)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseConnectHostHookRequest(): ConnectHostHookRequest {
+  return { pipelineId: "" };
+}
+
+export const ConnectHostHookRequest: MessageFns<ConnectHostHookRequest> = {
+  encode(message: ConnectHostHookRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConnectHostHookRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConnectHostHookRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ConnectHostHookRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+    };
+  },
+
+  toJSON(message: ConnectHostHookRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ConnectHostHookRequest>, I>>(base?: I): ConnectHostHookRequest {
+    return ConnectHostHookRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ConnectHostHookRequest>, I>>(object: I): ConnectHostHookRequest {
+    const message = createBaseConnectHostHookRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    return message;
+  },
+};
+
+function createBaseConnectHostHookResponse(): ConnectHostHookResponse {
+  return { hostHook: undefined };
+}
+
+export const ConnectHostHookResponse: MessageFns<ConnectHostHookResponse> = {
+  encode(message: ConnectHostHookResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.hostHook !== undefined) {
+      HostHook.encode(message.hostHook, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConnectHostHookResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConnectHostHookResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.hostHook = HostHook.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ConnectHostHookResponse {
+    return {
+      hostHook: isSet(object.hostHook)
+        ? HostHook.fromJSON(object.hostHook)
+        : isSet(object.host_hook)
+        ? HostHook.fromJSON(object.host_hook)
+        : undefined,
+    };
+  },
+
+  toJSON(message: ConnectHostHookResponse): unknown {
+    const obj: any = {};
+    if (message.hostHook !== undefined) {
+      obj.hostHook = HostHook.toJSON(message.hostHook);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ConnectHostHookResponse>, I>>(base?: I): ConnectHostHookResponse {
+    return ConnectHostHookResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ConnectHostHookResponse>, I>>(object: I): ConnectHostHookResponse {
+    const message = createBaseConnectHostHookResponse();
+    message.hostHook = (object.hostHook !== undefined && object.hostHook !== null)
+      ? HostHook.fromPartial(object.hostHook)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseHostHook(): HostHook {
+  return {
+    provider: "",
+    hookId: "",
+    address: "",
+    outcome: HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED,
+    webhook: undefined,
+    problems: [],
+  };
+}
+
+export const HostHook: MessageFns<HostHook> = {
+  encode(message: HostHook, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.provider !== "") {
+      writer.uint32(10).string(message.provider);
+    }
+    if (message.hookId !== "") {
+      writer.uint32(18).string(message.hookId);
+    }
+    if (message.address !== "") {
+      writer.uint32(26).string(message.address);
+    }
+    if (message.outcome !== HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED) {
+      writer.uint32(32).int32(hostHookOutcomeToNumber(message.outcome));
+    }
+    if (message.webhook !== undefined) {
+      WebhookAtHost.encode(message.webhook, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.problems) {
+      HostHookProblem.encode(v!, writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HostHook {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHostHook();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.provider = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.hookId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.address = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.outcome = hostHookOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.webhook = WebhookAtHost.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.problems.push(HostHookProblem.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HostHook {
+    return {
+      provider: isSet(object.provider) ? globalThis.String(object.provider) : "",
+      hookId: isSet(object.hookId)
+        ? globalThis.String(object.hookId)
+        : isSet(object.hook_id)
+        ? globalThis.String(object.hook_id)
+        : "",
+      address: isSet(object.address) ? globalThis.String(object.address) : "",
+      outcome: isSet(object.outcome)
+        ? hostHookOutcomeFromJSON(object.outcome)
+        : HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED,
+      webhook: isSet(object.webhook) ? WebhookAtHost.fromJSON(object.webhook) : undefined,
+      problems: globalThis.Array.isArray(object?.problems)
+        ? object.problems.map((e: any) => HostHookProblem.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: HostHook): unknown {
+    const obj: any = {};
+    if (message.provider !== "") {
+      obj.provider = message.provider;
+    }
+    if (message.hookId !== "") {
+      obj.hookId = message.hookId;
+    }
+    if (message.address !== "") {
+      obj.address = message.address;
+    }
+    if (message.outcome !== HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED) {
+      obj.outcome = hostHookOutcomeToJSON(message.outcome);
+    }
+    if (message.webhook !== undefined) {
+      obj.webhook = WebhookAtHost.toJSON(message.webhook);
+    }
+    if (message.problems?.length) {
+      obj.problems = message.problems.map((e) => HostHookProblem.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HostHook>, I>>(base?: I): HostHook {
+    return HostHook.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HostHook>, I>>(object: I): HostHook {
+    const message = createBaseHostHook();
+    message.provider = object.provider ?? "";
+    message.hookId = object.hookId ?? "";
+    message.address = object.address ?? "";
+    message.outcome = object.outcome ?? HostHookOutcome.HOST_HOOK_OUTCOME_UNSPECIFIED;
+    message.webhook = (object.webhook !== undefined && object.webhook !== null)
+      ? WebhookAtHost.fromPartial(object.webhook)
+      : undefined;
+    message.problems = object.problems?.map((e) => HostHookProblem.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseWebhookAtHost(): WebhookAtHost {
+  return { id: "", url: "", active: false, lastStatus: undefined };
+}
+
+export const WebhookAtHost: MessageFns<WebhookAtHost> = {
+  encode(message: WebhookAtHost, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.url !== "") {
+      writer.uint32(18).string(message.url);
+    }
+    if (message.active !== false) {
+      writer.uint32(24).bool(message.active);
+    }
+    if (message.lastStatus !== undefined) {
+      writer.uint32(32).int32(message.lastStatus);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WebhookAtHost {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWebhookAtHost();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.url = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.active = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.lastStatus = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WebhookAtHost {
+    return {
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+      url: isSet(object.url) ? globalThis.String(object.url) : "",
+      active: isSet(object.active) ? globalThis.Boolean(object.active) : false,
+      lastStatus: isSet(object.lastStatus)
+        ? globalThis.Number(object.lastStatus)
+        : isSet(object.last_status)
+        ? globalThis.Number(object.last_status)
+        : undefined,
+    };
+  },
+
+  toJSON(message: WebhookAtHost): unknown {
+    const obj: any = {};
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    if (message.url !== "") {
+      obj.url = message.url;
+    }
+    if (message.active !== false) {
+      obj.active = message.active;
+    }
+    if (message.lastStatus !== undefined) {
+      obj.lastStatus = Math.round(message.lastStatus);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WebhookAtHost>, I>>(base?: I): WebhookAtHost {
+    return WebhookAtHost.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WebhookAtHost>, I>>(object: I): WebhookAtHost {
+    const message = createBaseWebhookAtHost();
+    message.id = object.id ?? "";
+    message.url = object.url ?? "";
+    message.active = object.active ?? false;
+    message.lastStatus = object.lastStatus ?? undefined;
+    return message;
+  },
+};
+
+function createBaseHostHookProblem(): HostHookProblem {
+  return { code: "", message: "" };
+}
+
+export const HostHookProblem: MessageFns<HostHookProblem> = {
+  encode(message: HostHookProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.message !== "") {
+      writer.uint32(18).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HostHookProblem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHostHookProblem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HostHookProblem {
+    return {
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+    };
+  },
+
+  toJSON(message: HostHookProblem): unknown {
+    const obj: any = {};
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HostHookProblem>, I>>(base?: I): HostHookProblem {
+    return HostHookProblem.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HostHookProblem>, I>>(object: I): HostHookProblem {
+    const message = createBaseHostHookProblem();
+    message.code = object.code ?? "";
+    message.message = object.message ?? "";
+    return message;
+  },
+};
+
+function createBaseListCommitStatusesRequest(): ListCommitStatusesRequest {
+  return { runId: "", state: "", pageSize: 0, after: "" };
+}
+
+export const ListCommitStatusesRequest: MessageFns<ListCommitStatusesRequest> = {
+  encode(message: ListCommitStatusesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.state !== "") {
+      writer.uint32(18).string(message.state);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(24).int32(message.pageSize);
+    }
+    if (message.after !== "") {
+      writer.uint32(34).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCommitStatusesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCommitStatusesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListCommitStatusesRequest {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      state: isSet(object.state) ? globalThis.String(object.state) : "",
+      pageSize: isSet(object.pageSize)
+        ? globalThis.Number(object.pageSize)
+        : isSet(object.page_size)
+        ? globalThis.Number(object.page_size)
+        : 0,
+      after: isSet(object.after) ? globalThis.String(object.after) : "",
+    };
+  },
+
+  toJSON(message: ListCommitStatusesRequest): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.state !== "") {
+      obj.state = message.state;
+    }
+    if (message.pageSize !== 0) {
+      obj.pageSize = Math.round(message.pageSize);
+    }
+    if (message.after !== "") {
+      obj.after = message.after;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListCommitStatusesRequest>, I>>(base?: I): ListCommitStatusesRequest {
+    return ListCommitStatusesRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListCommitStatusesRequest>, I>>(object: I): ListCommitStatusesRequest {
+    const message = createBaseListCommitStatusesRequest();
+    message.runId = object.runId ?? "";
+    message.state = object.state ?? "";
+    message.pageSize = object.pageSize ?? 0;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListCommitStatusesResponse(): ListCommitStatusesResponse {
+  return { statuses: [], next: "" };
+}
+
+export const ListCommitStatusesResponse: MessageFns<ListCommitStatusesResponse> = {
+  encode(message: ListCommitStatusesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.statuses) {
+      CommitStatus.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(18).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCommitStatusesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCommitStatusesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.statuses.push(CommitStatus.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListCommitStatusesResponse {
+    return {
+      statuses: globalThis.Array.isArray(object?.statuses)
+        ? object.statuses.map((e: any) => CommitStatus.fromJSON(e))
+        : [],
+      next: isSet(object.next) ? globalThis.String(object.next) : "",
+    };
+  },
+
+  toJSON(message: ListCommitStatusesResponse): unknown {
+    const obj: any = {};
+    if (message.statuses?.length) {
+      obj.statuses = message.statuses.map((e) => CommitStatus.toJSON(e));
+    }
+    if (message.next !== "") {
+      obj.next = message.next;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListCommitStatusesResponse>, I>>(base?: I): ListCommitStatusesResponse {
+    return ListCommitStatusesResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListCommitStatusesResponse>, I>>(object: I): ListCommitStatusesResponse {
+    const message = createBaseListCommitStatusesResponse();
+    message.statuses = object.statuses?.map((e) => CommitStatus.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
+function createBaseCommitStatus(): CommitStatus {
+  return {
+    statusId: "",
+    commit: "",
+    name: "",
+    job: "",
+    status: "",
+    description: "",
+    state: "",
+    attempts: 0,
+    error: "",
+    createdAtMs: 0n,
+    lastTryMs: 0n,
+    nextTryMs: 0n,
+  };
+}
+
+export const CommitStatus: MessageFns<CommitStatus> = {
+  encode(message: CommitStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.statusId !== "") {
+      writer.uint32(10).string(message.statusId);
+    }
+    if (message.commit !== "") {
+      writer.uint32(18).string(message.commit);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.job !== "") {
+      writer.uint32(34).string(message.job);
+    }
+    if (message.status !== "") {
+      writer.uint32(42).string(message.status);
+    }
+    if (message.description !== "") {
+      writer.uint32(50).string(message.description);
+    }
+    if (message.state !== "") {
+      writer.uint32(58).string(message.state);
+    }
+    if (message.attempts !== 0) {
+      writer.uint32(64).int32(message.attempts);
+    }
+    if (message.error !== "") {
+      writer.uint32(74).string(message.error);
+    }
+    if (message.createdAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.createdAtMs) !== message.createdAtMs) {
+        throw new globalThis.Error("value provided for field message.createdAtMs of type int64 too large");
+      }
+      writer.uint32(80).int64(message.createdAtMs);
+    }
+    if (message.lastTryMs !== 0n) {
+      if (BigInt.asIntN(64, message.lastTryMs) !== message.lastTryMs) {
+        throw new globalThis.Error("value provided for field message.lastTryMs of type int64 too large");
+      }
+      writer.uint32(88).int64(message.lastTryMs);
+    }
+    if (message.nextTryMs !== 0n) {
+      if (BigInt.asIntN(64, message.nextTryMs) !== message.nextTryMs) {
+        throw new globalThis.Error("value provided for field message.nextTryMs of type int64 too large");
+      }
+      writer.uint32(96).int64(message.nextTryMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommitStatus {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommitStatus();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.statusId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.commit = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.job = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.description = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.attempts = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.error = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.createdAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.lastTryMs = reader.int64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.nextTryMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CommitStatus {
+    return {
+      statusId: isSet(object.statusId)
+        ? globalThis.String(object.statusId)
+        : isSet(object.status_id)
+        ? globalThis.String(object.status_id)
+        : "",
+      commit: isSet(object.commit) ? globalThis.String(object.commit) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      job: isSet(object.job) ? globalThis.String(object.job) : "",
+      status: isSet(object.status) ? globalThis.String(object.status) : "",
+      description: isSet(object.description) ? globalThis.String(object.description) : "",
+      state: isSet(object.state) ? globalThis.String(object.state) : "",
+      attempts: isSet(object.attempts) ? globalThis.Number(object.attempts) : 0,
+      error: isSet(object.error) ? globalThis.String(object.error) : "",
+      createdAtMs: isSet(object.createdAtMs)
+        ? BigInt(object.createdAtMs)
+        : isSet(object.created_at_ms)
+        ? BigInt(object.created_at_ms)
+        : 0n,
+      lastTryMs: isSet(object.lastTryMs)
+        ? BigInt(object.lastTryMs)
+        : isSet(object.last_try_ms)
+        ? BigInt(object.last_try_ms)
+        : 0n,
+      nextTryMs: isSet(object.nextTryMs)
+        ? BigInt(object.nextTryMs)
+        : isSet(object.next_try_ms)
+        ? BigInt(object.next_try_ms)
+        : 0n,
+    };
+  },
+
+  toJSON(message: CommitStatus): unknown {
+    const obj: any = {};
+    if (message.statusId !== "") {
+      obj.statusId = message.statusId;
+    }
+    if (message.commit !== "") {
+      obj.commit = message.commit;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.job !== "") {
+      obj.job = message.job;
+    }
+    if (message.status !== "") {
+      obj.status = message.status;
+    }
+    if (message.description !== "") {
+      obj.description = message.description;
+    }
+    if (message.state !== "") {
+      obj.state = message.state;
+    }
+    if (message.attempts !== 0) {
+      obj.attempts = Math.round(message.attempts);
+    }
+    if (message.error !== "") {
+      obj.error = message.error;
+    }
+    if (message.createdAtMs !== 0n) {
+      obj.createdAtMs = message.createdAtMs.toString();
+    }
+    if (message.lastTryMs !== 0n) {
+      obj.lastTryMs = message.lastTryMs.toString();
+    }
+    if (message.nextTryMs !== 0n) {
+      obj.nextTryMs = message.nextTryMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CommitStatus>, I>>(base?: I): CommitStatus {
+    return CommitStatus.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CommitStatus>, I>>(object: I): CommitStatus {
+    const message = createBaseCommitStatus();
+    message.statusId = object.statusId ?? "";
+    message.commit = object.commit ?? "";
+    message.name = object.name ?? "";
+    message.job = object.job ?? "";
+    message.status = object.status ?? "";
+    message.description = object.description ?? "";
+    message.state = object.state ?? "";
+    message.attempts = object.attempts ?? 0;
+    message.error = object.error ?? "";
+    message.createdAtMs = (object.createdAtMs !== undefined && object.createdAtMs !== null)
+      ? BigInt(object.createdAtMs)
+      : 0n;
+    message.lastTryMs = (object.lastTryMs !== undefined && object.lastTryMs !== null) ? BigInt(object.lastTryMs) : 0n;
+    message.nextTryMs = (object.nextTryMs !== undefined && object.nextTryMs !== null) ? BigInt(object.nextTryMs) : 0n;
+    return message;
+  },
+};
+
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. The metadata of an error hold the word of the
  * error table (`reason`), a JSON list of the first problems (`problems-bin`), and both as ErrorInfo and BadRequest of
@@ -17734,6 +21063,104 @@ export const PipelineService = {
       Buffer.from(DeleteProjectResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteProjectResponse => DeleteProjectResponse.decode(value),
   },
+  /**
+   * Moves an inline definition into a Git repository, or one in Git out of it, and answers the pipeline as it is then. A move
+   * that was cut off is finished by a repeat. FAILED_PRECONDITION without a definition, and for a file that has another one.
+   * Role: maintainer.
+   */
+  moveDefinition: {
+    path: "/pipeline.v1.Pipeline/MoveDefinition" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: MoveDefinitionRequest): Buffer =>
+      Buffer.from(MoveDefinitionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): MoveDefinitionRequest => MoveDefinitionRequest.decode(value),
+    responseSerialize: (value: MoveDefinitionResponse): Buffer =>
+      Buffer.from(MoveDefinitionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MoveDefinitionResponse => MoveDefinitionResponse.decode(value),
+  },
+  /**
+   * Tries the Git repository of a pipeline. What is missing is the response, not an error. INVALID_ARGUMENT for an inline
+   * definition. Role: maintainer.
+   */
+  checkRepository: {
+    path: "/pipeline.v1.Pipeline/CheckRepository" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CheckRepositoryRequest): Buffer =>
+      Buffer.from(CheckRepositoryRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CheckRepositoryRequest => CheckRepositoryRequest.decode(value),
+    responseSerialize: (value: CheckRepositoryResponse): Buffer =>
+      Buffer.from(CheckRepositoryResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CheckRepositoryResponse => CheckRepositoryResponse.decode(value),
+  },
+  /** Lists the definitions of a Git repository, and the pipelines that they belong to already. Role: maintainer. */
+  discoverDefinitions: {
+    path: "/pipeline.v1.Pipeline/DiscoverDefinitions" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DiscoverDefinitionsRequest): Buffer =>
+      Buffer.from(DiscoverDefinitionsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DiscoverDefinitionsRequest => DiscoverDefinitionsRequest.decode(value),
+    responseSerialize: (value: DiscoverDefinitionsResponse): Buffer =>
+      Buffer.from(DiscoverDefinitionsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DiscoverDefinitionsResponse => DiscoverDefinitionsResponse.decode(value),
+  },
+  /**
+   * Makes pipelines of definitions of a Git repository. A file that cannot be connected does not keep the others from it.
+   * Role: maintainer.
+   */
+  makePipelines: {
+    path: "/pipeline.v1.Pipeline/MakePipelines" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: MakePipelinesRequest): Buffer => Buffer.from(MakePipelinesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): MakePipelinesRequest => MakePipelinesRequest.decode(value),
+    responseSerialize: (value: MakePipelinesResponse): Buffer =>
+      Buffer.from(MakePipelinesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): MakePipelinesResponse => MakePipelinesResponse.decode(value),
+  },
+  /**
+   * Tells what is wrong with the webhook at the host of the repository. FAILED_PRECONDITION while the address of this
+   * installation is not known. Role: maintainer.
+   */
+  checkHostHook: {
+    path: "/pipeline.v1.Pipeline/CheckHostHook" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CheckHostHookRequest): Buffer => Buffer.from(CheckHostHookRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CheckHostHookRequest => CheckHostHookRequest.decode(value),
+    responseSerialize: (value: CheckHostHookResponse): Buffer =>
+      Buffer.from(CheckHostHookResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CheckHostHookResponse => CheckHostHookResponse.decode(value),
+  },
+  /**
+   * Makes the webhook at the host of the repository, with the hook that it calls, or repairs it. A repeat changes nothing.
+   * Role: maintainer.
+   */
+  connectHostHook: {
+    path: "/pipeline.v1.Pipeline/ConnectHostHook" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ConnectHostHookRequest): Buffer =>
+      Buffer.from(ConnectHostHookRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ConnectHostHookRequest => ConnectHostHookRequest.decode(value),
+    responseSerialize: (value: ConnectHostHookResponse): Buffer =>
+      Buffer.from(ConnectHostHookResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ConnectHostHookResponse => ConnectHostHookResponse.decode(value),
+  },
+  /** Lists what the host of the repository is told of a run and its jobs, the newest first. Role: viewer. */
+  listCommitStatuses: {
+    path: "/pipeline.v1.Pipeline/ListCommitStatuses" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListCommitStatusesRequest): Buffer =>
+      Buffer.from(ListCommitStatusesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListCommitStatusesRequest => ListCommitStatusesRequest.decode(value),
+    responseSerialize: (value: ListCommitStatusesResponse): Buffer =>
+      Buffer.from(ListCommitStatusesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListCommitStatusesResponse => ListCommitStatusesResponse.decode(value),
+  },
 } as const;
 
 export interface PipelineServer extends UntypedServiceImplementation {
@@ -17828,6 +21255,36 @@ export interface PipelineServer extends UntypedServiceImplementation {
    * of the project is live. Role: owner.
    */
   deleteProject: handleUnaryCall<DeleteProjectRequest, DeleteProjectResponse>;
+  /**
+   * Moves an inline definition into a Git repository, or one in Git out of it, and answers the pipeline as it is then. A move
+   * that was cut off is finished by a repeat. FAILED_PRECONDITION without a definition, and for a file that has another one.
+   * Role: maintainer.
+   */
+  moveDefinition: handleUnaryCall<MoveDefinitionRequest, MoveDefinitionResponse>;
+  /**
+   * Tries the Git repository of a pipeline. What is missing is the response, not an error. INVALID_ARGUMENT for an inline
+   * definition. Role: maintainer.
+   */
+  checkRepository: handleUnaryCall<CheckRepositoryRequest, CheckRepositoryResponse>;
+  /** Lists the definitions of a Git repository, and the pipelines that they belong to already. Role: maintainer. */
+  discoverDefinitions: handleUnaryCall<DiscoverDefinitionsRequest, DiscoverDefinitionsResponse>;
+  /**
+   * Makes pipelines of definitions of a Git repository. A file that cannot be connected does not keep the others from it.
+   * Role: maintainer.
+   */
+  makePipelines: handleUnaryCall<MakePipelinesRequest, MakePipelinesResponse>;
+  /**
+   * Tells what is wrong with the webhook at the host of the repository. FAILED_PRECONDITION while the address of this
+   * installation is not known. Role: maintainer.
+   */
+  checkHostHook: handleUnaryCall<CheckHostHookRequest, CheckHostHookResponse>;
+  /**
+   * Makes the webhook at the host of the repository, with the hook that it calls, or repairs it. A repeat changes nothing.
+   * Role: maintainer.
+   */
+  connectHostHook: handleUnaryCall<ConnectHostHookRequest, ConnectHostHookResponse>;
+  /** Lists what the host of the repository is told of a run and its jobs, the newest first. Role: viewer. */
+  listCommitStatuses: handleUnaryCall<ListCommitStatusesRequest, ListCommitStatusesResponse>;
 }
 
 export interface PipelineClient extends Client {
@@ -18383,6 +21840,134 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeleteProjectResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Moves an inline definition into a Git repository, or one in Git out of it, and answers the pipeline as it is then. A move
+   * that was cut off is finished by a repeat. FAILED_PRECONDITION without a definition, and for a file that has another one.
+   * Role: maintainer.
+   */
+  moveDefinition(
+    request: MoveDefinitionRequest,
+    callback: (error: ServiceError | null, response: MoveDefinitionResponse) => void,
+  ): ClientUnaryCall;
+  moveDefinition(
+    request: MoveDefinitionRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: MoveDefinitionResponse) => void,
+  ): ClientUnaryCall;
+  moveDefinition(
+    request: MoveDefinitionRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: MoveDefinitionResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Tries the Git repository of a pipeline. What is missing is the response, not an error. INVALID_ARGUMENT for an inline
+   * definition. Role: maintainer.
+   */
+  checkRepository(
+    request: CheckRepositoryRequest,
+    callback: (error: ServiceError | null, response: CheckRepositoryResponse) => void,
+  ): ClientUnaryCall;
+  checkRepository(
+    request: CheckRepositoryRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CheckRepositoryResponse) => void,
+  ): ClientUnaryCall;
+  checkRepository(
+    request: CheckRepositoryRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CheckRepositoryResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists the definitions of a Git repository, and the pipelines that they belong to already. Role: maintainer. */
+  discoverDefinitions(
+    request: DiscoverDefinitionsRequest,
+    callback: (error: ServiceError | null, response: DiscoverDefinitionsResponse) => void,
+  ): ClientUnaryCall;
+  discoverDefinitions(
+    request: DiscoverDefinitionsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DiscoverDefinitionsResponse) => void,
+  ): ClientUnaryCall;
+  discoverDefinitions(
+    request: DiscoverDefinitionsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DiscoverDefinitionsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Makes pipelines of definitions of a Git repository. A file that cannot be connected does not keep the others from it.
+   * Role: maintainer.
+   */
+  makePipelines(
+    request: MakePipelinesRequest,
+    callback: (error: ServiceError | null, response: MakePipelinesResponse) => void,
+  ): ClientUnaryCall;
+  makePipelines(
+    request: MakePipelinesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: MakePipelinesResponse) => void,
+  ): ClientUnaryCall;
+  makePipelines(
+    request: MakePipelinesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: MakePipelinesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Tells what is wrong with the webhook at the host of the repository. FAILED_PRECONDITION while the address of this
+   * installation is not known. Role: maintainer.
+   */
+  checkHostHook(
+    request: CheckHostHookRequest,
+    callback: (error: ServiceError | null, response: CheckHostHookResponse) => void,
+  ): ClientUnaryCall;
+  checkHostHook(
+    request: CheckHostHookRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CheckHostHookResponse) => void,
+  ): ClientUnaryCall;
+  checkHostHook(
+    request: CheckHostHookRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CheckHostHookResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Makes the webhook at the host of the repository, with the hook that it calls, or repairs it. A repeat changes nothing.
+   * Role: maintainer.
+   */
+  connectHostHook(
+    request: ConnectHostHookRequest,
+    callback: (error: ServiceError | null, response: ConnectHostHookResponse) => void,
+  ): ClientUnaryCall;
+  connectHostHook(
+    request: ConnectHostHookRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ConnectHostHookResponse) => void,
+  ): ClientUnaryCall;
+  connectHostHook(
+    request: ConnectHostHookRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ConnectHostHookResponse) => void,
+  ): ClientUnaryCall;
+  /** Lists what the host of the repository is told of a run and its jobs, the newest first. Role: viewer. */
+  listCommitStatuses(
+    request: ListCommitStatusesRequest,
+    callback: (error: ServiceError | null, response: ListCommitStatusesResponse) => void,
+  ): ClientUnaryCall;
+  listCommitStatuses(
+    request: ListCommitStatusesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListCommitStatusesResponse) => void,
+  ): ClientUnaryCall;
+  listCommitStatuses(
+    request: ListCommitStatusesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListCommitStatusesResponse) => void,
   ): ClientUnaryCall;
 }
 
