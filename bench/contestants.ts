@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { BenchSettings, Workload } from "./arguments.ts";
 import { fleetOf, measureFleet } from "./fleet/fleet.ts";
 import { startFloor } from "./floor/start.ts";
+import { FollowedEnds } from "./millrace/followed-ends.ts";
 import { FinishedRuns } from "./millrace/finished-runs.ts";
 import { measureCancels } from "./millrace/cancels.ts";
 import { measureCrowd } from "./millrace/crowd.ts";
@@ -85,7 +86,7 @@ function millraceWith(node: string, env: Mongo["env"]): Contestant["start"] {
   return async (folder, marks) => {
     const installation = await Installation.start(join(folder, "data"), env(), node);
     const { api, http } = installation;
-    const runs = new Runs(installation);
+    const runs = new Runs(installation, new FollowedEnds(installation));
     return {
       workloads: {
         ...comparableWorkloads(installation, runs, marks),

@@ -1,11 +1,11 @@
 /** Triggers runs of an installation, waits for their ends, and checks that each of their steps ran once. */
-import { setTimeout as pause } from "node:timers/promises";
 import { until } from "../../test/support/until.ts";
 import { asId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
-import { FINAL_RUN_STATUSES, type RunStatus } from "../../src/domain/status.ts";
 import { expectOnce, type StepCounts } from "../measure/step-counts.ts";
 import type { Figure } from "../system.ts";
 import type { Installation } from "./installation.ts";
+import { PolledEnds } from "./polled-ends.ts";
+import type { RunEnds } from "./run-ends.ts";
 
 export interface Job {
   readonly steps: readonly object[];
@@ -18,23 +18,6 @@ export interface Pipeline {
   readonly jobs: readonly Job[];
 }
 
-/** A run as lists show it. */
-interface ListedRun {
-  readonly runId: string;
-  readonly status: RunStatus;
-  readonly endTime: string | null;
-}
-
-interface Waiter {
-  readonly until: number;
-  resolve(run: ListedRun): void;
-  reject(error: Error): void;
-}
-
-/** The query that finds the ends of runs: one list of the newest runs serves all waiting callers. */
-const LIST = "pageSize=100";
-const POLL_MS = 25;
-const TIMEOUT_MS = 60_000;
 const LOG_MS = 5_000;
 const SHOWN_DETAIL_CHARS = 2_000;
 
@@ -42,12 +25,13 @@ export const NO_OP = { uses: "shell", args: { command: "true" } };
 
 export class Runs {
   readonly #installation: Installation;
-  readonly #waiters = new Map<string, Map<string, Waiter>>();
+  readonly #ends: RunEnds;
   readonly #expectedSteps: string[] = [];
   #pipelines = 0;
 
-  constructor(installation: Installation) {
+  constructor(installation: Installation, ends: RunEnds = new PolledEnds(installation)) {
     this.#installation = installation;
+    this.#ends = ends;
   }
 
   async pipeline(jobs: readonly Job[]): Promise<Pipeline> {
@@ -73,19 +57,22 @@ export class Runs {
     return asId<RunId>(answer.runId);
   }
 
-  /**
-   * Triggers a run and waits for its end. Resolves with its `endTime` in Unix milliseconds. Rejects unless the run
-   * succeeded.
-   */
-  async run(pipeline: Pipeline, variables: Readonly<Record<string, string>> = {}): Promise<number> {
+  /** Triggers a run and waits for its end. Resolves with its id. Rejects unless the run succeeded. */
+  async run(pipeline: Pipeline, variables: Readonly<Record<string, string>> = {}): Promise<RunId> {
+    await this.#ends.follow();
     const runId = await this.trigger(pipeline, variables);
     this.#expectedSteps.push(...stepsOf(runId, pipeline));
-    const { status, endTime } = await this.#ended(pipeline.id, runId);
+    const status = await this.#ends.of(runId, pipeline.id);
     if (status !== "success") {
-      const detail = JSON.stringify(await this.#read(pipeline.id, runId));
+      const detail = JSON.stringify(await this.#read(runId));
       throw new Error(`the run ${runId} ended as ${status}: ${detail.slice(0, SHOWN_DETAIL_CHARS)}`);
     }
-    return Date.parse(endTime!);
+    return runId;
+  }
+
+  /** The `endTime` of a run that has ended, Unix milliseconds. */
+  async endOf(runId: RunId): Promise<number> {
+    return Date.parse((await this.#read(runId)).endTime!);
   }
 
   /**
@@ -121,53 +108,8 @@ export class Runs {
     return counts;
   }
 
-  #ended(pipelineId: string, runId: string): Promise<ListedRun> {
-    return new Promise((resolve, reject) => {
-      const waiter = { until: performance.now() + TIMEOUT_MS, resolve, reject };
-      const waiters = this.#waiters.get(pipelineId);
-      if (waiters !== undefined) {
-        waiters.set(runId, waiter);
-        return;
-      }
-      this.#waiters.set(pipelineId, new Map([[runId, waiter]]));
-      void this.#poll(pipelineId);
-    });
-  }
-
-  /** Polls the pipeline's runs while a caller waits for one of them. */
-  async #poll(pipelineId: string): Promise<void> {
-    const waiters = this.#waiters.get(pipelineId)!;
-    try {
-      while (waiters.size > 0) {
-        await pause(POLL_MS);
-        // The list cannot hold a run that is triggered while the list is on its way.
-        const asked = [...waiters];
-        const listed = await this.#list(pipelineId);
-        for (const [runId, waiter] of asked) {
-          // A run that is too old for the list is read separately.
-          const run = listed.find((entry) => entry.runId === runId) ?? (await this.#read(pipelineId, runId));
-          if (FINAL_RUN_STATUSES.includes(run.status)) {
-            waiters.delete(runId);
-            waiter.resolve(run);
-          } else if (performance.now() > waiter.until) {
-            throw new Error(`the run ${runId} did not end within ${TIMEOUT_MS} ms`);
-          }
-        }
-      }
-    } catch (error) {
-      for (const waiter of waiters.values()) waiter.reject(error as Error);
-    } finally {
-      this.#waiters.delete(pipelineId);
-    }
-  }
-
-  async #list(pipelineId: string): Promise<readonly ListedRun[]> {
-    const path = `/pipelines/${pipelineId}/runs?${LIST}`;
-    return (await this.#installation.api.call<{ list: readonly ListedRun[] }>("GET", path)).list;
-  }
-
-  #read(pipelineId: string, runId: string): Promise<ListedRun> {
-    return this.#installation.api.call("GET", `/pipelines/${pipelineId}/runs/${runId}`);
+  #read(runId: RunId): Promise<{ readonly endTime: string | null }> {
+    return this.#installation.api.call("GET", `/pipelines/runs/${runId}`);
   }
 }
 

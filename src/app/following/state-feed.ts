@@ -19,8 +19,11 @@ const READ_MS = 5_000;
 const READ_SHARE = 10;
 /** A feed without followers is kept up to date for this long, so that a follower who comes back can resume. */
 const LINGER_MS = 30_000;
-/** An object changes at most four times a second for its followers. */
-const COALESCE_MS = 250;
+/**
+ * Between two changes of an object for its followers: three a second. The change that ends the object comes at once, so an
+ * object changes at most four times a second.
+ */
+const COALESCE_MS = 334;
 
 /** Where the states of one kind of object come from. */
 export interface StateSource<T> {
@@ -178,9 +181,15 @@ export class StateFeed<T> {
     const held = this.#held.get(key);
     const known = held ?? this.#log.get(key)?.state;
     if (known !== undefined && this.#isNoNews(known, state)) return;
-    const changedAt = this.#log.get(key)?.changedAt ?? Number.NEGATIVE_INFINITY;
-    if (held === undefined && this.#context.clock.monotonic() - changedAt >= COALESCE_MS) this.#record(state, false);
-    else this.#hold(key, state);
+    const last = this.#log.get(key);
+    const isEnd = source.isOver(state) && (last === undefined || !source.isOver(last.state));
+    const isDue = this.#context.clock.monotonic() - (last?.changedAt ?? Number.NEGATIVE_INFINITY) >= COALESCE_MS;
+    if (!isEnd && (held !== undefined || !isDue)) {
+      this.#hold(key, state);
+      return;
+    }
+    this.#held.delete(key);
+    this.#record(state, false);
   }
 
   #isNoNews(known: T, state: T): boolean {
