@@ -1,5 +1,6 @@
 /** Options of commands that call a server, against one installation in real processes. */
 import { expect } from "chai";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
@@ -34,6 +35,54 @@ describe("options of the command line for a server", function () {
     expect(code, stderr).to.equal(0);
     return JSON.parse(stdout);
   }
+
+  it("are not needed at the wrong turns of a newcomer, where each command names the next step", async () => {
+    const url = env["MILLRACE_URL"]!;
+    const good = `jobs: [{ name: one, steps: [{ uses: shell, args: { script: "true" } }] }]`;
+    const created = await run(["pipelines", "create", "fresh"]);
+    expect(created.stdout).to.contain("\nnext: millrace pipelines save fresh FILE\n");
+    for (const [args, code] of [
+      [["trigger", "fresh"], 1],
+      [["pipelines", "show", "fresh"], 5],
+    ] as const) {
+      expect(await run(args)).to.deep.equal({
+        code,
+        stdout: "",
+        stderr: "error: the pipeline fresh has no definition\nnext: millrace pipelines save fresh FILE\n",
+      });
+    }
+    const wrong = await run(["pipelines", "save", "fresh", "-"], "jobz: []");
+    expect(wrong).to.include({ code: 1, stdout: "" });
+    expect(wrong.stderr).to.match(/\nnext: correct <stdin>, and save again\n$/);
+    expect((await run(["pipelines", "save", "fresh", "-"], good)).stdout).to.match(
+      /^saved fresh as rev_\w+\nnext: millrace trigger fresh --watch\n$/,
+    );
+    expect((await run(["pipelines", "save", "fresh", "-"], good)).stdout).to.contain("has this definition already");
+    expect((await run(["pipelines", "create", "fresh"])).stderr).to.contain("\nnext: choose another name");
+    await json(["pipelines", "delete", "fresh"]);
+
+    const [first = "", ...lines] = (await run(["whoami"])).stdout.trimEnd().split("\n");
+    expect(first).to.equal(`admin on ${url}`);
+    expect(lines.map((line) => line.split(" ")[0]).filter((word) => word !== "")).to.deep.equal([
+      "role",
+      "scopes",
+      "reads",
+      "writes",
+      "creates",
+      "manages",
+      "deletes",
+      "also",
+    ]);
+
+    expect(await run(["login", url, "--with-token", "--context", "spare"], env["MILLRACE_TOKEN"])).to.include({
+      code: 0,
+    });
+    const { XDG_CONFIG_HOME } = env;
+    await rm(join(XDG_CONFIG_HOME!, "millrace", "current"));
+    const lost = world.start(["runs"], { env: { XDG_CONFIG_HOME: XDG_CONFIG_HOME! } });
+    expect((await lost.exited).code).to.equal(3);
+    expect(lost.stderr).to.contain("next: millrace contexts use NAME (the contexts are spare), or millrace login URL");
+  });
 
   it("create a project in the tenant that has the name or the id", async () => {
     const { tenantId } = (await json(["api", "POST", "/tenants", "--field", "name=Mall"])).detail;

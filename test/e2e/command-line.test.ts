@@ -121,48 +121,6 @@ describe("the command line for a server", function () {
     expect(sessions.body.detail.list, "the browser's session of the link has ended").to.have.length(1);
   });
 
-  it("names the next step at each wrong turn of a newcomer", async () => {
-    const good = `jobs: [{ name: one, steps: [{ uses: shell, args: { script: "true" } }] }]`;
-    const created = await run(["pipelines", "create", "fresh"]);
-    expect(created.stdout).to.contain("\nnext: millrace pipelines save fresh FILE\n");
-    for (const [args, code] of [
-      [["trigger", "fresh"], 1],
-      [["pipelines", "show", "fresh"], 5],
-    ] as const) {
-      expect(await run(args)).to.deep.equal({
-        code,
-        stdout: "",
-        stderr: "error: the pipeline fresh has no definition\nnext: millrace pipelines save fresh FILE\n",
-      });
-    }
-    const wrong = await run(["pipelines", "save", "fresh", "-"], "jobz: []");
-    expect(wrong).to.include({ code: 1, stdout: "" });
-    expect(wrong.stderr).to.match(/\nnext: correct <stdin>, and save again\n$/);
-    expect((await run(["pipelines", "save", "fresh", "-"], good)).stdout).to.match(
-      /^saved fresh as rev_\w+\nnext: millrace trigger fresh --watch\n$/,
-    );
-    expect((await run(["pipelines", "save", "fresh", "-"], good)).stdout).to.contain("has this definition already");
-    expect((await run(["pipelines", "create", "fresh"])).stderr).to.contain("\nnext: choose another name");
-    await json(["pipelines", "delete", "fresh"]);
-
-    const [first = "", ...lines] = (await run(["whoami"])).stdout.trimEnd().split("\n");
-    expect(first).to.equal(`admin on ${url}`);
-    expect(lines.map((line) => line.split(" ")[0]).filter((word) => word !== "")).to.deep.equal([
-      "role",
-      "scopes",
-      "reads",
-      "writes",
-      "creates",
-      "manages",
-      "deletes",
-      "also",
-    ]);
-
-    await run(["login", url, "--with-token", "--context", "spare"], installation.adminToken);
-    await run(["logout"]);
-    expect((await run(["runs"])).stderr).to.contain("next: millrace contexts use NAME (the contexts are admin");
-  });
-
   it("invites a user into one project alone", async () => {
     const made = await json(["users", "invite", "carl", "--in-project", "default=operator", "--days", "1"]);
     expect(made.user.role).to.equal(null);

@@ -17,8 +17,9 @@ describe("names over HTTP", () => {
     jobs: [{ name: "j", steps: [{ name: "s", uses: "shell", args: { script: "true" }, ...step }], ...job }],
   });
 
-  it("of pipelines, tokens and people hold no control characters and no marks that reorder text", async () => {
-    const bodies: readonly (readonly [string, string, (name: string) => object])[] = [
+  /** Calls with a name, whose other members are right. */
+  function callsWithName(): readonly (readonly [string, string, (name: string) => object])[] {
+    return [
       ["POST", "/api/v1/pipelines", (name) => ({ name })],
       ["POST", "/api/v1/pipelines", (name) => ({ name: "a", metadata: { [name]: "x" } })],
       ["POST", "/api/v1/pipelines", (name) => ({ name: "a", createdBy: name })],
@@ -31,7 +32,10 @@ describe("names over HTTP", () => {
       ["POST", `${at}/spec/save`, (name) => ({ spec: withName({}), editor: name })],
       ["POST", `${at}/trigger`, (triggeredBy) => ({ triggeredBy })],
     ];
-    for (const [method, path, bodyOf] of bodies) {
+  }
+
+  it("of pipelines, tokens and people hold no control characters and no marks that reorder text", async () => {
+    for (const [method, path, bodyOf] of callsWithName()) {
       for (const character of UNFIT) {
         for (const name of [character, `a${character}b`]) {
           const { status, body } = await edge.call(method, path, { body: bodyOf(name) });
@@ -39,6 +43,30 @@ describe("names over HTTP", () => {
           expect([status, body.reason], what).to.deep.equal([400, "malformed_request"]);
         }
       }
+    }
+  });
+
+  it("are bounded in length, in bodies and in paths", async () => {
+    const areas: readonly (readonly [string, string, (name: string) => object])[] = [
+      ["POST", "/api/v1/projects", (name) => ({ name })],
+      ["POST", "/api/v1/projects", (slug) => ({ name: "a", slug })],
+      ["POST", "/api/v1/tenants", (name) => ({ name })],
+      ["POST", "/api/v1/tenants/default/teams", (name) => ({ name })],
+      ["POST", "/api/v1/tenants/default/service-accounts", (name) => ({ name })],
+      ["POST", "/api/v1/invitations", (name) => ({ name, role: "viewer" })],
+    ];
+    for (const [method, path, bodyOf] of [...callsWithName(), ...areas]) {
+      const { status, body } = await edge.call(method, path, { body: bodyOf("x".repeat(5_000)) });
+      const what = `${method} ${path} ${Object.keys(bodyOf("")).join()}: ${JSON.stringify(body).slice(0, 300)}`;
+      expect([status, body.code], what).to.deep.equal([400, 400]);
+    }
+    // In a path, too, where it is no longer than the bound of the target.
+    for (const name of ["x".repeat(2_000), "..%2f".repeat(300), "%00"]) {
+      const answer = await edge.call("GET", `/api/v1/projects/${name}`);
+      expect([answer.status, answer.body.code], name.slice(0, 20)).to.be.deep.oneOf([
+        [404, 404],
+        [400, 400],
+      ]);
     }
   });
 
