@@ -8,8 +8,8 @@ import type { LogEntry } from "./run-view.ts";
 
 /** How often a run of an installation on this machine is read. */
 const READ_EVERY_MS = 200;
-/** The last lines of a run must arrive within this time after its end. */
-const LAST_LINES_WITHIN_MS = 3_000;
+/** Logs of a run that has ended are read for as long as lines come: until none has come for this time. */
+export const SILENCE_MS = 10_000;
 /** Following fails once the control plane has not answered for this long. */
 const UNREACHABLE_MS = 30_000;
 
@@ -25,6 +25,8 @@ export interface RunFollower {
   readonly log?: (job: Job, step: Step, entry: LogEntry) => void;
   /** Called when the control plane does not answer any more (false), with the reason, and when it answers again (true). */
   readonly connection?: (isConnected: boolean, reason?: Error) => void;
+  /** Called at the end for each log whose last lines have not arrived. */
+  readonly incomplete?: (job: Job, step: Step) => void;
 }
 
 export interface FollowOptions {
@@ -32,6 +34,8 @@ export interface FollowOptions {
   readonly readEveryMs?: number;
   /** Default: 30,000. */
   readonly unreachableMs?: number;
+  /** Default: {@link SILENCE_MS}. */
+  readonly silenceMs?: number;
 }
 
 /**
@@ -43,12 +47,19 @@ export async function followRun(
   runId: string,
   follower: RunFollower,
   signal: AbortSignal,
-  { readEveryMs = READ_EVERY_MS, unreachableMs = UNREACHABLE_MS }: FollowOptions = {},
+  { readEveryMs = READ_EVERY_MS, unreachableMs = UNREACHABLE_MS, silenceMs = SILENCE_MS }: FollowOptions = {},
 ): Promise<RunDetail> {
   const tail = source.logs();
   try {
     let seenAt = performance.now();
     let finalAt: number | undefined;
+    let heardAt = Number.NEGATIVE_INFINITY;
+    const log: RunFollower["log"] =
+      follower.log &&
+      ((job, step, entry) => {
+        heardAt = performance.now();
+        follower.log!(job, step, entry);
+      });
     let isConnected = true;
     for (;;) {
       const run = await source.run(runId, signal).catch((error: unknown) => {
@@ -61,11 +72,15 @@ export async function followRun(
         if (!isConnected) follower.connection?.(true);
         isConnected = true;
         follower.update(run);
-        if (follower.log !== undefined) followLogs(tail, run, follower.log);
+        if (log !== undefined) followLogs(tail, run, log);
         if (isFinalRunStatus(run.status)) {
           finalAt ??= seenAt;
-          if (follower.log === undefined || hasAllLogs(tail, run) || seenAt - finalAt > LAST_LINES_WITHIN_MS)
+          const missing = log === undefined ? [] : withoutEnd(tail, run);
+          if (missing.length === 0) return run;
+          if (performance.now() - Math.max(finalAt, heardAt) > silenceMs) {
+            for (const { job, step } of missing) follower.incomplete?.(job, step);
             return run;
+          }
         }
       }
       await sleep(readEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -73,6 +88,11 @@ export async function followRun(
   } finally {
     tail.close();
   }
+}
+
+/** What a command says of a log whose last lines have not arrived. */
+export function incompleteText({ name: job }: Job, { name: step }: Step): string {
+  return `the log of ${job}/${step} could not be read to its end; repeat the command later`;
 }
 
 /** The whole log of one step that has ended. */
@@ -87,9 +107,12 @@ export async function readLog(
   try {
     const entries: LogEntry[] = [];
     const { stepRunId, lastLine } = step;
-    tail.follow({ pipelineId, jobId: job.jobId, stepRunId }, (entry) => entries.push(entry));
-    const deadline = performance.now() + LAST_LINES_WITHIN_MS;
-    while (!tail.isComplete(stepRunId, lastLine) && performance.now() < deadline) {
+    let heardAt = performance.now();
+    tail.follow({ pipelineId, jobId: job.jobId, stepRunId }, (entry) => {
+      heardAt = performance.now();
+      entries.push(entry);
+    });
+    while (!tail.isComplete(stepRunId, lastLine) && performance.now() - heardAt < SILENCE_MS) {
       await sleep(20, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
     return entries;
@@ -111,11 +134,17 @@ function followLogs(tail: LogStream, run: RunDetail, log: NonNullable<RunFollowe
   }
 }
 
-function hasAllLogs(tail: LogStream, run: RunDetail): boolean {
-  return begunSteps(run).every(({ step }) => tail.isComplete(step.stepRunId, step.lastLine));
+/** The steps whose last lines have not arrived. */
+function withoutEnd(tail: LogStream, run: RunDetail): readonly JobStep[] {
+  return begunSteps(run).filter(({ step }) => !tail.isComplete(step.stepRunId, step.lastLine));
 }
 
-function begunSteps(run: RunDetail): readonly { readonly job: Job; readonly step: Step }[] {
+interface JobStep {
+  readonly job: Job;
+  readonly step: Step;
+}
+
+function begunSteps(run: RunDetail): readonly JobStep[] {
   return run.jobs
     .flatMap((job) => job.steps.map((step) => ({ job, step })))
     .filter(({ step }) => step.startTime !== null);

@@ -2,7 +2,7 @@
 import { EXIT } from "../exit-codes.ts";
 import { followRun } from "../follow-run.ts";
 import { gateText } from "../run-approvals.ts";
-import type { RunDetail } from "../run-tree.ts";
+import type { Job, RunDetail, Step } from "../run-tree.ts";
 import { RunView } from "../run-view.ts";
 import { printable, Screen } from "../screen.ts";
 import { say, type Session } from "./session.ts";
@@ -39,6 +39,9 @@ export async function watchRun(session: Session, runId: string, { name, logs }: 
     ...(logs ? { log: view.log.bind(view) } : {}),
     connection(isConnected: boolean, reason?: Error) {
       screen.print(isConnected ? "connected again" : printable(`${reason!.message}; trying again`));
+    },
+    incomplete(job: Job, step: Step) {
+      screen.print(printable(`the log of ${job.name}/${step.name} has not arrived to its end: millrace logs ${runId}`));
     },
   };
   try {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandFailure } from "../../command-line.ts";
 import { EXIT } from "../../exit-codes.ts";
-import { followRun } from "../../follow-run.ts";
+import { followRun, incompleteText, SILENCE_MS } from "../../follow-run.ts";
 import { findRunId } from "../../remote/find.ts";
 import { type RemoteOptions, say, type Session, withServer } from "../../remote/session.ts";
 import { visible, visibleJson } from "../../remote/visible.ts";
@@ -11,8 +11,6 @@ import { type LogEntry, logLine } from "../../run-view.ts";
 import { paintFor, printable } from "../../screen.ts";
 import { searchLogs, type SearchOptions } from "./search-logs.ts";
 
-/** Reading ends when no line has come for this long. */
-const SILENCE_MS = 10_000;
 const UNREACHABLE_MS = 600_000;
 /** Of a list of names in a message. */
 const MAX_NEXT_CHARS = 500;
@@ -35,6 +33,7 @@ export function logs(run: string, options: LogsOptions, signal: AbortSignal): Pr
       (options.step === undefined || options.step === step.name);
     const print = printer(session);
     if (options.follow === true) {
+      let isWhole = true;
       const follower = {
         update() {},
         log: (job: Job, step: Step, entry: LogEntry) => {
@@ -42,13 +41,18 @@ export function logs(run: string, options: LogsOptions, signal: AbortSignal): Pr
         },
         connection: (isConnected: boolean, reason?: Error) =>
           say(isConnected ? "connected again" : printable(`${reason!.message}; trying again`)),
+        incomplete: (job: Job, step: Step) => {
+          if (!isChosen(job, step)) return;
+          isWhole = false;
+          say(printable(incompleteText(job, step)));
+        },
       };
       const ended = await followRun(runs, runId, follower, signal, {
         readEveryMs: 1_000,
         unreachableMs: UNREACHABLE_MS,
       });
       requireChosen(ended, options);
-      return EXIT.ok;
+      return isWhole ? EXIT.ok : EXIT.unavailable;
     }
     const isSearch = options.search !== undefined;
     const found = await client.get("/pipelines/runs/{runId}", {
@@ -103,9 +107,7 @@ async function printLogs(
         });
         while (!stream.isComplete(step.stepRunId, step.lastLine)) {
           if (performance.now() - heardAt > SILENCE_MS) {
-            say(
-              printable(`the log of ${job.name}/${step.name} could not be read to its end; repeat the command later`),
-            );
+            say(printable(incompleteText(job, step)));
             return EXIT.unavailable;
           }
           await sleep(20, undefined, { signal }).catch(() => signal.throwIfAborted());
