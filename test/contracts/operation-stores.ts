@@ -189,6 +189,15 @@ export function operationStoresContract(open: () => Stores): void {
   });
 
   describe("idempotency keys", () => {
+    it("are removed only while they stand for the object that the caller names", async () => {
+      const claim = { key: "d".repeat(64), bodyHash: "b", createdId: "mine", at: 7 };
+      await open().idempotency.claim(claim);
+      await open().idempotency.remove(claim.key, "another");
+      expect(await open().idempotency.find(claim.key)).to.deep.equal(claim);
+      await open().idempotency.remove(claim.key, "mine");
+      expect(await open().idempotency.find(claim.key)).to.equal(undefined);
+    });
+
     it("answer the first claim of a key, also to concurrent callers", async () => {
       const key = newId("cmd");
       const claims = Array.from({ length: 20 }, (_, at) => ({ key, bodyHash: "h", createdId: `id-${at}`, at }));

@@ -1,8 +1,22 @@
 /** Definitions that are saved as pull requests over HTTP, with a real Git server and a small server of Gitea's API. */
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect } from "chai";
+import { Registry } from "prom-client";
+import type { GitRepositories } from "../../src/git/git-repositories.ts";
+import { createHttpServer } from "../../src/http/server.ts";
 import { BareRepository } from "../support/bare-repository.ts";
-import { DEFINITION_PATH, GitEdge, specOf, textOf } from "../support/git-edge.ts";
+import { at, DEFINITION_PATH, GitEdge, specOf, textOf } from "../support/git-edge.ts";
 import { ProviderServer, TOKEN } from "../support/provider-servers.ts";
+
+interface Saved {
+  readonly detail: {
+    readonly headCommitSha: string;
+    readonly pullRequest: { readonly number: number; readonly branch: string };
+  };
+}
 
 describe("definitions that are saved as pull requests", () => {
   let git: GitEdge;
@@ -106,5 +120,100 @@ describe("definitions that are saved as pull requests", () => {
     expect(host.pulls).to.have.length(count + 1);
     expect(origin.git(["rev-list", "--count", `main..${branch}`])).to.equal("1");
     expect((await git.save(pipelineId, body)).body.detail).to.deep.equal(repeated.body.detail);
+  });
+
+  it("go on where a call was cut off whose editor saves something else", async () => {
+    for (const pull of host.pulls) pull.isOpen = false;
+    const count = host.pulls.length;
+    host.intercept = ({ method }, response) => method === "POST" && response.writeHead(503).end("{}") !== undefined;
+    expect((await git.save(pipelineId, { spec: specOf("echo 6") })).status).to.equal(503);
+    host.intercept = () => false;
+    for (const script of ["echo 7", "echo 6"]) {
+      const saved = await git.save(pipelineId, { spec: specOf(script) });
+      expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+    }
+    expect(host.pulls).to.have.length(count + 1);
+    expect(origin.git(["rev-list", "--count", `main..${host.pulls.at(-1)!.branch}`])).to.equal("3");
+  });
+
+  describe("at two edges", () => {
+    let second: Server;
+    let engines: readonly GitRepositories[];
+    let calls: readonly ((body: object) => Promise<{ status: number; body: Saved }>)[];
+    before(async () => {
+      const { context, adminToken } = git.edge;
+      const other = git.world.engineWith({ folder: join(git.world.folder, "second") });
+      engines = [git.world.engine, other];
+      ({ server: second } = createHttpServer(
+        { ...context, git: { ...context.git!, repositories: other } },
+        { registry: new Registry(), readiness: {} },
+      ));
+      second.listen(0, "127.0.0.1");
+      await once(second, "listening");
+      const url = `http://127.0.0.1:${(second.address() as AddressInfo).port}${at(pipelineId, "/spec/save")}`;
+      const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+      calls = [
+        (body) => git.save(pipelineId, body),
+        async (body) => {
+          const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+          return { status: answer.status, body: (await answer.json()) as Saved };
+        },
+      ];
+    });
+    after(() => {
+      second.closeAllConnections();
+      second.close();
+    });
+
+    /** Both edges look for branches of the editor, and look again after they have claimed one, before either pushes. */
+    function lookAtOnce(): void {
+      const rounds = [0, 1].map(() => {
+        let arrive = () => {};
+        const all = new Promise<void>((resolve) => (arrive = resolve));
+        let arrived = 0;
+        return () => {
+          if (++arrived === engines.length) arrive();
+          return all;
+        };
+      });
+      for (const engine of engines) {
+        const look = engine.branchesFrom.bind(engine);
+        let looks = 0;
+        engine.branchesFrom = async (...args) => {
+          const found = await look(...args);
+          await rounds[looks++]?.();
+          return found;
+        };
+      }
+    }
+    afterEach(() => {
+      for (const engine of engines) delete (engine as { branchesFrom?: unknown }).branchesFrom;
+    });
+
+    it("open one, which has the commits of both", async () => {
+      for (const pull of host.pulls) pull.isOpen = false;
+      const count = host.pulls.length;
+      lookAtOnce();
+      const answers = await Promise.all(calls.map((save, index) => save({ spec: specOf(`echo edge ${index}`) })));
+      const [first, other] = answers.map(({ status, body }) => {
+        expect(status, JSON.stringify(body)).to.equal(200);
+        return body.detail.pullRequest;
+      });
+      expect(first).to.deep.equal(other);
+      expect(host.pulls).to.have.length(count + 1);
+      expect(origin.git(["rev-list", "--count", `main..${first!.branch}`])).to.equal("2");
+    });
+
+    it("make one commit of a call that is sent to both", async () => {
+      for (const pull of host.pulls) pull.isOpen = false;
+      const count = host.pulls.length;
+      lookAtOnce();
+      const body = { spec: specOf("echo once"), requestId: "sent to both" };
+      const [first, other] = await Promise.all(calls.map((save) => save(body)));
+      expect([first!.status, other!.status], JSON.stringify([first, other])).to.deep.equal([200, 200]);
+      expect(first!.body.detail).to.deep.equal(other!.body.detail);
+      expect(host.pulls).to.have.length(count + 1);
+      expect(origin.git(["rev-list", "--count", `main..${first!.body.detail.pullRequest.branch}`])).to.equal("1");
+    });
   });
 });

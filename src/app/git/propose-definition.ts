@@ -1,11 +1,11 @@
 /** Proposes a definition in Git: one commit on a branch of its own, with a pull request for the target branch. */
 import { formatOfPath } from "../../domain/names.ts";
-import { hash } from "node:crypto";
 import { recorded } from "../../audit/trail.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, newId, type RevisionId } from "../../domain/ids.ts";
+import type { GitRepositories } from "../../git/git-repositories.ts";
 import type { CommitFacts } from "../../git/objects.ts";
-import type { Proposal, Provider } from "../../providers/provider.ts";
+import type { Proposal } from "../../providers/provider.ts";
 import type { Pipeline, ProposedIn } from "../../stores/ports/pipelines.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";
 import { claimRequest, type IdentifiedRequest, peekRequest } from "../request-ids.ts";
@@ -30,27 +30,19 @@ import type { GitContext } from "./context.ts";
 import { definitionAt } from "./definition-at.ts";
 import { withGit } from "./git-problems.ts";
 import { openProviderOf } from "./provider-access.ts";
-import { openRepository, type OpenRepository } from "./repository.ts";
+import { branchOf, giveUpClaim, placeFor, prefixOf, type ProposalPlace, type ProposalsOf } from "./proposal-place.ts";
+import { openRepository } from "./repository.ts";
 
 /** For how long a save starts again because another push moved the branch: a call is answered within 30 s. */
 const SAVE_WITHIN_MS = 12_000;
 const MAX_WAITING = 50;
 const MAX_TITLE_CHARS = 200;
-/** Characters of a revision's id in the name of its branch: its time, so that later branches come later, and some more. */
-const ID_CHARS = 16;
 
-/** Proposals of one pipeline take turns on an edge, so that two calls of an editor do not open two pull requests. */
-const proposals = new Turns<string>(MAX_WAITING);
+/** Proposals of one pipeline take turns on an edge, so that they meet those of other edges only. */
+const proposals = new WeakMap<GitRepositories, Turns<string>>();
 
 /** A revision to come, or the answer to a save that left everything as it was, as JSON. */
 type Claim = RevisionId | `{${string}`;
-
-/** Where an editor's proposal is, or will be. */
-interface Place {
-  readonly branch: string;
-  /** Null for a branch that does not exist yet. */
-  readonly open: Proposal | null;
-}
 
 /**
  * Answers the commit with its pull request. An editor's open pull request for the file gets a further commit. A save that
@@ -58,16 +50,18 @@ interface Place {
  * `requestId` answers as the first call did, and finishes what that call has begun.
  */
 export function proposeInGit(context: GitContext, saving: Saving, input: SaveInput): Promise<SaveView> {
-  return proposals.take(saving.pipeline.pipelineId, () => propose(context, saving, input));
+  const { git } = context;
+  const work = () => propose(context, saving, input);
+  return git === undefined ? work() : turnsOf(git.repositories).take(saving.pipeline.pipelineId, work);
 }
 
-interface Proposing extends Saving {
-  readonly opened: OpenRepository;
-  readonly provider: Provider;
-  readonly target: string;
-  /** How the names of the editor's branches begin. */
-  readonly prefix: string;
+function turnsOf(repositories: GitRepositories): Turns<string> {
+  let turns = proposals.get(repositories);
+  if (turns === undefined) proposals.set(repositories, (turns = new Turns(MAX_WAITING)));
+  return turns;
 }
+
+type Proposing = Saving & ProposalsOf;
 
 async function propose(context: GitContext, saving: Saving, { match, ...input }: SaveInput): Promise<SaveView> {
   const { user, pipeline, editor } = saving;
@@ -91,37 +85,43 @@ async function propose(context: GitContext, saving: Saving, { match, ...input }:
   do {
     const base = await readBase(context, pipeline, opened, target);
     if (base.head === null) throw emptyRepository();
-    const place = await placeFor(proposing);
-    const onto = place.open === null ? base : await readBase(context, pipeline, opened, place.branch);
+    const place = await placeFor(context, pipeline, proposing);
+    const onto = place.exists ? await readBase(context, pipeline, opened, place.branch) : base;
     if (expected !== "" && expected !== base.head && expected !== onto.head) {
       throw await headMoved(opened, pipeline, { ...base, branch: target }, expected);
     }
     await requireMatch(context, saving, base, match);
     const drafted = await draft(context, saving, opened, onto, input);
     const { content } = drafted;
-    const unchanged = unchangedAnswer(pipeline, target, { onto, place, content });
-    const freshId = (): Claim => (unchanged === null ? newId("prp") : (JSON.stringify(unchanged) as Claim));
+    const open = () => openProposal(proposing, place.branch, input.commitMessage);
+    const isThere = place.exists && onto.found?.revision?.text === content;
+    // The call that pushed the text was cut off before it opened the proposal.
+    const shown = isThere && place.open === null ? { ...place, open: await open() } : place;
+    const unchanged = unchangedAnswer(pipeline, target, { onto, place: shown, content });
+    const own = place.claim?.isNew === true ? place.claim.id : newId("prp");
+    const freshId = (): Claim => (unchanged === null ? own : (JSON.stringify(unchanged) as Claim));
     const { id: claim } = await claimRequest<Claim>(context, { ...request, freshId });
     if (claim.startsWith("{")) {
       user.trail?.changedNothing();
       return JSON.parse(claim) as SaveView;
     }
     const revisionId = asId<RevisionId>(claim);
-    const branch = place.open === null ? newBranch(proposing.prefix, revisionId) : place.branch;
+    const { branch } = place;
     const commit = await pushDefinition(context, saving, opened, {
       branch,
-      ...(place.open === null ? { parent: null, start: base.head } : { parent: onto.head }),
+      ...(place.exists ? { parent: onto.head } : { parent: null, start: base.head }),
       content,
       message: input.commitMessage ?? "",
       revisionId,
     });
     if (commit === undefined) {
-      // The same call at another edge may have made the branch.
+      // A call at another edge has pushed to the branch: it may be the same call.
       const other = await answerOfEarlier(context, proposing, claim, input);
       if (other !== undefined) return other;
       continue;
     }
-    const made = place.open ?? (await openProposal(proposing, branch, input.commitMessage));
+    const made = place.open ?? (await open());
+    if (place.claim !== undefined) await giveUpClaim(context, pipeline, proposing.prefix, place.claim);
     return store(context, proposing, { revisionId, commit, drafted, proposal: { ...made, branch } });
   } while (context.clock.monotonic() < endsAt);
   throw new MillraceError("unavailable", "other users push to this branch all the time: try again");
@@ -137,34 +137,6 @@ function emptyRepository(): MillraceError {
     "conflict",
     "the repository has no commit yet, and a pull request needs a branch to go to: save once with the `saveMode` `direct`",
   );
-}
-
-/** One prefix for each editor, file and target. */
-function prefixOf({ pipelineId, pipelineFilePath }: Pipeline, editor: string, target: string): string {
-  const slug = editor
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, 40)
-    .replaceAll(/^-|-$/g, "");
-  const digest = hash("sha256", JSON.stringify([pipelineId, pipelineFilePath, editor, target])).slice(0, 8);
-  return `millrace/${slug === "" ? "editor" : slug}-${digest}-`;
-}
-
-/** The same for each try of one save, so that a repeat finds the branch. */
-function newBranch(prefix: string, revisionId: RevisionId): string {
-  return `${prefix}${revisionId
-    .slice(revisionId.indexOf("_") + 1)
-    .slice(0, ID_CHARS)
-    .toLowerCase()}`;
-}
-
-/** The editor's open proposal. Each branch has one at most, so the newest branch has it. */
-async function placeFor({ opened, provider, prefix, target }: Proposing): Promise<Place> {
-  const { engine, repository } = opened;
-  const branch = (await withGit(() => engine.branchesFrom(repository, prefix))).at(-1);
-  if (branch === undefined) return { branch: "", open: null };
-  const found = await withGit(() => provider.find(branch, target));
-  return { branch, open: found?.isOpen === true ? found : null };
 }
 
 function openProposal(
@@ -200,7 +172,7 @@ async function answerOfEarlier(
   const { engine, repository } = opened;
   const names = await withGit(() => engine.branchesFrom(repository, prefix));
   // Its own branch, or that of an older proposal which was open then.
-  const own = newBranch(prefix, revisionId);
+  const own = branchOf(prefix, revisionId);
   const branch = names.includes(own) ? own : names.at(-1);
   const commit = branch === undefined ? undefined : await findOwn(opened, branch, revisionId);
   if (branch === undefined || commit === undefined) return undefined;
@@ -215,7 +187,7 @@ async function answerOfEarlier(
 function unchangedAnswer(
   pipeline: Pipeline,
   target: string,
-  { onto, place, content }: { readonly onto: Base; readonly place: Place; readonly content: string },
+  { onto, place, content }: { readonly onto: Base; readonly place: ProposalPlace; readonly content: string },
 ): SaveView | null {
   const revision = onto.found?.revision;
   if (revision?.text !== content || onto.head === null) return null;

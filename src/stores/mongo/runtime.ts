@@ -287,16 +287,20 @@ export function idempotencyStore(connection: Connection): IdempotencyStore {
   const keys = connection.collection<{ _id: string; body: IdempotencyKey }>("idempotency");
   return {
     async claim(key) {
-      await insertIfAbsent(keys, { _id: key.key, body: key });
-      return (await keys.findOne({ _id: key.key }))!.body;
+      for (;;) {
+        await insertIfAbsent(keys, { _id: key.key, body: key });
+        const stored = await keys.findOne({ _id: key.key });
+        // Another caller may remove the key in between.
+        if (stored !== null) return stored.body;
+      }
     },
     async find(key) {
       const found = (await keys.findOne({ _id: key }))?.body;
       if (found !== undefined && (await untilMajority(keys, [key])) === "gone") return undefined;
       return found;
     },
-    async remove(key) {
-      await keys.deleteOne({ _id: key });
+    async remove(key, createdId) {
+      await keys.deleteOne({ _id: key, ...(createdId !== undefined && { "body.createdId": createdId }) });
     },
     async forget(before, limit) {
       const old = { "body.at": { $lt: before }, "body.bodyHash": { $ne: "" } };

@@ -23,8 +23,8 @@ export interface IdempotencyStore {
    */
   claim(key: IdempotencyKey): Promise<IdempotencyKey>;
   find(key: string): Promise<IdempotencyKey | undefined>;
-  /** Changes nothing when the key is missing. */
-  remove(key: string): Promise<void>;
+  /** Changes nothing when the key is missing, or when it stands for another object than `createdId`, where that is given. */
+  remove(key: string, createdId?: string): Promise<void>;
   /**
    * Removes at most `limit` keys that have a `bodyHash` and were claimed before `before`, Unix milliseconds; answers
    * how many.

@@ -242,8 +242,9 @@ export function idempotencyStore(db: Database): IdempotencyStore {
       return key.bodyHash === "" ? db.freeing(insert) : db.transaction(insert);
     },
     find: async (key) => bodyOf<IdempotencyKey>(await db.get(select, key)),
-    async remove(key) {
-      await db.run("DELETE FROM idempotency WHERE key = ?", key);
+    async remove(key, createdId) {
+      const isThat = "(?2 IS NULL OR json_extract(body, '$.createdId') = ?2)";
+      await db.run(`DELETE FROM idempotency WHERE key = ?1 AND ${isThat}`, key, createdId ?? null);
     },
     forget: (before, limit) =>
       db.run(
