@@ -8,6 +8,7 @@ export const LIST_ROWS: readonly HttpRow[] = [
   {
     route: "GET /environments/deployments",
     operation: "readRuns",
-    at: ({ projectId }) => ({ projectId, environment: "production" }),
+    at: ({ projectId }) => ({ projectId }),
+    query: "?projectId=:projectId&environment=production",
   },
 ];
