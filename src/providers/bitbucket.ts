@@ -1,9 +1,9 @@
 /** Bitbucket Cloud. Source: developer.atlassian.com, Bitbucket Cloud REST API, "Pullrequests" and "Commit statuses". */
 import { hash } from "node:crypto";
 import { z } from "zod";
-import { type Dialect, path, tokenOf } from "./dialect.ts";
+import { type Dialect, path, query, tokenOf } from "./dialect.ts";
 import type { StatusState } from "./provider.ts";
-import { webAddress } from "./shapes.ts";
+import { commitId, webAddress } from "./shapes.ts";
 
 const STATES: Readonly<Record<StatusState, string>> = {
   pending: "INPROGRESS",
@@ -65,6 +65,21 @@ export const BITBUCKET: Dialect = {
   }),
   created: pull,
   exists: [409],
+  // What groups of the workspace give is in this list, too.
+  permission: ([workspace, name], { id }) => ({
+    method: "GET",
+    path: `/workspaces/${path([workspace!])}/permissions/repositories/${path([name!])}?${query({ q: `user.uuid = ${quoted(id)}` })}`,
+  }),
+  mayWrite: z
+    .object({ values: z.array(z.object({ permission: z.string() })) })
+    .transform(({ values }) => values.some(({ permission }) => ["admin", "write"].includes(permission))),
+  proposal: (repository, number) => ({
+    method: "GET",
+    path: `/repositories/${path(repository)}/pullrequests/${number}`,
+  }),
+  head: z
+    .object({ source: z.object({ commit: z.object({ hash: commitId }) }) })
+    .transform(({ source }) => source.commit.hash),
   setStatus: (repository, { commit, name, state, description, url }) => ({
     method: "POST",
     path: `/repositories/${path(repository)}/commit/${commit}/statuses/build`,

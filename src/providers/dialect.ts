@@ -1,6 +1,6 @@
 /** How a host's API says what the port asks for. Dialects are data and pure functions; provider-client.ts sends. */
 import type { z } from "zod";
-import type { CommitStatus, NewProposal, Proposal, StatusState } from "./provider.ts";
+import type { CommitStatus, HostUser, NewProposal, Proposal, StatusState } from "./provider.ts";
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -24,6 +24,12 @@ export interface Dialect {
   readonly created: z.ZodType<Proposal>;
   /** The statuses with which `create` may say that there is an open proposal already. */
   readonly exists: readonly number[];
+  permission(repository: readonly string[], user: HostUser): ApiRequest;
+  /** Whether an answer of `permission` says that the user may push. A 404 says that the user may not. */
+  readonly mayWrite: z.ZodType<boolean>;
+  proposal(repository: readonly string[], number: number): ApiRequest;
+  /** The newest commit of a proposal. */
+  readonly head: z.ZodType<string>;
   setStatus(repository: readonly string[], status: CommitStatus): ApiRequest;
   /**
    * Whether the words of a refusal with status 400 say that the host shows this state, or a later one of the same run, already.

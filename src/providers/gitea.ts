@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Dialect, path, tokenOf } from "./dialect.ts";
 import type { StatusState } from "./provider.ts";
-import { webAddress } from "./shapes.ts";
+import { commitId, webAddress, writePermission } from "./shapes.ts";
 
 const STATES: Readonly<Record<StatusState, string>> = {
   pending: "pending",
@@ -34,6 +34,13 @@ export const GITEA: Dialect = {
   }),
   created: pull,
   exists: [409],
+  permission: (repository, { login }) => ({
+    method: "GET",
+    path: `/repos/${path(repository)}/collaborators/${path([login])}/permission`,
+  }),
+  mayWrite: writePermission,
+  proposal: (repository, number) => ({ method: "GET", path: `/repos/${path(repository)}/pulls/${number}` }),
+  head: z.object({ head: z.object({ sha: commitId }) }).transform(({ head }) => head.sha),
   setStatus: (repository, { commit, name, state, description, url }) => ({
     method: "POST",
     path: `/repos/${path(repository)}/statuses/${commit}`,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Dialect, path, query, tokenOf } from "./dialect.ts";
 import type { StatusState } from "./provider.ts";
-import { webAddress } from "./shapes.ts";
+import { commitId, webAddress, writePermission } from "./shapes.ts";
 
 /** GitHub knows no `running`, and its `error` is for what ended without a result. */
 const STATES: Readonly<Record<StatusState, string>> = {
@@ -47,6 +47,13 @@ export const GITHUB: Dialect = {
   }),
   created: pull,
   exists: [422],
+  permission: (repository, { login }) => ({
+    method: "GET",
+    path: `/repos/${path(repository)}/collaborators/${path([login])}/permission`,
+  }),
+  mayWrite: writePermission,
+  proposal: (repository, number) => ({ method: "GET", path: `/repos/${path(repository)}/pulls/${number}` }),
+  head: z.object({ head: z.object({ sha: commitId }) }).transform(({ head }) => head.sha),
   setStatus: (repository, { commit, name, state, description, url }) => ({
     method: "POST",
     path: `/repos/${path(repository)}/statuses/${commit}`,

@@ -1,8 +1,8 @@
 /** GitLab. Source: docs.gitlab.com, REST API, "Merge requests" and "Commits". */
 import { z } from "zod";
-import { type Dialect, query, tokenOf } from "./dialect.ts";
+import { type Dialect, path, query, tokenOf } from "./dialect.ts";
 import type { StatusState } from "./provider.ts";
-import { webAddress } from "./shapes.ts";
+import { commitId, webAddress } from "./shapes.ts";
 
 const merge = z
   .object({ iid: z.int(), web_url: webAddress, state: z.enum(["opened", "closed", "merged", "locked"]) })
@@ -23,6 +23,9 @@ const STATES: Readonly<Record<StatusState, string>> = {
 
 /** `Cannot transition status via :run from :running`: the state that GitLab shows. */
 const NO_TRANSITION = /^Cannot transition status via :\w+ from :(\w+)/;
+
+/** The lowest level of access that may push. Source: docs.gitlab.com, "Roles", and REST API, "Members". */
+const DEVELOPER = 30;
 
 /** A project is named by its whole path, as one part. */
 function projectOf(repository: readonly string[]): string {
@@ -56,6 +59,16 @@ export const GITLAB: Dialect = {
   }),
   created: merge,
   exists: [409],
+  // Inherited members included.
+  permission: (repository, { id }) => ({
+    method: "GET",
+    path: `${projectOf(repository)}/members/all/${path([id])}`,
+  }),
+  mayWrite: z
+    .object({ access_level: z.int(), state: z.string().optional() })
+    .transform(({ access_level: level, state = "active" }) => level >= DEVELOPER && state === "active"),
+  proposal: (repository, number) => ({ method: "GET", path: `${requestsOf(repository)}/${number}` }),
+  head: z.object({ sha: commitId }).transform(({ sha }) => sha),
   setStatus: (repository, { commit, name, state, description, url }) => ({
     method: "POST",
     path: `${projectOf(repository)}/statuses/${commit}`,

@@ -7,7 +7,7 @@ import { isFailure, isRateLimit, jsonOf, retryAfterOf, shownAnswer, USUAL_RETRY_
 import { type ApiRequest, tokenOf } from "./dialect.ts";
 import { DIALECTS, type ProviderPlace } from "./place.ts";
 import { HOOK_DIALECTS } from "./hook-dialects.ts";
-import type { CommitStatus, HostHook, NewHostHook, NewProposal, Proposal, Provider } from "./provider.ts";
+import type { CommitStatus, HostHook, HostUser, NewHostHook, NewProposal, Proposal, Provider } from "./provider.ts";
 
 const LOOKING = "looking for webhooks";
 
@@ -72,6 +72,23 @@ class ProviderClient implements Provider {
     if (answer.status === 200 || answer.status === 201) return;
     if (answer.status === 400 && dialect.isShown?.(wordsOf(answer.text, []), status.state) === true) return;
     throw this.#faultOf(answer, what, "commit statuses");
+  }
+
+  async mayWrite(user: HostUser): Promise<boolean> {
+    const { dialect, repository } = this.#dialect();
+    const what = "asking what a user may do";
+    const answer = await this.#call(dialect.permission(repository, user), what);
+    if (answer.status === 404) return false;
+    if (answer.status !== 200) throw this.#faultOf(answer, what, "members of the repository");
+    return this.#read(dialect.mayWrite, answer, what);
+  }
+
+  async headOf(number: number): Promise<string> {
+    const { dialect, repository } = this.#dialect();
+    const what = `reading a ${dialect.noun}`;
+    const answer = await this.#call(dialect.proposal(repository, number), what);
+    if (answer.status !== 200) throw this.#faultOf(answer, what);
+    return this.#read(dialect.head, answer, what);
   }
 
   async hooks(): Promise<readonly HostHook[]> {

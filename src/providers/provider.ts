@@ -57,6 +57,13 @@ export interface NewHostHook {
   readonly secret: string;
 }
 
+/** A user of the host. */
+export interface HostUser {
+  readonly login: string;
+  /** What the host knows the user by for good: the number at GitLab, the UUID in braces at Bitbucket. */
+  readonly id: string;
+}
+
 /** One repository at its host. All methods reject with a `GitFault`. */
 export interface Provider {
   /** The newest proposal of the branch for the target, open or not; undefined for none. */
@@ -65,6 +72,10 @@ export interface Provider {
   propose(proposal: NewProposal): Promise<Proposal>;
   /** Resolves when the host shows this status. A repeat changes nothing. `signal` ends the wait for the host. */
   setStatus(status: CommitStatus, signal?: AbortSignal): Promise<void>;
+  /** Whether the user may push to the repository. False for a user that the host does not know. */
+  mayWrite(user: HostUser): Promise<boolean>;
+  /** The newest commit of a proposal, of which the host may tell the first 12 characters alone. */
+  headOf(number: number): Promise<string>;
   /** All webhooks of the repository, in the order in which the host lists them. */
   hooks(): Promise<readonly HostHook[]>;
   /** Makes a webhook with all events that millrace reads. */

@@ -95,6 +95,28 @@ for (const name of PROVIDERS) {
       expect((await faultOf(at(["team", "app"], "wrong").find("a", "b"))).kind).to.equal("authentication");
     });
 
+    it("tells who may write, and the newest commit of a proposal", async () => {
+      const ids: Partial<Record<ProviderName, string>> = {
+        gitlab: "11",
+        bitbucket: `{${"0a".repeat(4)}-1b1b-2c2c-3d3d-${"4e".repeat(6)}}`,
+      };
+      const ann = { login: "ann", id: ids[name] ?? "" };
+      expect(await provider.mayWrite(ann), "a user that the host does not know").to.equal(false);
+      server.members.set(ids[name] ?? "ann", "read");
+      expect(await provider.mayWrite(ann)).to.equal(false);
+      server.members.set(ids[name] ?? "ann", "write");
+      expect(await provider.mayWrite(ann)).to.equal(true);
+      const sha = "0123456789abcdef".repeat(2) + "01234567";
+      server.heads.set(7, sha);
+      expect(sha.startsWith(await provider.headOf(7))).to.equal(true);
+      expect((await faultOf(provider.headOf(8))).kind).to.equal("notFound");
+      server.intercept = (_, response) => response.writeHead(503).end() !== undefined;
+      expect((await faultOf(provider.mayWrite(ann))).kind).to.equal("unreachable");
+      server.intercept = (_, response) => response.writeHead(200).end("{}") !== undefined;
+      expect((await faultOf(provider.mayWrite(ann))).kind).to.equal("cutOff");
+      expect((await faultOf(provider.headOf(7))).kind).to.equal("cutOff");
+    });
+
     it("sets the status of a commit, once and again", async () => {
       const [commit, other] = ["a".repeat(40), "b".repeat(40)];
       const status = { commit, name: "millrace/build", description: "It waits.", url: "https://ci.example/runs/1" };

@@ -2,6 +2,7 @@
 import type { UserOperation } from "../../src/app/identity/access.ts";
 import { OWNED_ROWS } from "./owned-rows.ts";
 import { AGENT_ROWS } from "./agent-rows.ts";
+import { LIST_ROWS } from "./list-rows.ts";
 import { INVITATION_ROWS } from "./invitation-rows.ts";
 import { LOG_ROWS } from "./log-rows.ts";
 import { LIVE_ROWS } from "./live-rows.ts";
@@ -363,13 +364,7 @@ export const HTTP_ROWS: readonly HttpRow[] = [
 
   { route: "GET /pipelines/:pipelineId/statistics", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/:pipelineId/tests", operation: "readLogs", at: onPipeline },
-  { route: "GET /runs", operation: "readRuns", kind: "list" },
-  { route: "GET /environments", operation: "readRuns", kind: "list" },
-  {
-    route: "GET /environments/deployments",
-    operation: "readRuns",
-    at: ({ projectId }) => ({ projectId, environment: "production" }),
-  },
+  ...LIST_ROWS,
   { route: "GET /pipelines/:pipelineId/runs", operation: "readRuns", at: onPipeline },
   { route: "GET /pipelines/runs/:runId", operation: "readRuns", at: onRun },
   { route: "GET /pipelines/:pipelineId/runs/:runId", operation: "readRuns", at: onPipelineRun },
@@ -403,7 +398,6 @@ export const HTTP_ROWS: readonly HttpRow[] = [
     body: nothing,
   })),
 
-  { route: "GET /approvals", operation: "readApprovals", kind: "list" },
   { route: "GET /pipelines/runs/:runId/approvals", operation: "readApprovals", at: onRun },
   ...["approve", "reject"].map((word) => ({
     route: `POST /pipelines/:pipelineId/runs/:runId/approvals/:approvalId/${word}`,

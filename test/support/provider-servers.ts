@@ -30,6 +30,37 @@ type Asked =
   | { readonly create: Omit<Pull, "number" | "isOpen"> }
   | string;
 
+/** How a host tells what a user may do, and which commit is the newest of a proposal. */
+interface MemberApi {
+  /** The path behind the base with its query, for `team/app`, with the name or id of the user in the place of `USER`. */
+  readonly path: string;
+  /** The answer about a user; undefined for a user that the host does not know. */
+  readonly shown: (level: "write" | "read" | undefined) => object | undefined;
+  readonly head: (sha: string) => object;
+}
+
+const COLLABORATORS: MemberApi = {
+  path: "/repos/team/app/collaborators/USER/permission",
+  shown: (level) => level && { permission: level, user: {} },
+  head: (sha) => ({ head: { sha, ref: "x" } }),
+};
+const MEMBERS: Readonly<Record<ProviderName, MemberApi>> = {
+  github: COLLABORATORS,
+  gitea: COLLABORATORS,
+  forgejo: COLLABORATORS,
+  gitlab: {
+    path: "/projects/team%2Fapp/members/all/USER",
+    shown: (level) => level && { state: "active", access_level: level === "write" ? 30 : 20 },
+    head: (sha) => ({ sha }),
+  },
+  bitbucket: {
+    path: `/workspaces/team/permissions/repositories/app?q=${encodeURIComponent('user.uuid = "USER"').replaceAll("%20", "+")}`,
+    shown: (level) => ({ values: level === undefined ? [] : [{ type: "repository_permission", permission: level }] }),
+    // Bitbucket shortens the ids of commits here.
+    head: (sha) => ({ source: { commit: { hash: sha.slice(0, 12) } } }),
+  },
+};
+
 interface Api {
   readonly base: string;
   readonly authorization: string;
@@ -215,12 +246,18 @@ export class ProviderServer {
   intercept: (request: IncomingMessage, response: ServerResponse, act: () => void) => boolean = () => false;
   calls = 0;
   readonly #name: ProviderName;
+  /** What users may do, by their logins; by their ids at GitLab and Bitbucket. */
+  readonly members = new Map<string, "write" | "read">();
+  /** The newest commits of proposals, by their numbers. */
+  readonly heads = new Map<number, string>();
   readonly #api: Api;
+  readonly #memberApi: MemberApi;
   readonly #server: Server;
 
   constructor(name: ProviderName) {
     this.#name = name;
     this.#api = APIS[name];
+    this.#memberApi = MEMBERS[name];
     this.hooks = new HookApi(name);
     this.#server = createServer((request, response) => void this.answer(request, response));
   }
@@ -325,21 +362,37 @@ export class ProviderServer {
     const whole = new URL(url, this.origin);
     const commit = commitOf(api, STATUS_APIS[this.#name], whole.pathname);
     if (commit !== undefined) return this.#setStatus(method, whole, commit, text);
+    const asked = method === "GET" ? this.#memberOrHead(url.slice(api.base.length)) : undefined;
+    if (asked !== undefined) return asked;
     const hooked = this.hooks.answer(method, whole.pathname.slice(api.base.length), whole.searchParams, text);
     if (hooked !== undefined) return hooked;
     const root = `${api.base}${api.pulls}`;
     if (!whole.pathname.startsWith(root)) return [404, { message: "Not Found" }];
     const body: unknown = text === "" ? null : JSON.parse(text);
-    const asked = api.asked(method, whole.pathname.slice(root.length), whole.searchParams, body);
-    if (typeof asked === "string") return [400, { message: `not as documented: ${asked}` }];
+    const pullAsked = api.asked(method, whole.pathname.slice(root.length), whole.searchParams, body);
+    if (typeof pullAsked === "string") return [400, { message: `not as documented: ${pullAsked}` }];
     const isSame = (other: Pick<Pull, "branch" | "target">) => (pull: Pull) =>
       pull.branch === other.branch && pull.target === other.target;
     const shown = (pull: Pull) => api.shown(pull, this.origin);
-    if ("list" in asked) return api.listed(this.pulls.filter(isSame(asked.list)).toReversed().map(shown));
-    if (this.pulls.filter(isSame(asked.create)).some(({ isOpen }) => isOpen)) return api.exists;
-    const pull = { ...asked.create, number: this.pulls.length + 1, isOpen: true };
+    if ("list" in pullAsked) return api.listed(this.pulls.filter(isSame(pullAsked.list)).toReversed().map(shown));
+    if (this.pulls.filter(isSame(pullAsked.create)).some(({ isOpen }) => isOpen)) return api.exists;
+    const pull = { ...pullAsked.create, number: this.pulls.length + 1, isOpen: true };
     this.pulls.push(pull);
     return [201, shown(pull)];
+  }
+
+  /** Undefined for a path of something else. */
+  #memberOrHead(path: string): readonly [number, object] | undefined {
+    const number = new RegExp(`^${this.#api.pulls}/(\\d+)$`).exec(path)?.[1];
+    if (number !== undefined) {
+      const head = this.heads.get(Number(number));
+      return head === undefined ? [404, { message: "Not Found" }] : [200, this.#memberApi.head(head)];
+    }
+    const [before = "", behind = ""] = this.#memberApi.path.split("USER");
+    if (!path.startsWith(before) || !path.endsWith(behind)) return undefined;
+    const user = decodeURIComponent(path.slice(before.length, path.length - behind.length));
+    const shown = this.#memberApi.shown(this.members.get(user));
+    return shown === undefined ? [404, { message: "Not Found" }] : [200, shown];
   }
 
   /** The state that the host shows; undefined for none. */

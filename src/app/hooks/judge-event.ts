@@ -3,10 +3,12 @@ import { hash } from "node:crypto";
 import { newId } from "../../domain/ids.ts";
 import type { EventJudgement } from "../../planner/judge-events.ts";
 import type { Body } from "../../hook-events/fields.ts";
+import { isRunCommand, RUN_COMMAND } from "../../hook-events/run-command.ts";
 import type { EventFacts, TriggerVerdict } from "../../hook-events/words.ts";
 import type { Hook, ReceivedDelivery } from "../../stores/hooks/hook-store.ts";
 import { askingFor } from "../catalogue/plugin-lookup.ts";
 import { type ChangedFiles, changedFiles } from "../git/changed-files.ts";
+import { approveByComment } from "../triggering/approve-by-comment.ts";
 import { toldOf } from "../triggering/told-event.ts";
 import type { HookRunContext } from "./context.ts";
 import { type EventDefinition, eventDefinition } from "./event-definition.ts";
@@ -26,8 +28,45 @@ export interface JudgedEvent {
   readonly isBehind: boolean;
 }
 
-/** The verdicts of an event at a pipeline; one that waits when the definition cannot be read yet. */
+/** The verdicts of an event at a pipeline; one that waits when the definition cannot be read yet, or the host does not answer. */
 export async function judgeEvent(
+  context: HookRunContext,
+  hook: Hook,
+  delivery: ReceivedDelivery,
+  judged: JudgedEvent,
+): Promise<readonly TriggerVerdict[]> {
+  const ofTriggers = await judgeTriggers(context, hook, delivery, judged);
+  if (!judged.listening.isOwn || !isRunCommand(judged.facts)) return ofTriggers;
+  if (ofTriggers.some(({ outcome }) => outcome === "waiting")) return ofTriggers;
+  const ofCommand = await judgeCommand(context, hook, delivery, judged);
+  return ofCommand.outcome === "waiting" ? [ofCommand] : [ofCommand, ...ofTriggers];
+}
+
+/** What becomes of the comment that asks for the run of a fork. */
+async function judgeCommand(
+  context: HookRunContext,
+  hook: Hook,
+  delivery: ReceivedDelivery,
+  { index, facts, listening: { pipeline }, body }: JudgedEvent,
+): Promise<TriggerVerdict> {
+  const { pipelineId, name } = pipeline;
+  const isSame = (one: TriggerVerdict) => one.pipelineId === pipelineId && one.trigger === RUN_COMMAND;
+  const before = delivery.earlier.find((one) => isSame(one) && one.eventIndex === index);
+  if (before !== undefined) return before;
+  const { outcome, text, runId } = await approveByComment(context, { pipeline, hook, delivery, facts, body });
+  const place = {
+    pipelineId,
+    pipeline: name,
+    trigger: RUN_COMMAND,
+    eventIndex: index,
+    text,
+    revisionId: null,
+  } as const;
+  if (outcome === "approved") return { ...place, outcome: "matched", runId: runId!, made: true };
+  return { ...place, outcome: outcome === "later" ? "waiting" : "refused", runId: null, made: false };
+}
+
+async function judgeTriggers(
   context: HookRunContext,
   hook: Hook,
   delivery: ReceivedDelivery,

@@ -164,7 +164,11 @@ function toStepLocation(row: Row): StepLocation {
 export function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
   const { _id, position, jobId, status, attempt, agentId, approval, deployment, state } = row;
   const index = {
-    ...{ position, jobId, status, attempt, agentId },
+    position,
+    jobId,
+    status,
+    attempt,
+    agentId,
     ...(approval !== undefined && { approval }),
     ...(deployment !== undefined && { deployment }),
   };
