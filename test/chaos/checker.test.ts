@@ -73,6 +73,14 @@ describe("the checker of the kill tests", () => {
     );
   });
 
+  it("finds a reused attempt, also one that another attempt has followed", () => {
+    const { jobs } = validEvidence().runs[0]!;
+    for (const [at, job] of jobs.entries()) {
+      const found = kinds(withRun({ jobs: jobs.with(at, { ...job, reused: true }) }));
+      expect(found, job.jobId).to.include("wrong");
+    }
+  });
+
   it("finds any transition that is missing", () => {
     fc.assert(fc.property(anyEvent, (at) => kinds(withEvents((events) => events.toSpliced(at, 1))).includes("lost")));
   });

@@ -250,17 +250,13 @@ export const CORRUPTIONS: readonly Corruption[] = [
   }),
   corruption("a step was dispatched during a pause", "wrong", (record, random) => {
     const run = pickPaused(record, random);
-    const at = run.events.findIndex(({ lifecycle }) => lifecycle === "paused");
     const dispatch = need(
       run.events.findLast((event) => event.object === "step" && event.lifecycle === "queued"),
       "a dispatch",
     );
-    return withRun(record, {
-      ...run,
-      ...numbered(
-        run.events.filter((event) => event !== dispatch).toSpliced(at + (dispatch.number < at ? 0 : 1), 0, dispatch),
-      ),
-    });
+    const others = run.events.filter((event) => event !== dispatch);
+    const at = others.findIndex(({ lifecycle }) => lifecycle === "paused");
+    return withRun(record, { ...run, ...numbered(others.toSpliced(at + 1, 0, dispatch)) });
   }),
   corruption("a paused run resumed by itself", "wrong", (record, random) => {
     const { runId } = pickPaused(record, random);
