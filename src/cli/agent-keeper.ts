@@ -13,8 +13,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 const CHECK_MS = 250;
 /** How long a new agent waits for its first keeper. */
 const FIRST_KEEPER_MS = 10_000;
-/** Within this time an agent answers a new keeper. */
-const GREETING_MS = 2_000;
+/**
+ * Within this time an agent answers a new keeper. A connection that is accepted proves that the agent lives, and on a busy machine
+ * it answers late. Taken for dead, it would keep its job, and its data directory from the next agent, until its leases run out.
+ */
+const GREETING_MS = 10_000;
 const RETRY_MS = 25;
 
 /** What an agent tells its keeper. */

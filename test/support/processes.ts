@@ -28,7 +28,8 @@ export function buildProgram(): Promise<unknown> {
   return (built ??= promisify(execFile)(process.execPath, [SETUP, "--build"]));
 }
 
-const READY_MS = 30_000;
+/** Twice what a start takes while all tests run: the files beside it have the processors first. */
+const READY_MS = 60_000;
 
 export interface Exit {
   readonly code: number | null;

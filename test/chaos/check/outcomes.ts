@@ -44,14 +44,13 @@ function checkRun(
       if (attempt !== at + 1)
         say(attempt <= at ? "doubled" : "lost", `${key} has attempt ${attempt} as number ${at + 1}`);
     });
+    for (const text of reuseProblems(list, repeated, repeats !== null, key)) say("wrong", text);
     for (const one of list.slice(0, -1))
       if (!LOSSES.includes(one.reason)) say("wrong", `${key} was retried although attempt ${one.attempt} was not lost`);
     if (isLost && job.isSpread && list.at(-1)!.status !== "success") continue;
     for (const one of list) for (const text of missingSteps(one, job)) say("lost", `${key}: ${text}`);
     for (const text of openParts(list)) say("stuck", `${key}: ${text}`);
     if (!isLost) for (const text of differences(list.at(-1)!, job, run)) say("wrong", `${key}: ${text}`);
-    const text = reuseProblem(list.at(-1)!, repeated, repeats !== null, key);
-    if (text !== null) say("wrong", text);
   }
   for (const key of attempts.keys()) if (!expected.has(key)) say("wrong", `the definition has no ${key}`);
   return found;
@@ -97,20 +96,26 @@ function differences(job: JobEvidence, expected: ExpectedJob, { status }: RunEvi
   return [`it is ${job.status} (${job.reason}) instead of ${expected.status}`, ...ofSteps];
 }
 
-/** A rerun of the failed jobs reuses exactly the jobs that had succeeded; any other run reuses none. */
-function reuseProblem(
-  { reused }: JobEvidence,
+/** A rerun of the failed jobs reuses exactly the jobs that had succeeded; any other run reuses none. Attempts are asked one by one. */
+function reuseProblems(
+  attempts: readonly JobEvidence[],
   repeated: RunEvidence | undefined,
   isRepeat: boolean,
   key: string,
-): string | null {
-  if (!isRepeat) return reused ? `${key} is reused, and the run repeats no other` : null;
+): readonly string[] {
+  if (!isRepeat) {
+    const reused = attempts.filter((one) => one.reused);
+    return reused.map(({ attempt }) => `${key} is reused in attempt ${attempt}, and the run repeats no other`);
+  }
   const before = repeated?.jobs
     .filter((job) => keyOf(job) === key)
     .toSorted((a, b) => a.attempt - b.attempt)
     .at(-1);
-  if (before === undefined || reused === (before.status === "success")) return null;
-  return `${key} is ${reused ? "" : "not "}reused, and it was ${before.status} in the run before`;
+  if (before === undefined) return [];
+  const wrong = attempts.filter(({ reused }) => reused !== (before.status === "success"));
+  return wrong.map(({ attempt, reused }) => {
+    return `${key} is ${reused ? "" : "not "}reused in attempt ${attempt}, and it was ${before.status} in the run before`;
+  });
 }
 
 function keyOf({ name, values }: Pick<JobEvidence, "name" | "values">): string {
