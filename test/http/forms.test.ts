@@ -32,6 +32,15 @@ describe("the forms", () => {
   const whoami = (browser: TestBrowser): Promise<Answer> =>
     edge.call("GET", "/api/v1/whoami", { token: null, headers: { cookie: `${COOKIE}=${browser.cookie(COOKIE)}` } });
 
+  it("offer the token first while the only user has no password, and tell no more afterwards", async () => {
+    const fresh = await openTestEdge();
+    const isOpen = async () => (await new TestBrowser(fresh.origin).get("/login")).text.includes("<details open>");
+    expect(await isOpen(), "before the first password").to.equal(true);
+    await fresh.call("POST", "/api/v1/users", { body: { name: "second", role: "viewer", password: PASSWORD } });
+    expect(await isOpen(), "after the first password").to.equal(false);
+    await fresh.close();
+  });
+
   it("log a browser in and out, with a cookie that scripts cannot read", async () => {
     const { name } = await person();
     const browser = new TestBrowser(edge.origin);

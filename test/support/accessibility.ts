@@ -5,9 +5,14 @@ import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+const TRANSITIONS_ENDED = `new Promise(requestAnimationFrame).then(() =>
+  Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)))`;
+
 /** What axe calls serious or critical, as `rule: element`. `rules`: the only rules to apply. */
 export async function seriousProblems(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  // A colour in the middle of a transition is none that anyone reads.
+  await page.evaluate(TRANSITIONS_ENDED);
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(AXE);
   return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as {
       readonly axe: {

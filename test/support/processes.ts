@@ -24,7 +24,7 @@ const SETUP = join(ROOT, "scripts/setup.mjs");
 let built: Promise<unknown> | undefined;
 
 /** Compiles the program unless it is newer than its sources. Each test process compares it with the sources once. */
-function buildProgram(): Promise<unknown> {
+export function buildProgram(): Promise<unknown> {
   return (built ??= promisify(execFile)(process.execPath, [SETUP, "--build"]));
 }
 

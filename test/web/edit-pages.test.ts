@@ -56,7 +56,6 @@ describe("the pages that change a pipeline", function () {
     (await installation.call(method, path, body)).body.detail;
   const newToken = async (): Promise<string> => (await call("POST", "/users/me/tokens", { name: "page" })).token;
   const enterToken = async (text: string): Promise<void> => {
-    await page.getByText("Log in with a token").click();
     await page.fill("[name=token]", text);
     await page.keyboard.press("Enter");
   };
@@ -77,6 +76,14 @@ describe("the pages that change a pipeline", function () {
   it("lead a newcomer with a token from the login to the end of the first run", async () => {
     await page.goto("/");
     await page.waitForURL("**/login?next=%2F");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await seriousProblems(page), colorScheme).to.deep.equal([]);
+    }
+    await page.emulateMedia({ colorScheme: null });
+    expect(await page.locator(":focus").getAttribute("name"), "an administrator has a token at first").to.equal(
+      "token",
+    );
     await enterToken("wrong");
     await page.getByText("the token is unknown").waitFor();
     await page.fill("[name=token]", token);
@@ -171,6 +178,15 @@ describe("the pages that change a pipeline", function () {
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     expect(asked).to.equal(1);
     expect(page.url()).to.include("/edit");
+    // The page before was opened in this tab, so the way back leaves no page of the browser.
+    const address = page.url();
+    await page.evaluate("history.pushState(null, '', '/runs'), dispatchEvent(new PopStateEvent('popstate'))");
+    await page.getByText("This tab keeps it").waitFor();
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(address)}), dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await page.getByText("This text was not saved").waitFor();
+    await page.locator("[data-editor]").getByText("echo typed").waitFor();
     const { list } = await call("GET", "/users/me/tokens");
     for (const { tokenId, name } of list) if (name === "page") await call("DELETE", `/users/me/tokens/${tokenId}`);
     await editor().click();

@@ -2,11 +2,11 @@
 import { expect } from "chai";
 import type { Page, Response } from "playwright-core";
 import { seriousProblems } from "../support/accessibility.ts";
+import { packageOf } from "../support/plugin-packages.ts";
+import { runByKeys } from "./run-by-keys.ts";
 import { Showcase, shell } from "./showcase.ts";
 
 const HOSTILE = "<img src=x onerror=document.title='broken'>";
-const TRANSITIONS_ENDED = `new Promise(requestAnimationFrame).then(() =>
-  Promise.allSettled(document.getAnimations().filter((one) => one instanceof CSSTransition).map((one) => one.finished)))`;
 const FIRST_LOAD_BYTES = 150_000;
 const FIRST_LOAD_REQUESTS = 40;
 
@@ -30,33 +30,34 @@ describe("the pages", function () {
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
   const dialog = () => page.getByRole("dialog");
 
-  /** Presses Tab until the button with this text has the focus. */
-  async function tabTo(at: Page, text: string): Promise<void> {
-    for (let presses = 0; presses < 60; presses++) {
-      await at.keyboard.press("Tab");
-      if ((await at.locator("button:focus").allInnerTexts()).includes(text)) return;
-    }
-    throw new Error(`no button ${text} is reached by Tab`);
+  for (const part of [0, 1, 2]) {
+    it(`open without a violation of the policy, and are accessible in both themes (${part + 1} of 3)`, async () => {
+      const found: string[] = [];
+      const left = showcase.pages().filter((_, at) => at % 3 === part);
+      const look = async (at: Page) => {
+        for (let next = left.shift(); next !== undefined; next = left.shift()) {
+          const [name, address] = next;
+          await at.emulateMedia({ colorScheme: "light" });
+          await at.goto(address);
+          await showcase.settled(at);
+          if (name !== "no-page") {
+            expect(await at.locator("main [role=alert]").allInnerTexts(), `problems of ${address}`).to.deep.equal([]);
+          }
+          found.push(...(await seriousProblems(at)).map((problem) => `${name}: ${problem}`));
+          await at.emulateMedia({ colorScheme: "dark" });
+          // The other rules do not depend on colours.
+          found.push(...(await seriousProblems(at, ["color-contrast"])).map((problem) => `${name}, dark: ${problem}`));
+        }
+      };
+      const second = await page.context().newPage();
+      second.setDefaultTimeout(20_000);
+      showcase.watch(second);
+      await Promise.all([page, second].map(look));
+      await second.close();
+      expect(found).to.deep.equal([]);
+      await page.emulateMedia({ colorScheme: null });
+    });
   }
-
-  it("open without a violation of the policy, and are accessible in both themes", async () => {
-    const found: string[] = [];
-    for (const [name, address] of showcase.pages()) {
-      await page.emulateMedia({ colorScheme: "light" });
-      await page.goto(address);
-      await showcase.settled(page);
-      if (name !== "no-page") {
-        expect(await page.locator("main [role=alert]").allInnerTexts(), `problems of ${address}`).to.deep.equal([]);
-      }
-      found.push(...(await seriousProblems(page)).map((problem) => `${name}: ${problem}`));
-      await page.emulateMedia({ colorScheme: "dark" });
-      // A colour in the middle of a transition is none that anyone reads. The other rules do not depend on colours.
-      await page.evaluate(TRANSITIONS_ENDED);
-      found.push(...(await seriousProblems(page, ["color-contrast"])).map((problem) => `${name}, dark: ${problem}`));
-    }
-    expect(found).to.deep.equal([]);
-    await page.emulateMedia({ colorScheme: null });
-  });
 
   it("load within 150 kB and few requests at first", async () => {
     const fresh = await showcase.page("maria");
@@ -194,11 +195,104 @@ describe("the pages", function () {
     expect((await exported.text()).trim().split("\n")).to.have.length(2);
   });
 
+  it("make teams and service accounts, show a token once, and take rights back", async () => {
+    const tenant = `/admin/tenants/${showcase.tenantId}`;
+    await page.goto(`${tenant}/teams`);
+    await page.getByRole("button", { name: "New team" }).click();
+    await dialog().getByLabel("Name").fill("Testers");
+    await page.keyboard.press("Enter");
+    await page.getByText("The team is empty").waitFor();
+    await page.getByRole("button", { name: "Add to the team" }).first().click();
+    await dialog().getByLabel("Name").fill("a-name-without-a-user");
+    await page.keyboard.press("Enter");
+    await dialog().getByRole("alert").waitFor();
+    await dialog().getByLabel("Name").fill("maria");
+    await page.keyboard.press("Enter");
+    await row("maria").waitFor();
+    await page.getByRole("button", { name: "Give a role" }).click();
+    await dialog().getByLabel("Role").selectOption("operator");
+    await dialog().getByRole("button", { name: "Give a role" }).click();
+    await dialog().waitFor({ state: "detached" });
+    await page.goto(tenant);
+    await row("Testers").waitFor();
+    expect(await page.getByLabel("Role of Testers").inputValue()).to.equal("operator");
+    await page.goto(`${tenant}/teams`);
+    await page.getByRole("link", { name: "Testers" }).click();
+    await row("maria").getByRole("button", { name: "Take out" }).click();
+    await dialog().getByRole("button", { name: "Take out" }).click();
+    await page.getByText("The team is empty").waitFor();
+    await page.getByRole("region", { name: "Testers" }).getByRole("button", { name: "Delete" }).click();
+    await dialog().getByRole("button", { name: "Delete" }).click();
+    await page.waitForURL(`**${tenant}/teams`);
+    await row("Testers").waitFor({ state: "detached" });
+
+    await page.goto(`/projects/${showcase.projectId}/accounts`);
+    await row("deployer").getByRole("button", { name: "Tokens" }).click();
+    await dialog().getByText("nothing can act as this account").waitFor();
+    await dialog().getByRole("button", { name: "New token" }).click();
+    await dialog().getByLabel("Name").fill("nightly");
+    await dialog().getByLabel("It may").selectOption("trigger");
+    await page.keyboard.press("Enter");
+    const token = await dialog().getByText(/^mrt_/).innerText();
+    const asDeployer = () =>
+      fetch(`${showcase.origin}/api/v1/whoami`, { headers: { authorization: `Bearer ${token}` } });
+    const whoami = await asDeployer();
+    expect(whoami.status).to.equal(200);
+    // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
+    expect(((await whoami.json()) as any).detail).to.deep.include({ scopes: ["trigger"] });
+    await page.keyboard.press("Escape");
+    await dialog().getByRole("row").filter({ hasText: "nightly" }).waitFor();
+    expect(await page.content()).to.not.include(token);
+    await page.keyboard.press("Escape");
+    await row("deployer").getByRole("button", { name: "Disable" }).click();
+    await dialog().getByRole("button", { name: "Disable" }).click();
+    await row("deployer").getByRole("button", { name: "Enable" }).waitFor();
+    expect((await asDeployer()).status).to.equal(401);
+    await row("deployer").getByRole("button", { name: "Enable" }).click();
+    await row("deployer").getByRole("button", { name: "Disable" }).waitFor();
+  });
+
+  it("push a package of a plugin, and show what is wrong with another one", async () => {
+    await page.goto("/plugins");
+    await page.getByRole("button", { name: "Push a package" }).click();
+    const file = dialog().getByLabel("Package");
+    await file.setInputFiles({ name: "bad.tgz", mimeType: "application/gzip", buffer: Buffer.from("no package") });
+    await dialog().getByRole("button", { name: "Push" }).click();
+    await dialog().getByRole("alert").waitFor();
+    const buffer = Buffer.from(await packageOf("1.3.0"));
+    await file.setInputFiles({ name: "greet.tgz", mimeType: "application/gzip", buffer });
+    await dialog().getByRole("button", { name: "Push" }).click();
+    await page.waitForURL("**/plugins/team/greet");
+    await page.getByText("team/greet@1.3.0 can be used now").waitFor();
+    await row("1.3.0").first().waitFor();
+  });
+
+  it("let a user choose what is told by e-mail, once the account has an address", async () => {
+    const other = await showcase.page("maria");
+    await other.goto("/me");
+    await other.getByText("Nothing is sent to m@shop.example").waitFor();
+    await other.getByRole("button", { name: "Tell me about a project" }).click();
+    const form = other.getByRole("dialog");
+    await form.getByLabel("Project").selectOption({ label: "Web shop" });
+    await form.getByLabel("A run waits for long").check();
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("alert").waitFor();
+    await form.getByLabel("Waits longer than").fill("30m");
+    await form.getByRole("button", { name: "Save" }).click();
+    const choices = other.getByRole("table", { name: "E-mail about runs" });
+    await choices.getByText("failure, waiting (30m)").waitFor();
+    await choices.getByRole("button", { name: "Delete" }).click();
+    await other.getByText("Nothing is sent to m@shop.example").waitFor();
+    await other.context().close();
+    await page.goto("/me");
+    await page.getByText("Your account has no e-mail address").waitFor();
+  });
+
   it("offer a reader what the roles permit, and say so elsewhere", async () => {
     const other = await showcase.page("maria");
     await other.getByRole("link", { name: "Projects" }).waitFor();
     expect(await other.getByRole("link", { name: "Cluster" }).count()).to.equal(0);
-    for (const address of ["/admin/users", "/projects/default/secrets"]) {
+    for (const address of ["/admin/users", "/projects/default/secrets", "/projects/default/accounts"]) {
       await other.goto(address);
       await other.getByText("Your role does not permit this part.").waitFor();
     }
@@ -207,6 +301,20 @@ describe("the pages", function () {
     await other.goto("/projects/prj_nothing");
     await other.getByText("This is not here").waitFor();
     await other.context().close();
+  });
+
+  it("lead to every place also on a narrow page", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto("/runs");
+    await showcase.settled(page);
+    await page.getByRole("button", { name: "All places" }).click();
+    expect(await seriousProblems(page)).to.deep.equal([]);
+    const names = await dialog().getByRole("link").allInnerTexts();
+    expect(names.map((name) => name.split("\n")[0])).to.include.members(["Projects", "Plugins", "Cluster", "Account"]);
+    await dialog().getByRole("link", { name: "Cluster" }).click();
+    await page.waitForURL("**/cluster");
+    await dialog().waitFor({ state: "detached" });
+    await page.setViewportSize({ width: 1280, height: 800 });
   });
 
   it("keep a filter under a name, in the list and in the palette", async () => {
@@ -276,51 +384,8 @@ describe("the pages", function () {
     await showcase.call("DELETE", `/projects/${projectId}?force=true`);
   });
 
-  it("lead from the login to the repeat of a run with a failed test, by keyboard alone", async () => {
-    const junit = `<testsuite name="s"><testcase name="sums up"><failure message="2 is not 3"/></testcase></testsuite>`;
-    const pipelineId = await showcase.installation.pipeline("by-keys", [
-      {
-        name: "test",
-        steps: [shell("units", `printf '%s' '${junit}' > r.xml; exit 1`, { reports: { junit: ["r.xml"] } })],
-      },
-    ]);
-    const context = await showcase.browser.newContext({ baseURL: showcase.origin });
-    const fresh = await context.newPage();
-    fresh.setDefaultTimeout(20_000);
-    showcase.watch(fresh);
-    await fresh.goto("/");
-    await fresh.locator("[name=name]").waitFor();
-    const { keyboard } = fresh;
-    await keyboard.type("olga");
-    await keyboard.press("Tab");
-    await keyboard.type("correct horse battery");
-    await keyboard.press("Enter");
-    await fresh.waitForURL((url) => url.pathname === "/");
-    await fresh.getByRole("heading", { level: 1 }).waitFor();
-    await keyboard.press("Control+k");
-    await fresh.locator("[role=combobox]:focus").waitFor();
-    await keyboard.type("trigger by-keys");
-    await fresh.getByRole("option", { name: /Trigger by-keys/ }).waitFor();
-    await keyboard.press("Enter");
-    await fresh.waitForURL(`**/pipelines/${pipelineId}/trigger`);
-    await fresh.getByRole("button", { name: "Start the run" }).waitFor();
-    await tabTo(fresh, "Start the run");
-    await keyboard.press("Enter");
-    await fresh.waitForURL("**/runs/run_*");
-    const first = new URL(fresh.url()).pathname;
-    await fresh.locator("header").getByText("Failed", { exact: true }).waitFor();
-    await keyboard.press("5");
-    await fresh.getByText("sums up").waitFor();
-    await fresh.getByText("2 is not 3").waitFor();
-    await keyboard.press("r");
-    await fresh.getByRole("dialog").waitFor();
-    await tabTo(fresh, "Run again");
-    await keyboard.press("Enter");
-    await fresh.waitForURL((url) => url.pathname.startsWith("/runs/run_") && url.pathname !== first);
-    const repeated = new URL(fresh.url()).pathname.split("/").at(-1)!;
-    expect((await showcase.call("GET", `/pipelines/runs/${repeated}`)).retryOf).to.equal(first.split("/").at(-1));
-    await context.close();
-  });
+  it("lead from the login over the editor to the repeat of a run with a failed test, by keyboard alone", () =>
+    runByKeys(showcase));
 
   it("pause, resume and reject a run, and show its artifacts", async () => {
     const { waiting, success } = showcase.runs;

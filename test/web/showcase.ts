@@ -92,6 +92,9 @@ export class Showcase {
   webhookId = "";
   hookId = "";
   agentId = "";
+  teamId = "";
+  /** Of the run that has failed. */
+  stepRunId = "";
   runs: ShowcaseRuns = { success: "", failed: "", waiting: "" };
 
   private constructor(world: ProcessWorld, installation: EmbeddedInstallation, browser: Browser, receiver: Server) {
@@ -141,6 +144,9 @@ export class Showcase {
     await this.call("POST", "/users", { name: "maria", role: "operator", password: PASSWORD, email: "m@shop.example" });
     await this.call("POST", "/invitations", { name: "piet", role: "viewer" });
     await this.call("PUT", `${at}/members/maria`, { role: "maintainer" });
+    this.teamId = (await this.call("POST", `/tenants/${this.tenantId}/teams`, { name: "Builders" })).teamId;
+    await this.call("PUT", `/tenants/${this.tenantId}/teams/${this.teamId}/members/maria`);
+    await this.call("POST", `${at}/service-accounts`, { name: "deployer" });
     await this.call("POST", `${at}/secrets`, { name: "REGISTRY_TOKEN", value: "a-secret-of-the-shop" });
     await this.call("POST", `${at}/secrets`, { name: "HOOK_SECRET", value: "another-secret-of-the-shop" });
     await this.call("PUT", `${at}/variables/region`, { value: "eu-north" });
@@ -169,6 +175,8 @@ export class Showcase {
     await this.waitFor(success, "success");
     const failed = await this.trigger(this.pipelineId, { broken: "yes" });
     await this.waitFor(failed, "failed");
+    const { jobs } = await this.call("GET", `/pipelines/runs/${failed}`);
+    this.stepRunId = jobs.find((job: { readonly status: string }) => job.status === "failed").steps[0].stepRunId;
     const waiting = await this.trigger(this.pipelineId);
     await this.waitForApproval(waiting);
     this.runs = { success, failed, waiting };
@@ -235,9 +243,11 @@ export class Showcase {
       ["pipelines", "/pipelines"],
       ["new-pipeline", "/pipelines/new"],
       ["pipeline", `/pipelines/${this.pipelineId}`],
+      ["edit", `/pipelines/${this.pipelineId}/edit`],
       ["trigger", `/pipelines/${this.pipelineId}/trigger`],
       ["run", `/runs/${waiting}`],
       ["run-failed", `/runs/${failed}`],
+      ["log", `/runs/${failed}/steps/${this.stepRunId}`],
       ["run-table", `/runs/${success}?view=table`],
       ["run-waterfall", `/runs/${success}?view=waterfall`],
       ["run-timeline", `/runs/${success}?view=timeline`],
@@ -249,9 +259,17 @@ export class Showcase {
       ["agent", `/agents/${this.agentId}`],
       ["projects", "/projects"],
       ["project", project],
-      ...["members", "secrets", "variables", "caches", "settings", "webhooks", "hooks", "notifications"].map(
-        (part) => [`project-${part}`, `${project}/${part}`] as const,
-      ),
+      ...[
+        "members",
+        "accounts",
+        "secrets",
+        "variables",
+        "caches",
+        "settings",
+        "webhooks",
+        "hooks",
+        "notifications",
+      ].map((part) => [`project-${part}`, `${project}/${part}`] as const),
       ["webhook", `${project}/webhooks/${this.webhookId}`],
       ["hook", `${project}/hooks/${this.hookId}`],
       ["plugins", "/plugins"],
@@ -259,6 +277,9 @@ export class Showcase {
       ["cluster", "/cluster"],
       ...["users", "tenants", "audit", "settings"].map((part) => [`admin-${part}`, `/admin/${part}`] as const),
       ["tenant", `/admin/tenants/${this.tenantId}`],
+      ["tenant-teams", `/admin/tenants/${this.tenantId}/teams`],
+      ["tenant-team", `/admin/tenants/${this.tenantId}/teams/${this.teamId}`],
+      ["tenant-accounts", `/admin/tenants/${this.tenantId}/accounts`],
       ["account", "/me"],
       ["no-page", "/nowhere"],
     ];

@@ -2,6 +2,7 @@
 import Router from "@koa/router";
 import { type BrowserLogin, logInBrowser, logInBrowserByToken } from "../../app/identity/browser-logins.ts";
 import { CodeThrottle, decideDevice, findWaitingDevice } from "../../app/identity/device-logins.ts";
+import { FirstLogin } from "../../app/identity/first-login.ts";
 import { logOut, type LoginPlace } from "../../app/identity/login-sessions.ts";
 import type { LoginThrottle } from "../../app/identity/login-throttle.ts";
 import { type LinkKind, setPasswordByLink, userOfLink } from "../../app/identity/one-time-links.ts";
@@ -57,11 +58,14 @@ export function addForms(router: Router<RequestState>, context: AppContext, opti
     await next();
   });
 
+  const firstLogin = new FirstLogin();
   router.get("/login", async (ctx) => {
     const next = localPath(queryText(ctx, "next"), HOME);
     const caller = await callerOf(ctx);
-    if (caller === undefined) sendPage(ctx, loginPage(providers, { next }));
-    else if (next === HOME) sendPage(ctx, { title: "Logged in", body: loggedIn(caller) });
+    if (caller === undefined) {
+      const byToken = providers.length === 0 && (await firstLogin.isDue(context));
+      sendPage(ctx, loginPage(providers, { next, byToken }));
+    } else if (next === HOME) sendPage(ctx, { title: "Logged in", body: loggedIn(caller) });
     else goTo(ctx, next);
   });
   router.post("/login", (ctx) =>
@@ -198,7 +202,10 @@ function loginPage(
   const body = html`${alert(message)}
     <form method="post" action="/login">
       <input type="hidden" name="next" value="${next}" />
-      <label>Name <input name="name" value="${name}" autocomplete="username" required autofocus /></label>
+      <label
+        >Name
+        <input name="name" value="${name}" autocomplete="username" required ${new Html(byToken ? "" : "autofocus")}
+      /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
       <button>Log in</button>
     </form>
@@ -207,7 +214,10 @@ function loginPage(
       <summary>Log in with a token</summary>
       <form method="post" action="/login">
         <input type="hidden" name="next" value="${next}" />
-        <label>Token <input name="token" type="password" autocomplete="off" required /></label>
+        <label
+          >Token
+          <input name="token" type="password" autocomplete="off" required ${new Html(byToken ? "autofocus" : "")}
+        /></label>
         <p>The first start prints the token of the administrator. The login ends with the token.</p>
         <button>Log in with the token</button>
       </form>

@@ -7,10 +7,16 @@ import type { ApiContext, RequestState } from "../request/state.ts";
 import { Html, html } from "./html.ts";
 
 const STYLE = [
-  "body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:4rem auto;padding:0 1rem;color:#1b1f24;background:#fff}",
-  "h1{font-size:1.4rem}label{display:block;margin:.8rem 0}input{display:block;width:100%;box-sizing:border-box;padding:.4rem;font:inherit}",
-  "button,.button{display:inline-block;margin:.6rem .6rem 0 0;padding:.4rem 1rem;font:inherit}",
-  "[role=alert]{border-left:4px solid #b42318;padding-left:.8rem}code{font-size:1.2rem;letter-spacing:.1em}",
+  ":root{color-scheme:light dark}",
+  "body{font:16px/1.5 system-ui,sans-serif;margin:0;padding:8vh 1rem 2rem;color:light-dark(#1c1e20,#e4e6e8);background:light-dark(#fafaf8,#131517)}",
+  "main{max-width:24rem;margin:0 auto;padding:1.2rem 1.6rem 1.6rem;border:1px solid light-dark(#e3e3de,#2b2f34);border-radius:10px;background:light-dark(#fff,#1a1d20)}",
+  "h1{margin:.2rem 0 .6rem;font-size:1.4rem}a,summary{color:light-dark(#14647f,#74c4df)}details{margin-top:1.2rem}summary{cursor:pointer}",
+  "label{display:block;margin:.8rem 0}input{display:block;width:100%;box-sizing:border-box;margin-top:.2rem}",
+  "input,button,.button{padding:.45rem .7rem;border:1px solid light-dark(#8b8f93,#6b7278);border-radius:6px;font:inherit;color:inherit;background:light-dark(#fff,#131517)}",
+  "button,.button{display:inline-block;margin:.6rem .6rem 0 0;padding:.45rem 1rem;text-decoration:none;cursor:pointer}",
+  "form button:first-of-type{border-color:transparent;color:#fff;background:light-dark(#17708e,#25748f)}",
+  ":focus-visible{outline:2px solid light-dark(#14647f,#74c4df);outline-offset:2px}",
+  "[role=alert]{border-left:4px solid light-dark(#b42318,#ff8f86);padding-left:.8rem}code{font-size:1.2rem;letter-spacing:.1em}",
 ].join("");
 /** No character of it needs an escape, and the policy names the hash of all that is between the tags. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`);

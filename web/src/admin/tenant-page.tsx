@@ -1,4 +1,4 @@
-/** One tenant: members, variables, settings and webhooks that count in all its projects. */
+/** One tenant: members, teams, service accounts, variables, settings and webhooks that count in all its projects. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import searchX from "lucide-static/icons/search-x.svg?raw";
@@ -17,10 +17,11 @@ import { Blank } from "../parts/problem.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { tell } from "../parts/toast.tsx";
 import { adminWords } from "./admin-words.ts";
+import { TeamPart, Teams } from "./teams.tsx";
 
 const texts = adminWords.tenants;
 const { tabs } = areaWords;
-const PARTS = ["members", "variables", "settings", "webhooks"] as const;
+const PARTS = ["members", "teams", "accounts", "variables", "settings", "webhooks"] as const;
 
 export function TenantPage({
   tenantId,
@@ -39,6 +40,8 @@ export function TenantPage({
   const area: Area = { kind: "tenant", tenantId };
   const rights = {
     members: mayHere("readMembers", area),
+    teams: mayIn("readTenants", area),
+    accounts: mayHere("writeMembers", area),
     variables: mayHere("readVariables", area),
     settings: mayHere("readSettings", area),
     webhooks: mayHere("webhooks", area),
@@ -85,6 +88,13 @@ export function TenantPage({
             />
             {known === undefined ? <Blank icon={searchX} title={areaWords.gone} /> : null}
             <AreaPart name={known} area={area} item={item} />
+            {known === "teams" ? (
+              item === undefined ? (
+                <Teams tenantId={tenantId} />
+              ) : (
+                <TeamPart tenantId={tenantId} teamId={item} />
+              )
+            ) : null}
             {open === "change" ? (
               <FormDialog
                 title={texts.changeTitle}

@@ -5,6 +5,7 @@ import { api } from "../api/client.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import bookmark from "lucide-static/icons/bookmark.svg?raw";
+import pencil from "lucide-static/icons/pencil.svg?raw";
 import play from "lucide-static/icons/circle-play.svg?raw";
 import workflow from "lucide-static/icons/workflow.svg?raw";
 import zap from "lucide-static/icons/zap.svg?raw";
@@ -80,6 +81,12 @@ export function Palette({
           kind: words.palette.actions,
           icon: zap,
           run: go(`/pipelines/${pipelineId}/trigger`),
+        },
+        {
+          name: words.edit.titled(name),
+          kind: words.palette.actions,
+          icon: pencil,
+          run: go(`/pipelines/${pipelineId}/edit`),
         },
       ]),
       { name: words.theme.label, kind: words.palette.actions, icon: sunMoon, run: turnTheme },

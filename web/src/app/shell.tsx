@@ -12,6 +12,7 @@ import puzzle from "lucide-static/icons/puzzle.svg?raw";
 import network from "lucide-static/icons/network.svg?raw";
 import shield from "lucide-static/icons/shield.svg?raw";
 import user from "lucide-static/icons/circle-user.svg?raw";
+import menu from "lucide-static/icons/menu.svg?raw";
 import keyboard from "lucide-static/icons/keyboard.svg?raw";
 import search from "lucide-static/icons/search.svg?raw";
 import sun from "lucide-static/icons/sun.svg?raw";
@@ -26,6 +27,7 @@ import { ConnectionSign } from "./connection-sign.tsx";
 import { listenToKeys, useKeys } from "./keys.ts";
 import { KeyHelp } from "./key-help.tsx";
 import { mayLeave } from "./leaving.ts";
+import { Menu } from "./menu.tsx";
 import { Palette } from "./palette.tsx";
 import { chooseProject, currentProject, may, projects, session } from "./session.ts";
 import { type Theme, theme, turnTheme } from "./theme.ts";
@@ -70,7 +72,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
     if (mayLeave()) follow(href);
   };
   const waiting = useWaitingApprovals();
-  const [open, setOpen] = useState<"help" | "palette" | undefined>(undefined);
+  const [open, setOpen] = useState<"help" | "palette" | "menu" | undefined>(undefined);
   const further = furtherPlaces();
   useEffect(listenToKeys, []);
   useKeys(
@@ -108,6 +110,16 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {words.nav.skip}
       </a>
       <div class={styles["side"]}>
+        <button
+          type="button"
+          class={styles["menu"]}
+          aria-label={words.nav.menu}
+          title={words.nav.menu}
+          aria-haspopup="dialog"
+          onClick={() => setOpen("menu")}
+        >
+          <Icon svg={menu} />
+        </button>
         <a class={styles["brand"]} href="/">
           <Mark />
           <span>{words.product}</span>
@@ -149,6 +161,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         {children}
       </main>
       {open === "help" ? <KeyHelp onClose={() => setOpen(undefined)} /> : null}
+      {open === "menu" ? (
+        <Menu onClose={() => setOpen(undefined)}>
+          {[...PLACES, ...further, { href: "/me", name: words.nav.me, icon: user }].map(link)}
+        </Menu>
+      ) : null}
       {open === "palette" ? <Palette places={[...PLACES, ...further]} onClose={() => setOpen(undefined)} /> : null}
     </div>
   );

@@ -1,6 +1,7 @@
 /** The parts that projects and tenants share. */
 import type { Area } from "./area.ts";
 import { Members } from "./members.tsx";
+import { ServiceAccounts } from "./service-accounts.tsx";
 import { Settings } from "./settings.tsx";
 import { Variables } from "./variables.tsx";
 import { Webhook } from "./webhook.tsx";
@@ -19,6 +20,8 @@ export function AreaPart({
   switch (name) {
     case "members":
       return <Members area={area} />;
+    case "accounts":
+      return area.kind === "installation" ? null : <ServiceAccounts owner={area} />;
     case "variables":
       return <Variables area={area} />;
     case "settings":

@@ -29,12 +29,7 @@ export function Problems({
         <ol class={styles["problems"]} aria-label={texts.problems}>
           {diagnostics.map((problem) => (
             <li key={`${problem.file ?? ""} ${problem.line} ${problem.column} ${problem.code} ${problem.message}`}>
-              <button
-                type="button"
-                data-severity={problem.severity}
-                disabled={problem.file !== undefined}
-                onClick={() => onChoose(problem)}
-              >
+              <button type="button" data-severity={problem.severity} onClick={() => onChoose(problem)}>
                 <span>{texts.severity[problem.severity]}</span>
                 <span>
                   {problem.file === undefined ? null : `${problem.file}:`}

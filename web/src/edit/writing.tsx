@@ -13,6 +13,7 @@ import { PlanView } from "../pages/plan-view.tsx";
 import { Button, ButtonLink } from "../parts/button.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Ago } from "../parts/time.tsx";
+import { tell } from "../parts/toast.tsx";
 import { useSettled } from "../parts/use-settled.ts";
 import { words } from "../words.ts";
 import type { CodeEditor } from "./code-mirror.ts";
@@ -20,6 +21,7 @@ import { ConflictDialog } from "./conflict-dialog.tsx";
 import { specOf } from "./definition-text.ts";
 import { type Draft, dropDraft, keepDraft } from "./drafts.ts";
 import type { Head } from "./edit-page.tsx";
+import { IncludedFile } from "./included-file.tsx";
 import { HistoryDialog } from "./history-dialog.tsx";
 import { Problems } from "./problems.tsx";
 import { type Base, SaveDialog, type SaveMode, type Written } from "./save-dialog.tsx";
@@ -57,12 +59,15 @@ export function Writing({
   const [commitMessage, setMessage] = useState(draft?.commitMessage ?? "");
   const [open, setOpen] = useState<"save" | "history" | "conflict" | undefined>(draft?.isSaving ? "save" : undefined);
   const [saveMode, setSaveMode] = useState<SaveMode | undefined>(draft?.saveMode);
+  /** A problem of a file that the definition includes. */
+  const [elsewhere, setElsewhere] = useState<Schemas["Diagnostic"] | undefined>(undefined);
   const [isExpired, setExpired] = useState(false);
   const [isMarked, setMarked] = useState(false);
   const [proposal, setProposal] = useState<Schemas["SavedSpec"]["pullRequest"]>(null);
   const schema = useRef<JsonSchema | undefined>(undefined);
   const saveButton = useRef<HTMLDivElement>(null);
   const isLeaving = useRef(false);
+  const isDropped = useRef(false);
   const isChanged = text !== base.text;
   const mayWrite = may("writeDefinitions");
 
@@ -100,6 +105,18 @@ export function Writing({
     const timer = setTimeout(() => keep(open === "save"), KEPT_MS);
     return () => clearTimeout(timer);
   }, [isChanged, keep, open]);
+  const openedAt = useRef(location.pathname);
+  const latest = useRef({ isChanged, keep });
+  latest.current = { isChanged, keep };
+  // The back button asks nothing, so the text must outlive the page, and its writer must know.
+  useEffect(
+    () => () => {
+      if (!latest.current.isChanged || isDropped.current || location.pathname === openedAt.current) return;
+      latest.current.keep(false);
+      tell(texts.kept(pipeline.name));
+    },
+    [],
+  );
   useQuestionBeforeLeaving(isChanged && !isLeaving.current ? texts.leave : undefined);
   useEffect(() => holdBeforeLogin(() => setExpired(true)), []);
   const logIn = () => {
@@ -191,6 +208,7 @@ export function Writing({
           <Button
             onClick={() => {
               if (!confirm(texts.discardAsk)) return;
+              isDropped.current = true;
               dropDraft(pipelineId);
               onReload();
             }}
@@ -221,7 +239,9 @@ export function Writing({
           <Section title={texts.problems}>
             <Problems
               of={checked}
-              onChoose={({ line, column }) => editor.current?.goTo(line, column)}
+              onChoose={(problem) =>
+                problem.file === undefined ? editor.current?.goTo(problem.line, problem.column) : setElsewhere(problem)
+              }
               isEmpty={settled.trim() === ""}
             />
           </Section>
@@ -232,6 +252,14 @@ export function Writing({
           ) : null}
         </div>
       </div>
+      {elsewhere === undefined ? null : (
+        <IncludedFile
+          problem={elsewhere}
+          head={head}
+          repoUrl={pipeline.repoUrl}
+          onClose={() => setElsewhere(undefined)}
+        />
+      )}
       {open === "save" ? (
         <SaveDialog
           pipelineId={pipelineId}
@@ -273,6 +301,7 @@ export function Writing({
             setOpen(undefined);
           }}
           onRestored={() => {
+            isDropped.current = true;
             dropDraft(pipelineId);
             setOpen(undefined);
             onReload();

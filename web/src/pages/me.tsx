@@ -1,18 +1,20 @@
-/** The reader's account: sessions, tokens, theme, and the way out. */
+/** The reader's account: theme, sessions, tokens, notifications, and the way out. */
 import { useState } from "preact/hooks";
 import { logOut, session } from "../app/session.ts";
 import { chooseTheme, type Theme, theme } from "../app/theme.ts";
 import { api, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Button, ButtonLink } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
 import { Chips } from "../parts/filters.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Table, Under } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
+import { NewTokenDialog, type TokenFields, TokenTable } from "../parts/tokens.tsx";
 import { tell } from "../parts/toast.tsx";
 import { words } from "../words.ts";
+import { tokenWords } from "../parts/token-words.ts";
+import { NotificationChoices } from "./notification-choices.tsx";
 import styles from "./forms.module.css";
 
 const texts = words.me;
@@ -22,7 +24,6 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ["light", words.theme.light],
   ["dark", words.theme.dark],
 ];
-const LIFETIMES = ["7d", "30d", "90d", "365d"];
 
 export function MePage() {
   const user = session.value?.user;
@@ -36,8 +37,13 @@ export function MePage() {
   };
   const remove = async ({ tokenId }: Schemas["Token"]) => {
     await api.delete("/users/{userId}/tokens/{tokenId}", { path: { ...ME, tokenId } });
-    tell(texts.removed);
+    tell(tokenWords.removed);
     tokens.reload();
+  };
+  const create = async (body: TokenFields) => {
+    const { token } = await api.post("/users/{userId}/tokens", { path: ME, body });
+    tokens.reload();
+    return token;
   };
   return (
     <Page
@@ -104,101 +110,19 @@ export function MePage() {
           )}
         </Loaded>
       </Section>
-      <Section title={texts.tokens} aside={<Button onClick={() => setMaking(true)}>{texts.newToken}</Button>}>
+      <Section title={tokenWords.title} aside={<Button onClick={() => setMaking(true)}>{tokenWords.make}</Button>}>
         <Loaded of={tokens} rows={2}>
           {({ list }) =>
             list.length === 0 ? (
               <p class={styles["quiet"]}>{texts.noTokens}</p>
             ) : (
-              <Table
-                label={texts.tokens}
-                rows={list}
-                keyOf={({ tokenId }) => tokenId}
-                columns={[
-                  {
-                    name: texts.tokenName,
-                    cell: ({ name, scopes }) => (
-                      <>
-                        {name}
-                        <Under>{scopes.join(", ")}</Under>
-                      </>
-                    ),
-                  },
-                  {
-                    name: texts.lastUsed,
-                    width: "110px",
-                    needs: "wide",
-                    align: "end",
-                    cell: ({ lastUsedAt }) => (lastUsedAt === null ? texts.never : <Ago at={lastUsedAt} />),
-                  },
-                  {
-                    name: texts.expires,
-                    width: "110px",
-                    align: "end",
-                    cell: ({ expiresAt }) => (expiresAt === null ? texts.never : <Ago at={expiresAt} />),
-                  },
-                  {
-                    name: texts.remove,
-                    isQuiet: true,
-                    width: "92px",
-                    align: "end",
-                    cell: (token) => <Button onClick={() => remove(token)}>{texts.remove}</Button>,
-                  },
-                ]}
-              />
+              <TokenTable list={list} onRemove={remove} />
             )
           }
         </Loaded>
       </Section>
-      {isMaking ? <NewToken onClose={() => setMaking(false)} onMade={tokens.reload} /> : null}
+      <NotificationChoices />
+      {isMaking ? <NewTokenDialog onClose={() => setMaking(false)} onCreate={create} /> : null}
     </Page>
-  );
-}
-
-function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: () => void }) {
-  const [name, setName] = useState("");
-  const [expiresIn, setExpiresIn] = useState("90d");
-  const [made, setMade] = useState<string | undefined>(undefined);
-  const create = async () => {
-    const { token } = await api.post("/users/{userId}/tokens", { path: ME, body: { name: name.trim(), expiresIn } });
-    setMade(token);
-    onMade();
-  };
-  const actions =
-    made === undefined ? (
-      <Button kind="primary" disabled={name.trim() === ""} onClick={create}>
-        {texts.create}
-      </Button>
-    ) : (
-      <Button onClick={() => navigator.clipboard.writeText(made).then(() => tell(words.actions.copied))}>
-        {words.actions.copy}
-      </Button>
-    );
-  return (
-    <Dialog title={texts.newToken} onClose={onClose} actions={actions}>
-      {made === undefined ? (
-        <div class={styles["form"]}>
-          <label class={styles["field"]}>
-            {texts.tokenName}
-            <input value={name} autoFocus onInput={(event) => setName(event.currentTarget.value)} />
-          </label>
-          <label class={styles["field"]}>
-            {texts.lasts}
-            <select value={expiresIn} onChange={(event) => setExpiresIn(event.currentTarget.value)}>
-              {LIFETIMES.map((days) => (
-                <option key={days} value={days}>
-                  {days}
-                </option>
-              ))}
-            </select>
-          </label>
-        </div>
-      ) : (
-        <>
-          <p class={styles["lead"]}>{texts.shownOnce}</p>
-          <code class={styles["secret"]}>{made}</code>
-        </>
-      )}
-    </Dialog>
   );
 }

@@ -29,6 +29,7 @@ type Project = Schemas["Project"];
 const PARTS = [
   "overview",
   "members",
+  "accounts",
   "secrets",
   "variables",
   "caches",
@@ -76,6 +77,7 @@ function Shown({
   const may: Readonly<Record<Part, boolean>> = {
     overview: true,
     members: mayHere("readMembers", area),
+    accounts: mayHere("writeMembers", area),
     secrets: mayIn("manageSecrets", area),
     variables: mayHere("readVariables", area),
     caches: mayIn("readCaches", area),
