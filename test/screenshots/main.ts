@@ -29,6 +29,15 @@ try {
       await page.screenshot({ path: join(folder, `${picture}.png`) });
     }
   }
+  if (values.folder !== undefined) {
+    const context = await showcase.browser.newContext({ baseURL: showcase.origin, viewport: page.viewportSize() });
+    const login = await context.newPage();
+    await login.goto("/login");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await login.emulateMedia({ colorScheme });
+      await login.screenshot({ path: join(folder, `login-${colorScheme}.png`) });
+    }
+  }
   if (showcase.problems.length > 0) throw new Error(showcase.problems.join("\n"));
 } finally {
   await showcase.end();

@@ -93,6 +93,8 @@ export class Showcase {
   hookId = "";
   agentId = "";
   teamId = "";
+  /** Of the run that has failed. */
+  stepRunId = "";
   runs: ShowcaseRuns = { success: "", failed: "", waiting: "" };
 
   private constructor(world: ProcessWorld, installation: EmbeddedInstallation, browser: Browser, receiver: Server) {
@@ -173,6 +175,8 @@ export class Showcase {
     await this.waitFor(success, "success");
     const failed = await this.trigger(this.pipelineId, { broken: "yes" });
     await this.waitFor(failed, "failed");
+    const { jobs } = await this.call("GET", `/pipelines/runs/${failed}`);
+    this.stepRunId = jobs.find((job: { readonly status: string }) => job.status === "failed").steps[0].stepRunId;
     const waiting = await this.trigger(this.pipelineId);
     await this.waitForApproval(waiting);
     this.runs = { success, failed, waiting };
@@ -239,9 +243,11 @@ export class Showcase {
       ["pipelines", "/pipelines"],
       ["new-pipeline", "/pipelines/new"],
       ["pipeline", `/pipelines/${this.pipelineId}`],
+      ["edit", `/pipelines/${this.pipelineId}/edit`],
       ["trigger", `/pipelines/${this.pipelineId}/trigger`],
       ["run", `/runs/${waiting}`],
       ["run-failed", `/runs/${failed}`],
+      ["log", `/runs/${failed}/steps/${this.stepRunId}`],
       ["run-table", `/runs/${success}?view=table`],
       ["run-waterfall", `/runs/${success}?view=waterfall`],
       ["run-timeline", `/runs/${success}?view=timeline`],

@@ -89,7 +89,7 @@ export function TeamPart({ tenantId, teamId }: { readonly tenantId: string; read
     {
       name: texts.takeOut,
       isQuiet: true,
-      width: "104px",
+      width: "120px",
       align: "end",
       cell: (member) =>
         mayChange ? <Button onClick={() => setOpen({ kind: "takeOut", member })}>{texts.takeOut}</Button> : null,

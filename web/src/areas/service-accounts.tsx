@@ -62,7 +62,7 @@ export function ServiceAccounts({ owner }: { readonly owner: Owner }) {
     {
       name: texts.actions,
       isQuiet: true,
-      width: mayDisable ? "330px" : "250px",
+      width: mayDisable ? "400px" : "300px",
       narrow: "120px",
       align: "end",
       cell: (account) => (

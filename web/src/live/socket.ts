@@ -5,6 +5,7 @@
 import { computed, signal } from "@preact/signals";
 import { api } from "../api/client.ts";
 import {
+  isAbout,
   type LiveMessage,
   type LiveRequest,
   nameOf,
@@ -45,6 +46,8 @@ const KEEP_MS = 5_000;
 const ASK_AFTER = 2;
 
 const subscriptions = new Map<string, Subscription>();
+/** The subscription of the last message: the next one is most often about the same. */
+let latest: Subscription | undefined;
 let socket: WebSocket | undefined;
 let attempt = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -95,6 +98,7 @@ export function subscribe(request: LiveRequest, onMessage: (message: LiveMessage
     joined.listeners.delete(onMessage);
     if (joined.listeners.size > 0 || subscriptions.get(name) !== joined) return;
     subscriptions.delete(name);
+    if (latest === joined) latest = undefined;
     send(unsubscribeText(request));
     settle();
     if (subscriptions.size === 0) idleTimer = setTimeout(disconnect, KEEP_MS);
@@ -149,8 +153,10 @@ function disconnect(): void {
 }
 
 function take(message: LiveMessage): void {
-  const subscription = subscriptions.get(nameOf(message));
+  const isSame = latest !== undefined && isAbout(message, latest.request);
+  const subscription = isSame ? latest : subscriptions.get(nameOf(message));
   if (subscription === undefined) return;
+  latest = subscription;
   if (!subscription.isConfirmed) {
     subscription.isConfirmed = true;
     settle();

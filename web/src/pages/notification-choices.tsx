@@ -80,7 +80,7 @@ export function NotificationChoices() {
                   {
                     name: texts.change,
                     isQuiet: true,
-                    width: "170px",
+                    width: "200px",
                     narrow: "104px",
                     align: "end",
                     cell: (choice) => (

@@ -18,6 +18,9 @@ const SEARCH = "/pipelines/{pipelineId}/runs/{runId}/steps/{stepRunId}/logs/sear
 const MATCHES = 200;
 /** Calls for the outline of groups, so that a log of nothing but groups costs a bounded time. */
 const MOST_OUTLINE_CALLS = 10;
+/** New lines are shown at most so often: no eye reads a log that changes faster. */
+const SHOWN_MS = 50;
+const HIDDEN_MS = 200;
 const GAP = /^lines (\d+)-(\d+) lost$/;
 
 /** The lines that an entry says were lost for good, or null for a line. */
@@ -39,7 +42,8 @@ export class LogStore {
   readonly #gaps = new Map<number, Hidden>();
   #groups: { readonly key: string; readonly list: readonly Group[] } = { key: "", list: [] };
   #waiting: LogEntry[] = [];
-  #frame: number | ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #shownAt = -Infinity;
   #unsubscribe = (): void => {};
   readonly #abort = new AbortController();
 
@@ -88,7 +92,7 @@ export class LogStore {
   close(): void {
     this.#abort.abort();
     this.#unsubscribe();
-    if (typeof this.#frame === "number") cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#timer);
   }
 
   /** Matches of a search behind an earlier answer. */
@@ -139,18 +143,20 @@ export class LogStore {
     if (this.#waiting.length > 0) this.#applyLater();
   }
 
-  /** Lines of one frame are shown together. */
+  /** The first lines after a pause are shown at once, and those that come quickly together. */
   #applyLater(): void {
-    if (this.#frame !== undefined) return;
+    if (this.#timer !== undefined) return;
     const apply = (): void => {
-      this.#frame = undefined;
+      this.#timer = undefined;
+      this.#shownAt = performance.now();
       const entries = this.#waiting;
       this.#waiting = [];
       this.#notice(entries);
       this.pages.append(entries);
       this.version.value++;
     };
-    this.#frame = document.hidden ? setTimeout(apply, 200) : requestAnimationFrame(apply);
+    const due = this.#shownAt + (document.hidden ? HIDDEN_MS : SHOWN_MS);
+    this.#timer = setTimeout(apply, Math.max(0, due - performance.now()));
   }
 
   #notice(entries: readonly Schemas["LogEntry"][]): void {

@@ -21,6 +21,8 @@ import styles from "./log.module.css";
 
 const ROW = 20;
 const BEYOND = 20;
+/** At the end of a log that goes on, no reader scrolls, and each row costs time. */
+const BEYOND_AT_END = 2;
 const texts = runWords.log;
 
 interface LogWindowProps {
@@ -48,7 +50,7 @@ const DRAG_MS = 20_000;
 function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { readonly store: LogStore }) {
   const element = useRef<HTMLDivElement>(null);
   const [viewport, setViewport] = useState(400);
-  const [at, setAt] = useState<Scroll>({ top: 0, bar: 0 });
+  const [kept, setAt] = useState<Scroll>({ top: 0, bar: 0 });
   const [isFollowing, follow] = useState(false);
   const [wraps, wrap] = useState(false);
   const [hasTimes, showTimes] = useState(false);
@@ -71,11 +73,18 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
     };
     return { map: new RowMap(pages.lines, hiddenLines(groups, isOpen, store.gaps)), isOpen };
   }, [version, turned, focus, pages]);
+  const groupAt = useMemo(() => new Map(groups.map((group) => [group.line, group])), [groups]);
   const extent: Extent = { rows: rows.map.rows, rowHeight: ROW, viewport };
+  // Following keeps the end in sight, without a second drawing for the new place.
+  const at = isFollowing ? scrollTo(extent, Infinity) : kept;
 
   const goTo = (scrolled: Scroll): void => setAt(scrolled);
-  const goToLine = (line: number): void => {
+  const stay = (): void => {
+    goTo(at);
     follow(false);
+  };
+  const goToLine = (line: number): void => {
+    stay();
     const group = groups.find((one) => one.line < line && line <= one.end);
     if (group !== undefined && rows.map.isHidden(line)) turn(new Set(turned).add(group.line));
     const row = rows.map.rowOf(line);
@@ -104,10 +113,9 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
     } else goTo(scrollTo(extent, rows.map.rowOf(focus) * ROW - viewport / 3));
   }, [store.isOpen.value, viewport]);
 
-  // Following keeps the end in sight; otherwise the lines in sight stay where they are.
+  // The lines in sight stay where they are, unless the log has become shorter.
   useLayoutEffect(() => {
-    if (isFollowing) goTo(scrollTo(extent, Infinity));
-    else if (at.top > topMost(extent)) goTo(scrollTo(extent, at.top));
+    if (!isFollowing && at.top > topMost(extent)) goTo(scrollTo(extent, at.top));
   }, [extent.rows, viewport, isFollowing]);
 
   useLayoutEffect(() => {
@@ -115,7 +123,8 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
     if (box !== null && Math.abs(box.scrollTop - at.bar) > 1) box.scrollTop = at.bar;
   }, [at.bar, extent.rows, viewport]);
 
-  const inSight = rowsInWindow(extent, at.top, BEYOND);
+  const beyond = isFollowing ? BEYOND_AT_END : BEYOND;
+  const inSight = rowsInWindow(extent, at.top, beyond);
   const first = inSight.first < extent.rows ? rows.map.lineAt(inSight.first) : 1;
   const last = inSight.end > 0 ? rows.map.lineAt(inSight.end - 1) : 1;
   useEffect(() => {
@@ -152,7 +161,7 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
     return true;
   };
   const toggleFollow = (): void => {
-    if (isFollowing) follow(false);
+    if (isFollowing) stay();
     else {
       follow(!pages.isComplete);
       goTo(scrollTo(extent, Infinity));
@@ -219,12 +228,13 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
               data-end={wraps && isAtEnd}
               style={linesPlace(wraps, isAtEnd, at, inSight.first, viewport)}
             >
-              {(wraps ? lines.slice(Math.min(BEYOND, inSight.first)) : lines).map((line) => (
+              {(wraps ? lines.slice(Math.min(beyond, inSight.first)) : lines).map((line, index, shown) => (
                 <LogLine
-                  key={line}
+                  // Rows that leave at the top come again at the end, so that the browser makes no new elements.
+                  key={isFollowing ? (inSight.first + index) % shown.length : line}
                   line={line}
                   entry={pages.entry(line)}
-                  group={groups.find((one) => one.line === line)}
+                  group={groupAt.get(line)}
                   isGroupOpen={rows.isOpen}
                   ranges={matches.get(line)}
                   isCurrent={line === current}
