@@ -1,9 +1,9 @@
-/** The agent as a separate process: `agent-main.ts ADDRESS DATA_DIR`. SIGTERM ends it. */
+/** The agent as a separate process: `agent-main.ts ADDRESS DATA_DIR [ENGINE]`. SIGTERM ends it. */
 import { runAgent } from "../../src/agent/run-agent.ts";
 import { SILENT } from "./test-agent.ts";
 import { REGISTRATION_TOKEN } from "./test-gateway.ts";
 
-const [address = "", dataDir = ""] = process.argv.slice(2);
+const [address = "", dataDir = "", engine] = process.argv.slice(2);
 const stop = new AbortController();
 process.once("SIGTERM", () => stop.abort());
 await runAgent(
@@ -19,6 +19,7 @@ await runAgent(
     minFreeDisk: { bytes: 0, percent: 0 },
     logBufferBytes: 64 * 1024 * 1024,
     drainTimeoutMs: 1_000,
+    ...(engine === "podman" ? { containers: { engine, images: [] } } : {}),
   },
   stop.signal,
 );

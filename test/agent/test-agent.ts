@@ -42,16 +42,20 @@ export class AgentBench {
 
   /**
    * Starts an agent as a separate process, in a process group of its own. It loads the modules `imports` before all
-   * others, and so does its launcher.
+   * others, and so does its launcher. `args`: further arguments of `agent-main.ts`.
    */
-  async spawn(imports: readonly string[] = []): Promise<ChildProcess> {
+  async spawn(imports: readonly string[] = [], args: readonly string[] = []): Promise<ChildProcess> {
     const hellos = this.gateway.hellos.length;
     const main = fileURLToPath(new URL("agent-main.ts", import.meta.url));
     const loaded = imports.flatMap((name) => ["--import", name]);
-    const child = spawn(process.execPath, [...loaded, ...commandOf(main), this.gateway.address, this.dataDir], {
-      stdio: ["ignore", "ignore", "inherit"],
-      detached: true,
-    });
+    const child = spawn(
+      process.execPath,
+      [...loaded, ...commandOf(main), this.gateway.address, this.dataDir, ...args],
+      {
+        stdio: ["ignore", "ignore", "inherit"],
+        detached: true,
+      },
+    );
     this.#ends.push(() => child.kill("SIGKILL"));
     await until("the hello of the agent's process", () => this.gateway.hellos.length > hellos);
     return child;

@@ -12,6 +12,11 @@ export interface OpenEngine {
   readonly allowed: readonly string[];
 }
 
+/** Distinguishes an agent from the others of the machine: no two of them use the same data directory. */
+export function agentKeyOf(dataDir: string): string {
+  return createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
+}
+
 /** Undefined for an agent without an engine. Call it only while this agent owns the data directory. */
 export async function openEngine(
   wanted: AgentOptions["containers"],
@@ -19,8 +24,7 @@ export async function openEngine(
   log: Logger,
 ): Promise<OpenEngine | undefined> {
   if (wanted === undefined) return undefined;
-  // No two agents of a machine use the same data directory.
-  const agentKey = createHash("sha256").update(dataDir).digest("hex").slice(0, 16);
+  const agentKey = agentKeyOf(dataDir);
   clearCredentials(agentKey);
   const engine = await findEngine(wanted.engine, agentLabel(agentKey), log);
   if (engine === undefined) return undefined;

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Container, Dispatch, Service } from "../../../proto/generated/agent/v1/agent.ts";
 import { Container as ContainerMessage, Service as ServiceMessage } from "../../../proto/generated/agent/v1/agent.ts";
+import { agentLabel } from "../../../src/agent/containers/job-containers.ts";
+import { agentKeyOf } from "../../../src/agent/containers/open-engine.ts";
 import { openTestEngine, SERVICE_IMAGE, TEST_IMAGE } from "../../support/container-engine.ts";
 import { until } from "../../support/until.ts";
 import { AgentBench, processesWith, sleepOf } from "../test-agent.ts";
@@ -15,6 +17,9 @@ const isWhole = process.env["CONTAINERS"] === "whole";
 const engine = await openTestEngine();
 if (engine === undefined && isWhole)
   throw new Error("no container engine works here: install Podman and busybox-static");
+
+/** Defines a test of the long form alone. */
+const itWhole: (title: string, test: () => Promise<void>) => void = isWhole ? it : () => {};
 
 const container = (fields: Partial<Container> = {}) => ContainerMessage.create({ image: TEST_IMAGE, ...fields });
 const service = (fields: Partial<Service>) => ServiceMessage.create({ image: SERVICE_IMAGE, ...fields });
@@ -29,10 +34,7 @@ if (engine !== undefined)
     });
     afterEach(async () => {
       await bench.end();
-      expect(await engine.ask("ps", "-a", "-q", "--filter", "label=millrace.job"), "containers that are left").to.equal(
-        "",
-      );
-      expect(await engine.ask("network", "ls", "-q", "--filter", "label=millrace.job"), "networks").to.equal("");
+      expect(await leftOf(bench.dataDir), "what is left of its containers and networks").to.equal("");
     });
 
     async function step(number: number, fields: Partial<Dispatch> & { script?: string }) {
@@ -42,8 +44,10 @@ if (engine !== undefined)
       const log = (await bench.gateway.logOf(end.lastLine, stepRunId)).map(({ content }) => content);
       return { end, log };
     }
-    const containers = async () =>
-      (await engine.ask("ps", "-q", "--filter", "label=millrace.job")).split("\n").filter(Boolean);
+    const containers = async () => {
+      const filter = ["--filter", `label=${agentLabel(agentKeyOf(bench.dataDir))}`];
+      return (await engine.ask("ps", "-q", ...filter)).split("\n").filter(Boolean);
+    };
 
     it("tells its agents by a label", () => {
       expect(bench.gateway.hellos[0]!.labels).to.include({ "container-engine": "podman" });
@@ -110,7 +114,7 @@ if (engine !== undefined)
       expect((await step(3, { container: container(), script: "echo still here" })).log).to.deep.equal(["still here"]);
     });
 
-    it("leaves no process of a step to the next one", async () => {
+    itWhole("leaves no process of a step to the next one", async () => {
       const sleep = sleepOf(301);
       await step(1, {
         container: container(),
@@ -158,7 +162,7 @@ if (engine !== undefined)
       expect(await readFile(join(bench.dataDir, "work/job_1/out/file"), "utf8")).to.equal("x\n");
     });
 
-    it("holds a step to its memory and its processes, and says why it ended", async () => {
+    itWhole("holds a step to its memory and its processes, and says why it ended", async () => {
       const hog = container({ memoryBytes: 32n * 1024n * 1024n, pids: 24 });
       const { end } = await step(1, { container: hog, script: "tail /dev/zero" });
       expect(end).to.include({ phase: "STEP_PHASE_FAILED" });
@@ -203,7 +207,17 @@ if (engine !== undefined)
       expect(outside.log).to.include.members(["TEXT=hello", "PASSWORD=hunter22-of-the-service"]);
     });
 
-    it("fails with the words of a service that does not start", async () => {
+    itWhole("goes on in another container when the engine's client is killed amid a step", async () => {
+      const sleep = sleepOf(303);
+      bench.gateway.dispatch({ container: container(), script: `touch kept; ${sleep}` });
+      await until("the step", async () => (await processesWith(sleep)).length > 0);
+      for (const pid of await processesWith("millrace-ready")) if (await isClient(pid)) process.kill(pid, "SIGKILL");
+      expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_FAILED" });
+      expect(await processesWith(sleep)).to.deep.equal([]);
+      expect((await step(2, { container: container(), script: "ls" })).log).to.include("kept");
+    });
+
+    itWhole("fails with the words of a service that does not start", async () => {
       const broken = service({
         name: "db",
         health: { command: "false", intervalMs: 100n, timeoutMs: 5_000n, retries: 2 },
@@ -213,15 +227,74 @@ if (engine !== undefined)
       expect(end.reason).to.match(/the service db .*(?:healthy|ended)/);
     });
 
-    it("fails for an image that it does not have and may not pull, and for one that its operator does not allow", async () => {
-      const absent = container({ image: "localhost/none:1", pull: "PULL_POLICY_NEVER" });
-      expect((await step(1, { container: absent, script: "true" })).end.reason).to.include(
-        "does not have the image localhost/none:1",
-      );
-      await bench.restart({ containers: { engine: "podman", images: ["registry.example/*"] } });
-      const { end } = await step(2, { container: container(), script: "true" });
-      expect(end.reason).to.equal(
-        `this agent may not use the image ${TEST_IMAGE}: its operator allows registry.example/*`,
-      );
+    itWhole(
+      "fails for an image that it does not have and may not pull, and for one that its operator does not allow",
+      async () => {
+        const absent = container({ image: "localhost/none:1", pull: "PULL_POLICY_NEVER" });
+        expect((await step(1, { container: absent, script: "true" })).end.reason).to.include(
+          "does not have the image localhost/none:1",
+        );
+        await bench.restart({ containers: { engine: "podman", images: ["registry.example/*"] } });
+        const { end } = await step(2, { container: container(), script: "true" });
+        expect(end.reason).to.equal(
+          `this agent may not use the image ${TEST_IMAGE}: its operator allows registry.example/*`,
+        );
+      },
+    );
+  });
+
+/** The containers and networks of an agent. */
+async function leftOf(dataDir: string): Promise<string> {
+  const filter = ["-q", "--filter", `label=${agentLabel(agentKeyOf(dataDir))}`];
+  return (await engine!.ask("ps", "-a", ...filter)) + (await engine!.ask("network", "ls", ...filter));
+}
+
+/** The engine's client of a container: its process inside says the same word. */
+async function isClient(pid: number): Promise<boolean> {
+  return (await readFile(`/proc/${pid}/cmdline`, "utf8")).startsWith("podman\0run");
+}
+
+if (engine !== undefined)
+  describe("an agent whose jobs have containers", function () {
+    this.timeout(120_000);
+    let bench: AgentBench;
+    beforeEach(async () => (bench = await new AgentBench().open()));
+    afterEach(() => bench.end());
+    const left = () => leftOf(bench.dataDir);
+
+    for (const [signal, words] of [
+      ["SIGKILL", "is killed"],
+      ["SIGSTOP", "is stopped for longer than the lease of the job"],
+    ] as const) {
+      itWhole(`leaves no container, service or network when it ${words}`, async () => {
+        const agent = await bench.spawn([], ["podman"]);
+        const sleep = sleepOf(304);
+        bench.gateway.dispatch({
+          leaseMs: 3_000n,
+          container: container(),
+          services: [service({ name: "web" })],
+          script: sleep,
+        });
+        await until("the step", async () => (await processesWith(sleep)).length > 0, 60_000);
+        process.kill(agent.pid!, signal);
+        await until("the end of the process inside", async () => (await processesWith(sleep)).length === 0, 30_000);
+        await until("the end of the containers", async () => (await left()) === "", 60_000);
+        if (signal === "SIGSTOP") process.kill(agent.pid!, "SIGCONT");
+      });
+    }
+
+    itWhole("removes at its start what is left of an agent that was killed together with its guard", async () => {
+      const agent = await bench.spawn([], ["podman"]);
+      bench.gateway.dispatch({ services: [service({ name: "web" })], script: "true" });
+      await bench.gateway.endOf();
+      const guards = await processesWith("millrace-guard", agent.pid!);
+      expect(guards).to.have.length(1);
+      process.kill(agent.pid!, "SIGKILL");
+      // With its timers.
+      process.kill(-guards[0]!, "SIGKILL");
+      await until("the end of the agent", async () => (await processesWith(bench.dataDir)).length === 0);
+      expect(await left()).not.to.equal("");
+      await bench.start({ containers: { engine: "podman", images: [] } });
+      expect(await left()).to.equal("");
     });
   });
