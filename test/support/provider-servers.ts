@@ -41,11 +41,19 @@ interface MemberApi {
 
 const COLLABORATORS: MemberApi = {
   path: "/repos/team/app/collaborators/USER/permission",
-  shown: (level) => level && { permission: level, user: {} },
+  shown: (level) => level && { permission: level, role_name: level, user: {} },
   head: (sha) => ({ head: { sha, ref: "x" } }),
 };
 const MEMBERS: Readonly<Record<ProviderName, MemberApi>> = {
-  github: COLLABORATORS,
+  github: {
+    ...COLLABORATORS,
+    shown: (level) => level && { permission: level, role_name: level, user: null },
+    head: (sha) => {
+      const example = schemasOf("github")!.example("pull-request");
+      // The teams of the example lack what the schema asks for.
+      return { ...example, requested_teams: [], head: { ...(example["head"] as object), sha } };
+    },
+  },
   gitea: COLLABORATORS,
   forgejo: COLLABORATORS,
   gitlab: {
