@@ -3,7 +3,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { checkExclusion } from "./check/exclusion.ts";
 import { check } from "./check/checker.ts";
-import type { Evidence, Mark, RunEvidence, Span, Transition, ViolationKind } from "./check/evidence.ts";
+import { checkCommitStatuses } from "./check/commit-statuses.ts";
+import type { Evidence, Mark, RunEvidence, SetStatus, Span, Transition, ViolationKind } from "./check/evidence.ts";
 import { type Definition } from "./load/step.ts";
 import {
   attempt,
@@ -254,6 +255,48 @@ describe("the checker of the kill tests", () => {
       "leaked: version 1 of project/TOKEN stands in base64 in table events",
       "leaked: version 1 of project/TOKEN stands in base64 in table events (run-1)",
     ]);
+  });
+
+  it("finds a promised start without a run, with two runs, or of which the API tells another one", () => {
+    const evidence = validEvidence();
+    const [run] = evidence.runs;
+    const by = "schedule nightly at 60000";
+    const start = { by, isCertain: true, definition: DEFINITION, exclusion: null, told: ["run-1"], commit: null };
+    const started: Evidence = { ...evidence, acknowledged: [], starts: [start], runs: [{ ...run!, startedBy: by }] };
+    // The run of the evidence fails, as its definition says; what is started here has to succeed.
+    const found = (change: Partial<Evidence>) => kinds({ ...started, ...change }).filter((kind) => kind !== "wrong");
+    expect(found({})).to.deep.equal([]);
+    const second = { ...run!, runId: "run-2", startedBy: by };
+    expect(found({ runs: [...started.runs, second] })).to.include("doubled");
+    expect(found({ runs: [] })).to.include("lost");
+    expect(found({ starts: [{ ...start, told: [] }] })).to.deep.equal(["lost"]);
+    expect(found({ starts: [{ ...start, told: ["run-1", "run-1"] }] })).to.deep.equal(["doubled"]);
+    expect(found({ starts: [] }), "a run that nothing has promised").to.deep.equal(["doubled"]);
+    const uncertain = { ...start, by: "schedule nightly at 0", isCertain: false, told: [] };
+    expect(found({ starts: [start, uncertain] }), "a time at which the schedule was made").to.deep.equal([]);
+    expect(found({ starts: [start, { ...uncertain, isCertain: true }] })).to.deep.equal(["lost"]);
+    expect(kinds({ ...started, starts: [{ ...start, told: ["run-1", "run-x"] }] })).to.include("wrong");
+  });
+
+  it("finds commit statuses that are missing, stand in a wrong order, or come again without a fault", () => {
+    const [run] = validEvidence().runs;
+    const start = { by: "push", isCertain: true, definition: DEFINITION, exclusion: null, told: [], commit: "c1" };
+    const found = (states: readonly SetStatus["state"][], more: Partial<Evidence> = {}) => {
+      const statuses = states.map((state) => ({ commit: "c1", name: "millrace/p", state }));
+      const runs = [{ ...run!, startedBy: "push" }];
+      return checkCommitStatuses({ ...validEvidence(), runs, starts: [start], statuses, kills: 0, ...more }).map(
+        ({ kind }) => kind,
+      );
+    };
+    expect(found(["pending", "running", "failure"])).to.deep.equal([]);
+    expect(found(["failure"]), "states that a newer one has overtaken").to.deep.equal([]);
+    expect(found([])).to.deep.equal(["lost"]);
+    expect(found(["pending", "running"])).to.deep.equal(["lost"]);
+    expect(found(["running", "pending", "failure"])).to.deep.equal(["reordered"]);
+    expect(found(["running", "pending", "failure"], { hasZombies: true })).to.deep.equal([]);
+    expect(found(["success", "failure"])).to.deep.equal(["wrong"]);
+    expect(found(["running", "running", "failure"])).to.deep.equal(["doubled"]);
+    expect(found(["running", "running", "failure"], { kills: 1 })).to.deep.equal([]);
   });
 
   it("finds runs and jobs that worked at the same time although their group forbids it", () => {

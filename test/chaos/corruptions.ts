@@ -8,6 +8,7 @@ import type {
   JobEvidence,
   LogEvidence,
   ProjectionRow,
+  PromisedStart,
   RunEvidence,
   StepEvidence,
   Transition,
@@ -289,6 +290,35 @@ export const CORRUPTIONS: readonly Corruption[] = [
     const given = random.pick(record.secretsGiven.filter(({ stepRunId }) => ended.has(stepRunId)));
     return { ...record, secretsGiven: record.secretsGiven.filter((one) => one !== given) };
   }),
+  corruption("a time of a schedule has no run", "lost", (record, random) => {
+    const { by } = pickStart(record, random, ({ by: cause }) => cause.startsWith("schedule"));
+    return withoutRun(record, startedBy(record, by));
+  }),
+  corruption("a delivery started no run by one of its triggers", "lost", (record, random) => {
+    const { by } = pickStart(record, random, ({ by: cause }) => cause.startsWith("delivery"));
+    return withoutRun(record, startedBy(record, by));
+  }),
+  corruption("a time or a delivery started two runs", "doubled", (record, random) => {
+    const run = startedBy(record, pickStart(record, random, () => true).by);
+    return { ...record, runs: [...record.runs, { ...run, runId: `${run.runId}-again` }] };
+  }),
+  corruption("the API does not tell of a run that was started", "lost", (record, random) => {
+    const start = pickStart(record, random, () => true);
+    return { ...record, starts: replaced(record.starts, start, { ...start, told: [] }) };
+  }),
+  corruption("the host is not told the end of a run", "lost", (record, random) => {
+    const { commit } = pickStart(record, random, (start) => start.commit !== null);
+    const last = record.statuses.findLast((status) => status.commit === commit);
+    return { ...record, statuses: record.statuses.filter((status) => status !== last) };
+  }),
+  corruption("the host is told an old state after a newer one", "reordered", (record, random) => {
+    const last = pickFrom(record.statuses, random, "status");
+    return { ...record, statuses: [...record.statuses, { ...last, state: "success" }, { ...last, state: "running" }] };
+  }),
+  corruption("the host is told a state again without a fault", "doubled", (record, random) => {
+    const last = pickFrom(record.statuses, random, "status");
+    return { ...record, statuses: [...record.statuses, last, ...Array.from({ length: record.kills + 1 }, () => last)] };
+  }),
   corruption("a message could not be decided", "wrong", (record) => ({
     ...record,
     deadLetters: ["a message of no state"],
@@ -305,6 +335,26 @@ function isPlainSuccess({ run, job, step }: { run: RunEvidence; job: JobEvidence
 
 function pickRun(record: Evidence, random: Random, isFit: (run: RunEvidence) => boolean): RunEvidence {
   return pickFrom(record.runs.filter(isFit), random, "run");
+}
+
+function pickStart({ starts }: Evidence, random: Random, isFit: (start: PromisedStart) => boolean): PromisedStart {
+  return pickFrom(
+    starts.filter((start) => start.isCertain && isFit(start)),
+    random,
+    "start",
+  );
+}
+
+function startedBy({ runs }: Evidence, by: string): RunEvidence {
+  return need(
+    runs.find((run) => run.startedBy === by),
+    `the run of ${by}`,
+  );
+}
+
+function withoutRun(record: Evidence, run: RunEvidence): Evidence {
+  const less = { ...record, runs: record.runs.filter((other) => other !== run) };
+  return withRun(less, run, "untraced");
 }
 
 function pickPaused({ runs, pauses }: Evidence, random: Random): RunEvidence {

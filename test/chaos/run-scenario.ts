@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Attack } from "../attack/attack.ts";
 import { asId, type PipelineId, type RunId } from "../../src/domain/ids.ts";
+import { until } from "../support/until.ts";
 import { check } from "./check/checker.ts";
 import { collectRuns, otherPipelines, readMarks, readSecretsGiven } from "./check/collect.ts";
-import type { Evidence, Violation, ViolationKind } from "./check/evidence.ts";
+import type { Evidence, PromisedStart, Violation, ViolationKind } from "./check/evidence.ts";
 import { scanInstallation } from "./check/secret-places.ts";
 import { type Leak, SecretSearch } from "./check/secret-search.ts";
 import { type Fault, type FaultContext, PROBE_PIPELINE } from "./faults/fault.ts";
@@ -18,11 +19,13 @@ import { Client } from "./load/client.ts";
 import { Attackers } from "./load/attackers.ts";
 import { Load } from "./load/load.ts";
 import { FeedFollower } from "./load/feed-follower.ts";
+import { Starts } from "./load/starts.ts";
 import { ToldFollower } from "./load/told-follower.ts";
 import { CONTROL } from "./load/secrets.ts";
 import { step } from "./load/step.ts";
 import { ScenarioRecord, type Recovery } from "./scenario-record.ts";
 import type { Scenario } from "./scenarios.ts";
+import { CodeHost } from "./world/code-host.ts";
 import { ADMIN_TOKEN, Installation } from "./world/installation.ts";
 import { seeded } from "./world/random.ts";
 
@@ -63,6 +66,8 @@ export interface PlayOptions {
 const PAUSE_BETWEEN_FAULTS_MS = { least: 500, most: 2_000 };
 const SETTLE_MS = 180_000;
 const SETTLE_POLL_MS = 100;
+/** States of a commit whose run has ended. */
+const ENDED: readonly string[] = ["success", "failure", "cancelled"];
 /** The name under which the search for secrets files all answers to clients. */
 const ANSWERS = "answers to clients";
 
@@ -74,6 +79,8 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
   const probe = redisTarget === null ? null : new MailboxProbe(redisTarget);
   const followers: ToldFollower[] = [];
   let viewer: FeedFollower | undefined;
+  let host: CodeHost | undefined;
+  let starts: Starts | undefined;
   try {
     const search = new SecretSearch();
     const client = new Client(installation.urls, ADMIN_TOKEN, random.fork("client"), (answer, question) =>
@@ -96,6 +103,19 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     }
     const probeJob = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
     await load.addPipeline(PROBE_PIPELINE, { jobs: [probeJob] });
+    if (!scenario.isQuiet) {
+      host = await CodeHost.start(installation.folder);
+      starts = new Starts({
+        client,
+        load,
+        installation,
+        host,
+        notify: notified?.notify ?? [],
+        random: random.fork("starts"),
+        isLive: scenario.hasWrongClock !== true,
+      });
+      await starts.begin();
+    }
 
     const context: FaultContext = {
       installation,
@@ -114,15 +134,18 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       await attackers.end();
     }
     const others = attacks.length > 0 ? await endAttackers(context, attackers) : [];
+    const promised = starts === undefined ? [] : await endStarts(context, starts);
     const acknowledged = load.acknowledged.map(({ runId }) => runId);
-    await settle(installation, acknowledged);
+    await settle(installation, [...acknowledged, ...promised.flatMap(({ told }) => told)]);
+    if (host !== undefined) await untilReported(host, promised, record);
     // The command looks twice at what differs, with a pause between; the search and the checker work meanwhile.
     const since = performance.now();
     const verifying = installation.verify().finally(() => {
       record.say(`millrace verify took ${Math.round(performance.now() - since)} ms`);
     });
 
-    const evidence = await collect(context, others, scenario.isQuiet ? [] : await searchAll(context, search));
+    const leaks = scenario.isQuiet ? [] : await searchAll(context, search);
+    const evidence = await collect(context, { others, leaks, starts: promised, statuses: host?.statuses ?? [] });
     for (const follower of followers) await checkTold(follower, evidence, record);
     if (viewer !== undefined) await checkViewer(viewer, evidence, record);
     addViolations(context, evidence, scenario);
@@ -147,6 +170,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     await probe?.close();
     viewer?.close();
     await installation.end();
+    await host?.close();
     for (const follower of followers) await follower.close();
   }
 }
@@ -287,10 +311,38 @@ async function searchAll({ installation, record }: FaultContext, search: SecretS
   return search.leaks.filter(({ secret }) => secret !== CONTROL);
 }
 
+/** Ends what the control plane starts by itself. Answers what it has promised, once it has started that. */
+async function endStarts({ record }: FaultContext, starts: Starts): Promise<readonly PromisedStart[]> {
+  await inTime(starts.end()).catch((error: unknown) =>
+    record.addViolation("stuck", `the sender of deliveries gave up: ${String(error)}`),
+  );
+  const since = performance.now();
+  const promised = await starts.settled(SETTLE_MS);
+  const commits = promised.filter(({ commit }) => commit !== null).length;
+  const times = promised.filter(({ by }) => by.startsWith("schedule")).length;
+  const tookMs = Math.round(performance.now() - since);
+  const figure = `${times} times of schedules, ${promised.length - times} matches of deliveries, ${commits} of them pushes; the last were started ${tookMs} ms after the load`;
+  record.addFigure(figure, times > 0 && commits > 0 && promised.length > times + commits);
+  return promised;
+}
+
+/** Waits until the host was told the end of each pushed commit; the checker reports those of which it was not. */
+async function untilReported(
+  host: CodeHost,
+  promised: readonly PromisedStart[],
+  record: ScenarioRecord,
+): Promise<void> {
+  const since = performance.now();
+  const isTold = () =>
+    promised.every(({ commit }) => commit === null || ENDED.includes(host.stateOf(commit) ?? "pending"));
+  await until("the host was told all ends", isTold, SETTLE_MS).catch(() => {});
+  const tookMs = Math.round(performance.now() - since);
+  record.addFigure(`the host took ${host.statuses.length} statuses, the last ${tookMs} ms after its run`, true);
+}
+
 async function collect(
   { installation, load, record }: FaultContext,
-  others: readonly string[],
-  leaks: readonly Leak[],
+  { others, ...given }: Pick<Evidence, "leaks" | "starts" | "statuses"> & { readonly others: readonly string[] },
 ): Promise<Evidence> {
   const { stores, ledger } = installation;
   const deadLetters = await stores.deadLetters.list({ offset: 0, limit: 100, descending: false });
@@ -310,7 +362,9 @@ async function collect(
     deadLetters: deadLetters.map(({ rootId, reason }) => `${rootId}: ${reason}`),
     secretVersions: load.secrets.versions,
     secretsGiven: await readSecretsGiven(ledger),
-    leaks,
+    kills: record.kills,
+    hasZombies: record.hasZombies,
+    ...given,
   };
 }
 

@@ -14,6 +14,8 @@ export class ScenarioRecord {
   readonly outages: Span[] = [];
   readonly disturbances: Span[] = [];
   kills = 0;
+  /** True when a worker was frozen or cut off, and may have done late what it had begun. */
+  hasZombies = false;
   readonly #say: (text: string) => void;
   #isUnbound = false;
 

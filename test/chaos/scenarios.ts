@@ -41,6 +41,8 @@ export interface Scenario {
   readonly shape: Shape;
   /** True for a scenario without load, because other work would distort what its faults measure. */
   readonly isQuiet?: boolean;
+  /** True when the clock of a worker is wrong. */
+  readonly hasWrongClock?: boolean;
   readonly faults: (random: Random) => readonly Fault[];
 }
 
@@ -197,6 +199,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "clock",
     about: "the clock of one worker is an hour ahead",
     shape: TWO_WORKERS,
+    hasWrongClock: true,
     faults: always([wrongClock]),
   },
   {

@@ -87,6 +87,7 @@ export function validEvidence(): Evidence {
     runs: [
       consistent({
         runId: "run-1",
+        startedBy: null,
         status: "failed",
         settled: true,
         owed: 0,
@@ -119,6 +120,10 @@ export function validEvidence(): Evidence {
     ],
     secretsGiven: [{ stepRunId: "a2-0", secret: "project/TOKEN", sum: "aa" }],
     leaks: [],
+    starts: [],
+    statuses: [],
+    kills: 1,
+    hasZombies: false,
   };
 }
 

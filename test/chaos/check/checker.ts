@@ -1,5 +1,6 @@
 /** The checker of a scenario: it reads the evidence and answers the violations. Pure. */
 import { checkCommands } from "./commands.ts";
+import { checkCommitStatuses } from "./commit-statuses.ts";
 import type { Evidence, RunEvidence, Violation } from "./evidence.ts";
 import { checkExclusion } from "./exclusion.ts";
 import { checkLogs } from "./logs.ts";
@@ -7,6 +8,7 @@ import { checkLosses, isLostWithItsAgents } from "./losses.ts";
 import { checkOutcomes } from "./outcomes.ts";
 import { checkProjections } from "./projections.ts";
 import { checkSecrets } from "./secrets.ts";
+import { checkStarts, promisedTriggers } from "./starts.ts";
 import { checkSteps } from "./steps.ts";
 import { checkTokens } from "./tokens.ts";
 import { checkTransitions } from "./transitions.ts";
@@ -14,7 +16,8 @@ import { checkTransitions } from "./transitions.ts";
 const FINAL: readonly string[] = ["success", "failed", "cancelled", "partial"];
 
 /** Every violation of a promise that the evidence shows. Empty when all promises were kept. */
-export function check(evidence: Evidence): readonly Violation[] {
+export function check(collected: Evidence): readonly Violation[] {
+  const evidence = { ...collected, acknowledged: [...collected.acknowledged, ...promisedTriggers(collected)] };
   const { runs, marks, deadLetters } = evidence;
   return [
     ...checkTriggers(evidence),
@@ -31,6 +34,8 @@ export function check(evidence: Evidence): readonly Violation[] {
     ...checkExclusion(evidence),
     ...checkLogs(evidence),
     ...checkSecrets(evidence),
+    ...checkStarts(evidence),
+    ...checkCommitStatuses(evidence),
     ...deadLetters.map((text): Violation => ({ kind: "wrong", text: `dead letter: ${text}` })),
   ];
 }

@@ -8,7 +8,7 @@ import { secretLedgerOf } from "../load/step.ts";
 import type { Installation } from "../world/installation.ts";
 import type { Mark, RunEvidence, SecretGiven } from "./evidence.ts";
 import { openRawStore } from "./raw-store.ts";
-import { runEvidence } from "./run-evidence.ts";
+import { causeOf, runEvidence } from "./run-evidence.ts";
 
 const RUNS_AT_ONCE = 10;
 
@@ -25,8 +25,10 @@ export async function collectRuns(
       const some = found.slice(at, at + RUNS_AT_ONCE).map(async (run) => {
         const before = await raw.rowsOf(run.runId);
         // This look repairs projections; the checker compares them before and after.
-        await installation.stores.aggregates.load(asId<RunId>(run.runId));
-        return runEvidence(run, { before, after: await raw.rowsOf(run.runId) }, installation.format);
+        const loaded = await installation.stores.aggregates.load(asId<RunId>(run.runId));
+        const startedBy = loaded === undefined ? null : causeOf(loaded.head.origin.trigger);
+        const rows = { before, after: await raw.rowsOf(run.runId) };
+        return runEvidence(run, { rows, startedBy }, installation.format);
       });
       runs.push(...(await Promise.all(some)));
     }

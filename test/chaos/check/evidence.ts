@@ -41,6 +41,36 @@ export interface Evidence {
   readonly secretsGiven: readonly SecretGiven[];
   /** Every place in which the search found a secret value. */
   readonly leaks: readonly Leak[];
+  /** What the control plane has promised to start by itself. */
+  readonly starts: readonly PromisedStart[];
+  /** Commit statuses in the order in which the host of the repository has taken them. */
+  readonly statuses: readonly SetStatus[];
+  /** Number of killed processes and of servers and networks that were taken away. */
+  readonly kills: number;
+  /** True when a worker was frozen or cut off, and may have done late what it had begun. */
+  readonly hasZombies: boolean;
+}
+
+/** A time of a schedule, or a delivery of a hook and one of the triggers that it matches. */
+export interface PromisedStart {
+  /** `startedBy` of its run. */
+  readonly by: string;
+  /** False for a time at which the schedule was just made or paused: it may have a run. */
+  readonly isCertain: boolean;
+  readonly definition: Definition;
+  /** As that of an {@link AcknowledgedTrigger}. */
+  readonly exclusion: AcknowledgedTrigger["exclusion"];
+  /** Ids of the runs that the API tells of the time or the delivery. */
+  readonly told: readonly string[];
+  /** The commit whose status tells of the run; null for a run that is not reported. */
+  readonly commit: string | null;
+}
+
+/** A state of a commit that the host has taken. */
+export interface SetStatus {
+  readonly commit: string;
+  readonly name: string;
+  readonly state: "pending" | "running" | "success" | "failure" | "cancelled";
 }
 
 export interface SecretVersion {
@@ -112,6 +142,8 @@ export interface Absence extends Span {
 
 export interface RunEvidence {
   readonly runId: string;
+  /** Names the time of a schedule, or the commit of a delivery and the trigger; null for a run that a client has triggered. */
+  readonly startedBy: string | null;
   readonly status: RunStatus;
   readonly settled: boolean;
   /** Number of effects that the head lists as owed. */

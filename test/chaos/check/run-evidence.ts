@@ -6,6 +6,7 @@ import { type JobState, jobStatus } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import type { JobSpec, RunPlan } from "../../../src/domain/plan.ts";
+import type { RunOrigin } from "../../../src/stores/ports/aggregates.ts";
 import type { RunStatus } from "../../../src/domain/status.ts";
 import { fromStored, type StoredFormat } from "../../../src/stores/format/stored-format.ts";
 import type { StoredState } from "../../../src/stores/format/stored-parts.ts";
@@ -23,7 +24,11 @@ import type { RawRun } from "./raw-store.ts";
 type Attempted = Partial<Pick<JobState, "attempt" | "grant">>;
 
 /** `rows`: the projections of the run, before and after the store has loaded it. */
-export function runEvidence(run: RawRun, rows: RunEvidence["rows"], format: StoredFormat): RunEvidence {
+export function runEvidence(
+  run: RawRun,
+  { rows, startedBy }: Pick<RunEvidence, "rows" | "startedBy">,
+  format: StoredFormat,
+): RunEvidence {
   const { runId, status, settled, owed, eventNumber, events } = run;
   const statesOf = <S>(kind: "job" | "step" | "approval" | "run"): readonly S[] =>
     run.actors.flatMap((actor) =>
@@ -42,6 +47,7 @@ export function runEvidence(run: RawRun, rows: RunEvidence["rows"], format: Stor
   const specs = run.specs.map((spec) => fromStored(format, "spec", spec as JobSpec, `a job of the plan of ${runId}`));
   return {
     runId,
+    startedBy,
     status: status as RunStatus,
     settled,
     owed,
@@ -58,6 +64,16 @@ export function runEvidence(run: RawRun, rows: RunEvidence["rows"], format: Stor
     rows,
   };
 }
+
+/** What has started a run by itself, in the words of {@link PromisedStart}; null for a run that a client has triggered. */
+export function causeOf({ scheduled, event }: RunOrigin["trigger"]): string | null {
+  if (scheduled !== undefined) return timeCause(scheduled.name, scheduled.at);
+  return event === undefined ? null : deliveryCause(event.sha, event.trigger);
+}
+
+/** `atMs`: the time of the schedule, Unix milliseconds. */
+export const timeCause = (schedule: string, atMs: number): string => `schedule ${schedule} at ${atMs}`;
+export const deliveryCause = (commit: string, trigger: string): string => `delivery of ${commit} by ${trigger}`;
 
 /** All attempts of jobs and steps. Without `specs`, all steps are taken for silent ones. */
 export function jobEvidence(

@@ -32,6 +32,7 @@ async function part(context: FaultContext, server: "Redis" | "the store", boundM
   const network: TcpProxy = server === "Redis" ? victim.links!.redis : victim.links!.store;
   context.record.addKill(`the network from ${victim.name} to ${server}`);
   const since = performance.now();
+  context.record.hasZombies = true;
   network.fallSilent();
   const parted = sleep(PARTED_MS).then(() => network.speak());
   await Promise.all([waitUntilWorking(context), untilAllShardsTakeTurns(context)]);

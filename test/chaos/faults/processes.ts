@@ -81,6 +81,7 @@ export const freezeWorker: Fault = {
   target: "worker",
   async inject(context) {
     const victim = pickVictim(context, context.installation.workers);
+    context.record.hasZombies = true;
     const since = freeze(context, victim);
     await waitUntilWorking(context);
     context.record.addRecovery("takeover", performance.now() - since, TAKEOVER_BOUND_MS);

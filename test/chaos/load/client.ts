@@ -19,6 +19,14 @@ interface Envelope {
   readonly detail: unknown;
 }
 
+interface ClientRequest {
+  readonly method: string;
+  /** From the root of the edge. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
 const REPEAT_MS = 150;
 export const REQUEST_TIMEOUT_MS = 10_000;
 const GIVE_UP_MS = 90_000;
@@ -63,11 +71,27 @@ export class Client {
    * to 499, and after 90 s without such an answer. The first call goes to the edge at `firstUrl`, when it is given.
    */
   async call<T>(method: string, path: string, body?: unknown, firstUrl?: string): Promise<T> {
+    const headers = {
+      authorization: this.authorization,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const request = { method, path: `/api/v1${path}`, headers, body: body === undefined ? null : JSON.stringify(body) };
+    return (await this.#untilAnswered(request, firstUrl)) as T;
+  }
+
+  /** Sends a delivery to the path of a hook, as the sender of events does that repeats what was not answered. */
+  async deliver<T>(path: string, headers: Readonly<Record<string, string>>, body: string): Promise<T> {
+    const all = { ...headers, "content-type": "application/json" };
+    return (await this.#untilAnswered({ method: "POST", path, headers: all, body })) as T;
+  }
+
+  async #untilAnswered(request: ClientRequest, firstUrl?: string): Promise<unknown> {
+    const { method, path } = request;
     const end = performance.now() + GIVE_UP_MS;
     for (let url = firstUrl; ; url = undefined) {
       try {
-        const answer = await this.#ask(method, path, body, url ?? this.anyUrl());
-        if (answer !== null) return answer.detail as T;
+        const answer = await this.#ask(request, url ?? this.anyUrl());
+        if (answer !== null) return answer.detail;
       } catch (error) {
         if (error instanceof Refusal) throw error;
         // The edge could not be reached, or died before its answer.
@@ -79,16 +103,9 @@ export class Client {
   }
 
   /** Calls one edge. Null for an answer after which the call is repeated: 503 and any other status from 500. */
-  async #ask(method: string, path: string, body: unknown, url: string): Promise<Envelope | null> {
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method,
-      headers: {
-        authorization: this.authorization,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
+  async #ask({ method, path, headers, body }: ClientRequest, url: string): Promise<Envelope | null> {
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    const response = await fetch(`${url}${path}`, { method, headers, body, signal });
     const text = await response.text();
     this.reportAnswer(text, `${method} ${path}`);
     if (response.status === 503) return null;

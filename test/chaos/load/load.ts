@@ -93,6 +93,15 @@ export class Load {
     return pipelineId;
   }
 
+  /** Takes up a pipeline that was made elsewhere. The checker checks its runs. */
+  adopt(name: string, pipelineId: string): void {
+    this.#pipelines.set(name, pipelineId);
+  }
+
+  pipelineId(name: string): string {
+    return this.#pipelines.get(name)!;
+  }
+
   /** Triggers one run, even when the call has to be repeated. Answers the run's id once an edge has acknowledged it. */
   trigger(pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
     return this.triggerAt(undefined, pipeline, ends);

@@ -63,6 +63,7 @@ export interface Job {
 
 /** A definition, in the form of the definition language. */
 export interface Definition {
+  readonly triggers?: unknown;
   readonly approval?: unknown;
   readonly concurrency?: unknown;
   /** Absent in a definition with stages. */

@@ -199,8 +199,9 @@ export class Installation {
       MILLRACE_MASTER_KEY: MASTER_KEY,
       MILLRACE_BOOTSTRAP_TOKEN: ADMIN_TOKEN,
       MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
-      // The receiver of webhooks.
+      // The receiver of webhooks, and the host of the repository.
       MILLRACE_OUTGOING_NETWORKS: "127.0.0.1",
+      MILLRACE_GIT_NETWORKS: "127.0.0.0/8",
       ...(redis === null ? {} : { REDIS_URL: redis.url }),
       ...(cluster === null ? {} : { REDIS_CLUSTER_NODES: cluster.addresses }),
       ...(mongo === null ? {} : { MONGODB_URL: `mongodb://127.0.0.1:${mongo.port}`, MONGODB_DATABASE: database }),

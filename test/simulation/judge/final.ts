@@ -108,6 +108,7 @@ function runEvidence(store: StoreServer, document: Document): RunEvidence {
   const { plan, jobs } = store.plans.get(head.rootId as RunId)!;
   return {
     runId: head.rootId,
+    startedBy: null,
     status: head.summary.status,
     settled: head.settled,
     owed: head.owed.length,
