@@ -6,7 +6,10 @@ import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 
 export function largeAggregateContract(open: () => Stores): void {
-  describe("large aggregates", () => {
+  describe("large aggregates", function () {
+    // The MongoDB-wire server of the tests takes seconds for each while all files run.
+    this.timeout(180_000);
+
     it("are loaded in pieces, all from one moment, with pauses between them", async () => {
       const { aggregates } = open();
       const aggregate = sampleAggregate({ plan: planOf([Array.from({ length: 300 }, () => ({ steps: 2 }))]) });

@@ -8,9 +8,12 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 
 const MB = 1_000_000;
+/** Delay of each piece of an answer on a slow network. */
+const SLOW_MS = 20;
 const say = (script: string, more: object = {}): object => ({ uses: "shell", args: { script }, ...more });
 const on = (name: string): object => ({ agentSelector: { matchLabels: { name } } });
 
@@ -174,6 +177,10 @@ describe("an artifact", function () {
 
   it("continues its upload and its download after the node dies during them", async () => {
     const sums = join(world.folder, "cut");
+    // So slow that the download cannot end between two looks at it.
+    const network = await TcpProxy.start(installation.grpcPort);
+    network.slowDown(SLOW_MS);
+    const slow = await installation.agent("slow", `127.0.0.1:${network.port}`);
     const runId = await run("cut", [
       {
         name: "build",
@@ -187,7 +194,7 @@ describe("an artifact", function () {
       {
         name: "check",
         needs: ["build"],
-        ...on("two"),
+        ...on("slow"),
         steps: [{ uses: "artifact", args: { name: "large" } }, say(`sha256sum -c ${sums}`)],
       },
     ]);
@@ -205,7 +212,7 @@ describe("an artifact", function () {
     expect(storedAtDeath).to.be.lessThan(20 * MB);
     expect(await partOf(), "the node was killed during the upload").to.be.a("string");
     await installation.serve(dataDir, { MILLRACE_ARTIFACT_RETENTION: "1h" });
-    const work = join(world.folder, "agent-two", "work");
+    const work = join(world.folder, "agent-slow", "work");
     await until(
       "a part of the download",
       async () => {
@@ -226,6 +233,9 @@ describe("an artifact", function () {
     const content = Buffer.from(await (await fetchContent(runId, artifactId, "")).arrayBuffer());
     expect(await readFile(sums, "utf8")).to.include(createHash("sha256").update(content).digest("hex"));
     expect((await blobs()).filter((name) => name.endsWith(".part"))).to.deep.equal([]);
+    slow.kill("SIGTERM");
+    await slow.exited;
+    await network.close();
   });
 
   it("follows its definition when no file matches, a link leads outside, or the step fails", async () => {

@@ -1,12 +1,23 @@
 /** Commit statuses of runs, with a real Git server and a small server of its host's API that checks every call. */
 import { expect } from "chai";
 import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
+import { asId, type PipelineId, type RunId } from "../../src/domain/ids.ts";
+import { dyingAt, withEveryDeath } from "../support/dying-stores.ts";
 import { BareRepository } from "../support/bare-repository.ts";
 import { at, DEFINITION_PATH, GitEdge, textOf } from "../support/git-edge.ts";
 import { ProviderServer, TOKEN } from "../support/provider-servers.ts";
+import { saveTurn } from "../support/stored-runs.ts";
 import { until } from "../support/until.ts";
 
 const PUBLIC_URL = "https://ci.example";
+const CANCELLED = {
+  object: "pipeline",
+  lifecycle: "cancelled",
+  jobId: null,
+  stepRunId: null,
+  status: "cancelled",
+  data: {},
+} as const;
 
 describe("the commit statuses of runs", () => {
   let git: GitEdge;
@@ -221,4 +232,34 @@ describe("the commit statuses of runs", () => {
     await told(newDispatcher());
     expect(shown()).to.equal(second);
   });
+
+  it("are set in order and to the end, whichever call of the store their worker dies at", async () => {
+    const pipelineId = await pipelineWith("mortal");
+    const { stores } = git.edge.context;
+    const calls = await withEveryDeath(
+      async (death) => {
+        host.statuses.length = 0;
+        const runId = await trigger(pipelineId);
+        const mortal = dyingAt(stores, death);
+        await told(newDispatcher({ publicUrl: PUBLIC_URL, stores: mortal.stores })).catch(() => {});
+        const run = { state: "cancelled", endedAt: git.edge.context.clock.now() } as const;
+        const stored = { runId: asId<RunId>(runId), pipelineId: asId<PipelineId>(pipelineId), jobIds: [], stepIds: [] };
+        await saveTurn(git.edge.context, stored, { run, events: [CANCELLED] });
+        // What was put off for a failure is due a moment later.
+        git.edge.skewMs += 60_000;
+        await told(newDispatcher());
+        const states = host.statuses.map(({ state, url }) => `${state} ${url.endsWith(runId) ? "" : url}`.trim());
+        const text = `${JSON.stringify(death)}: ${states.join()}`;
+        expect(states.at(-1), text).to.equal("error");
+        // A worker that dies between the answer of the host and its own record of it sets one state again.
+        const [first = "", second, ...others] = states;
+        expect(others.length, text).to.be.at.most(1);
+        if (second !== undefined) expect(first, text).to.equal("pending");
+        expect(await statusOf(runId), text).to.include({ status: "cancelled", state: "delivered" });
+        return mortal.isDead();
+      },
+      ["before"],
+    ).finally(() => (git.edge.skewMs = 0));
+    expect(calls, "calls of a worker").to.be.at.least(8);
+  }).timeout(120_000);
 });

@@ -37,12 +37,12 @@ export function dyingAt(stores: Stores, { call, side }: Death): DyingStores {
   return { stores: { ...stores, ...(Object.fromEntries(each) as Partial<Stores>) }, isDead: () => calls > call };
 }
 
-/** Plays `play` with a death at every call in turn, on both sides of it, until it lives through all of its calls. */
-export async function withEveryDeath(play: (death: Death) => Promise<boolean>): Promise<number> {
+/** Plays `play` with a death at every call in turn, until it lives through all of its calls. Answers how many these are. */
+export async function withEveryDeath(
+  play: (death: Death) => Promise<boolean>,
+  sides: readonly Death["side"][] = ["before", "behind"],
+): Promise<number> {
   for (let call = 0; ; call++) {
-    for (const side of ["before", "behind"] as const) {
-      const hasDied = await play({ call, side });
-      if (!hasDied && side === "before") return call;
-    }
+    for (const side of sides) if (!(await play({ call, side }))) return call;
   }
 }
