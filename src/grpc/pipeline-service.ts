@@ -23,7 +23,7 @@ import { asId, type PipelineId } from "../domain/ids.ts";
 import { approvalCalls } from "./approval-calls.ts";
 import { unary } from "./calls.ts";
 import { nonEmpty, pageMessage, placedPaging, unixMs } from "./messages/fields.ts";
-import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
+import { pipelineBody, pipelineRecord, SAVE_MODES } from "./messages/pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
 import { savedMessage } from "./messages/saved-message.ts";
 import { projectCalls } from "./project-calls.ts";
@@ -127,7 +127,7 @@ function definitionCalls(context: AppContext): DefinitionCalls {
 
 /** The request as the body that the same call has over HTTP. */
 function readSaveRequest(request: SaveSpecRequest): unknown {
-  const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor, layout } = request;
+  const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor, layout, saveMode } = request;
   return {
     spec,
     format: formatWord(format),
@@ -136,6 +136,7 @@ function readSaveRequest(request: SaveSpecRequest): unknown {
     requestId: nonEmpty(requestId),
     editor: nonEmpty(editor),
     layout: nonEmpty(layout),
+    saveMode: wordOf(SAVE_MODES, saveMode),
   };
 }
 

@@ -136,6 +136,8 @@ describe("pipelines over gRPC", () => {
       expect(reused).to.include({ code: ALREADY_EXISTS, reason: "request_id_reused" });
       const stale = { pipelineId, spec: { ...SPEC, version: "2" }, expectedHeadCommitSha: "rev_old" };
       expect(await refusalOf(calls.pipeline("saveSpec", stale))).to.include({ code: ABORTED, reason: "head_moved" });
+      const proposed = { pipelineId, spec: SPEC, saveMode: "SAVE_MODE_PR" } as const;
+      expect(await refusalOf(calls.pipeline("saveSpec", proposed))).to.include({ reason: "malformed_request" });
       expect(await refusalOf(calls.pipeline("saveSpec", { pipelineId, spec: {} }))).to.include({
         code: INVALID_ARGUMENT,
         reason: "invalid_definition",

@@ -73,6 +73,23 @@ describe("definitions that are saved as pull requests", () => {
     expect(stale.body).to.include({ code: 409, reason: "head_moved" });
   });
 
+  it("are those of saves that ask for it, whatever the pipeline says, and of no inline definition", async () => {
+    const pulls = host.pulls.length;
+    const direct = await git.save(pipelineId, { spec: specOf("echo 4"), saveMode: "direct" });
+    expect(direct.body.detail.pullRequest, JSON.stringify(direct.body)).to.equal(null);
+    expect(origin.tip()).to.equal(direct.body.detail.headCommitSha);
+    expect(host.pulls).to.have.length(pulls);
+    const changed = await git.edge.call("PUT", `/api/v1/pipelines/${pipelineId}`, { body: { saveMode: "direct" } });
+    expect(changed.status, JSON.stringify(changed.body)).to.equal(200);
+    const proposed = await git.save(pipelineId, { spec: specOf("echo 6"), saveMode: "pr" });
+    expect(origin.tip(proposed.body.detail.pullRequest.branch)).to.equal(proposed.body.detail.headCommitSha);
+    expect(origin.tip()).to.equal(direct.body.detail.headCommitSha);
+    const inline = (await git.create()).body.detail.pipelineId;
+    const refused = await git.save(inline, { spec: specOf("echo 1"), saveMode: "pr" });
+    expect(refused.body.errors[0], JSON.stringify(refused.body)).to.include({ pointer: "/saveMode" });
+    await git.edge.call("PUT", `/api/v1/pipelines/${pipelineId}`, { body: { saveMode: "pr" } });
+  });
+
   it("open a new one after the last one was closed, and finish what was cut off by the host", async () => {
     for (const pull of host.pulls) pull.isOpen = false;
     const count = host.pulls.length;

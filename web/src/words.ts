@@ -337,6 +337,9 @@ export const words = {
     propose: "Open a pull request",
     proposeAbout:
       "The change is a commit on a branch of its own. The definition stays as it is until somebody merges it.",
+    saveAs: "Save as",
+    asCommit: (branch: string) => `A commit on ${branch === "" ? "the default branch" : branch}`,
+    asProposal: (branch: string) => `A pull request for ${branch === "" ? "the default branch" : branch}`,
     saved: "The definition is saved",
     proposalSaved: "The pull request is open",
     proposed: (branch: string, target: string) => `The change is proposed from ${branch} to ${target}:`,

@@ -111,8 +111,8 @@ export async function validateSpec(
  * `invalid_definition` with every problem, `head_moved` with the current head when `expectedHeadCommitSha` is another
  * revision, `request_id_reused`, `too_many` when too many saves of the pipeline wait, and `unavailable` when other saves
  * win every race. A repeat of a `requestId` answers
- * as the first call did, even when the head has moved on since. A definition in Git is committed: throws as
- * {@link saveInGit} does.
+ * as the first call did, even when the head has moved on since. A definition in Git is committed, or proposed where
+ * `saveMode` of the save, or else of the pipeline, says so: throws as {@link saveInGit} and {@link proposeInGit} do.
  */
 export async function saveSpec(
   context: CatalogueContext,
@@ -125,9 +125,10 @@ export async function saveSpec(
   const expected = input.expectedHeadCommitSha ?? "";
   const asking = askingFor(context, user.userId);
   if (isInGit(pipeline)) {
-    const save = pipeline.saveMode === "pr" ? proposeInGit : saveInGit;
+    const save = (input.saveMode ?? pipeline.saveMode) === "pr" ? proposeInGit : saveInGit;
     return save(context, { user, asking, pipeline, editor }, { match, ...input });
   }
+  if (input.saveMode === "pr") throw malformed("/saveMode", "must be `direct`: the definition is in no repository");
   const draft = await draftOn(context, asking, pipeline, input);
   const definition = requireKnown(
     await checkWithPlugins(context, asking, pipeline.projectId, { text: draft.text, format: input.format }),

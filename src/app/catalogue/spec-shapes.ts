@@ -25,6 +25,8 @@ export const saveBody = z.strictObject({
   commitMessage: z.string().max(10_000).optional(),
   requestId: z.string().max(200).optional(),
   editor: z.string().max(200).optional(),
+  /** How this one save is stored; absent: as the `saveMode` of the pipeline says. `pr` needs a definition in Git. */
+  saveMode: z.enum(["direct", "pr"]).optional(),
 });
 
 export const specQuery = z.strictObject({

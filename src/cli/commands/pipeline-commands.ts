@@ -50,6 +50,7 @@ export function addPipelineCommands(program: Command, setStatus: SetStatus): voi
       new Option("--message <text>", "what the change is about"),
       new Option("--format <format>", "the format of standard input").choices(["yaml", "json"]).default("yaml"),
       new Option("--head <commit>", "save only while the head is this commit or revision"),
+      new Option("--save-mode <mode>", "for this save: `pr` opens a pull request").choices(["direct", "pr"]),
     ],
     run: async (signal, options, name, file) =>
       (await import("./remote/save-pipeline.ts")).savePipeline(name!, file!, options, signal),

@@ -4,7 +4,7 @@ import type { PipelineView } from "../../app/catalogue/pipelines.ts";
 import { unixMs } from "./fields.ts";
 import { RUN_STATUSES, wordOf } from "./words.ts";
 
-const SAVE_MODES = {
+export const SAVE_MODES = {
   direct: "SAVE_MODE_DIRECT",
   pr: "SAVE_MODE_PR",
 } as const satisfies Record<PipelineView["saveMode"], SaveMode>;

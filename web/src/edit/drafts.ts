@@ -12,6 +12,8 @@ export interface Draft {
   readonly cursor: number;
   /** True when the writer was about to save. */
   readonly isSaving: boolean;
+  /** How this save is stored; absent while the writer has not chosen. */
+  readonly saveMode?: "direct" | "pr" | undefined;
   readonly at: number;
 }
 

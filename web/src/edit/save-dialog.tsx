@@ -25,9 +25,13 @@ export interface Written {
   readonly format: "yaml" | "json";
 }
 
+export type SaveMode = "direct" | "pr";
+
 export function SaveDialog({
   pipelineId,
-  isProposed,
+  mode,
+  choice,
+  onMode,
   base,
   written,
   message,
@@ -37,8 +41,11 @@ export function SaveDialog({
   onClose,
 }: {
   readonly pipelineId: string;
-  /** True where a save opens a pull request. */
-  readonly isProposed: boolean;
+  /** How this save is stored. */
+  readonly mode: SaveMode;
+  /** The branches between which the writer chooses; undefined for a definition that is in no repository. */
+  readonly choice: { readonly direct: string; readonly target: string } | undefined;
+  readonly onMode: (mode: SaveMode) => void;
   readonly base: Base;
   readonly written: Written;
   readonly message: string;
@@ -59,6 +66,7 @@ export function SaveDialog({
       layout: written.text,
       ...(base.headCommitSha === "" ? {} : { expectedHeadCommitSha: base.headCommitSha }),
       ...(message.trim() === "" ? {} : { commitMessage: message.trim() }),
+      ...(choice === undefined ? {} : { saveMode: mode }),
     };
     const content = JSON.stringify(body);
     if (sent.current !== content) requestId.current = newRequestId();
@@ -75,6 +83,7 @@ export function SaveDialog({
       onConflict();
     }
   };
+  const isProposed = mode === "pr";
   const title = isProposed ? texts.propose : texts.save;
   return (
     <Dialog
@@ -108,6 +117,17 @@ export function SaveDialog({
             onInput={(event) => onMessage(event.currentTarget.value)}
           />
         </label>
+        {choice === undefined ? null : (
+          <fieldset class={styles["choice"]}>
+            <legend>{texts.saveAs}</legend>
+            {(["direct", "pr"] as const).map((one) => (
+              <label key={one}>
+                <input type="radio" name="mode" checked={mode === one} onChange={() => onMode(one)} />
+                <span>{one === "pr" ? texts.asProposal(choice.target) : texts.asCommit(choice.direct)}</span>
+              </label>
+            ))}
+          </fieldset>
+        )}
         {isProposed ? <p class={styles["quiet"]}>{texts.proposeAbout}</p> : null}
       </form>
     </Dialog>

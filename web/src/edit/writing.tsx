@@ -22,7 +22,7 @@ import { type Draft, dropDraft, keepDraft } from "./drafts.ts";
 import type { Head } from "./edit-page.tsx";
 import { HistoryDialog } from "./history-dialog.tsx";
 import { Problems } from "./problems.tsx";
-import { type Base, SaveDialog, type Written } from "./save-dialog.tsx";
+import { type Base, SaveDialog, type SaveMode, type Written } from "./save-dialog.tsx";
 import type { JsonSchema } from "./schema-hints.ts";
 import { useCodeEditor } from "./use-code-editor.ts";
 import styles from "./edit.module.css";
@@ -56,6 +56,7 @@ export function Writing({
   const [text, setText] = useState(draft?.text ?? head?.text ?? starter);
   const [commitMessage, setMessage] = useState(draft?.commitMessage ?? "");
   const [open, setOpen] = useState<"save" | "history" | "conflict" | undefined>(draft?.isSaving ? "save" : undefined);
+  const [saveMode, setSaveMode] = useState<SaveMode | undefined>(draft?.saveMode);
   const [isExpired, setExpired] = useState(false);
   const [isMarked, setMarked] = useState(false);
   const [proposal, setProposal] = useState<Schemas["SavedSpec"]["pullRequest"]>(null);
@@ -86,9 +87,10 @@ export function Writing({
         commitMessage,
         cursor: of?.cursor() ?? 0,
         isSaving: wasSaving,
+        saveMode,
         at: Date.now(),
       }),
-    [pipelineId, text, format, base, commitMessage],
+    [pipelineId, text, format, base, commitMessage, saveMode],
   );
   useEffect(() => {
     if (!isChanged) {
@@ -135,6 +137,7 @@ export function Writing({
     setBase({ headCommitSha, text: written.text });
     setProposal(pullRequest);
     setMessage("");
+    setSaveMode(undefined);
     setOpen(undefined);
     mark(null);
     if (written.text === editor.current?.text()) dropDraft(pipelineId);
@@ -143,7 +146,9 @@ export function Writing({
     { keys: "mod+s", does: texts.save, inFields: true, run: () => setOpen("save") },
     { keys: "e", does: texts.focus, run: () => editor.current?.focus() },
   ]);
-  const isProposed = pipeline.repoUrl !== "" && pipeline.saveMode === "pr";
+  const isInGit = pipeline.repoUrl !== "";
+  const mode = isInGit ? (saveMode ?? pipeline.saveMode) : "direct";
+  const target = pipeline.prTargetBranch === "" ? pipeline.defaultBranch : pipeline.prTargetBranch;
   return (
     <Page
       title={texts.titled(pipeline.name)}
@@ -152,7 +157,7 @@ export function Writing({
         <div ref={saveButton} class={styles["row"]}>
           {mayWrite ? (
             <Button kind="primary" icon={save} disabled={!isChanged} onClick={() => setOpen("save")}>
-              {isProposed ? texts.propose : texts.save}
+              {mode === "pr" ? texts.propose : texts.save}
             </Button>
           ) : null}
           <Button
@@ -230,7 +235,9 @@ export function Writing({
       {open === "save" ? (
         <SaveDialog
           pipelineId={pipelineId}
-          isProposed={isProposed}
+          mode={mode}
+          choice={isInGit ? { direct: pipeline.defaultBranch, target } : undefined}
+          onMode={setSaveMode}
           base={base}
           written={{ text, format }}
           message={commitMessage}

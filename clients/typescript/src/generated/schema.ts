@@ -9093,6 +9093,8 @@ export interface operations {
                     readonly commitMessage?: string;
                     readonly requestId?: string;
                     readonly editor?: string;
+                    /** @enum {string} */
+                    readonly saveMode?: "direct" | "pr";
                 };
             };
         };

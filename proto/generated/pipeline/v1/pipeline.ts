@@ -1516,6 +1516,8 @@ export interface SaveSpecRequest {
   editor: string;
   /** The text to commit, with its comments: its parsed value must equal `spec`. Empty: the text of the head is edited. */
   layout: string;
+  /** How this one save is stored. Unspecified: as the pipeline's save mode says. SAVE_MODE_PR needs a definition in Git. */
+  saveMode: SaveMode;
 }
 
 export interface SaveSpecResponse {
@@ -11278,6 +11280,7 @@ function createBaseSaveSpecRequest(): SaveSpecRequest {
     requestId: "",
     editor: "",
     layout: "",
+    saveMode: SaveMode.SAVE_MODE_UNSPECIFIED,
   };
 }
 
@@ -11306,6 +11309,9 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     }
     if (message.layout !== "") {
       writer.uint32(66).string(message.layout);
+    }
+    if (message.saveMode !== SaveMode.SAVE_MODE_UNSPECIFIED) {
+      writer.uint32(72).int32(saveModeToNumber(message.saveMode));
     }
     return writer;
   },
@@ -11387,6 +11393,14 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
             message.layout = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.saveMode = saveModeFromJSON(reader.int32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -11425,6 +11439,11 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
         : "",
       editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
       layout: isSet(object.layout) ? globalThis.String(object.layout) : "",
+      saveMode: isSet(object.saveMode)
+        ? saveModeFromJSON(object.saveMode)
+        : isSet(object.save_mode)
+        ? saveModeFromJSON(object.save_mode)
+        : SaveMode.SAVE_MODE_UNSPECIFIED,
     };
   },
 
@@ -11454,6 +11473,9 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     if (message.layout !== "") {
       obj.layout = message.layout;
     }
+    if (message.saveMode !== SaveMode.SAVE_MODE_UNSPECIFIED) {
+      obj.saveMode = saveModeToJSON(message.saveMode);
+    }
     return obj;
   },
 
@@ -11470,6 +11492,7 @@ export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
     message.requestId = object.requestId ?? "";
     message.editor = object.editor ?? "";
     message.layout = object.layout ?? "";
+    message.saveMode = object.saveMode ?? SaveMode.SAVE_MODE_UNSPECIFIED;
     return message;
   },
 };

@@ -15,6 +15,7 @@ export interface SaveOptions extends PipelineOptions {
   readonly message?: string;
   readonly format: "yaml" | "json";
   readonly head?: string;
+  readonly saveMode?: "direct" | "pr";
 }
 
 /** Checks the definition here first, so that each problem is shown with its line. */
@@ -36,10 +37,11 @@ export function savePipeline(name: string, file: string, options: SaveOptions, s
     const commitMessage = options.message ?? `save ${basename(shown)}`;
     const path = { pipelineId };
     const expected = options.head === undefined ? {} : { expectedHeadCommitSha: options.head };
+    const mode = options.saveMode === undefined ? {} : { saveMode: options.saveMode };
     const saved = await client.post("/pipelines/{pipelineId}/spec/save", {
       path,
       // With the text, its comments and layout are saved too.
-      body: { spec, format, layout: text, commitMessage, ...expected },
+      body: { spec, format, layout: text, commitMessage, ...expected, ...mode },
       signal,
     });
     report.object(saved, `saved ${name} as ${saved.headCommitSha}`);
