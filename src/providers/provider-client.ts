@@ -77,7 +77,7 @@ class ProviderClient implements Provider {
   async mayWrite(user: HostUser): Promise<boolean> {
     const { dialect, repository } = this.#dialect();
     const what = "asking what a user may do";
-    const answer = await this.#call(dialect.permission(repository, user), what);
+    const answer = await this.#call(dialect.permission(repository, user), what, "proposals");
     if (answer.status === 404) return false;
     if (answer.status !== 200) throw this.#faultOf(answer, what, "members of the repository");
     return this.#read(dialect.mayWrite, answer, what);
@@ -86,7 +86,7 @@ class ProviderClient implements Provider {
   async headOf(number: number): Promise<string> {
     const { dialect, repository } = this.#dialect();
     const what = `reading a ${dialect.noun}`;
-    const answer = await this.#call(dialect.proposal(repository, number), what);
+    const answer = await this.#call(dialect.proposal(repository, number), what, "proposals");
     if (answer.status !== 200) throw this.#faultOf(answer, what);
     return this.#read(dialect.head, answer, what);
   }

@@ -122,6 +122,55 @@ describe("definitions that are saved as pull requests", () => {
     expect((await git.save(pipelineId, body)).body.detail).to.deep.equal(repeated.body.detail);
   });
 
+  it("are finished by a repeat after an hour without the API, and none is opened twice", async () => {
+    for (const pull of host.pulls) pull.isOpen = false;
+    const count = host.pulls.length;
+    const branches = () =>
+      origin.git(["for-each-ref", "--format=%(refname)", "refs/heads/millrace"]).split("\n").length;
+    const before = branches();
+    const body = { spec: specOf("echo 6"), requestId: "an hour" };
+    host.intercept = ({ method }, response) =>
+      method === "POST" ? response.writeHead(503).end("{}") !== undefined : false;
+    for (let tries = 0; tries < 4; tries++) {
+      expect((await git.save(pipelineId, body)).body).to.include({ code: 503, reason: "unavailable" });
+      // Then the host is away as a whole.
+      host.intercept = (_, response) => response.destroy() !== undefined;
+      git.edge.skewMs += 20 * 60_000;
+    }
+    expect(branches()).to.equal(before + 1);
+    host.intercept = () => false;
+    const saved = await git.save(pipelineId, body);
+    expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+    expect(host.pulls).to.have.length(count + 1);
+    expect(branches()).to.equal(before + 1);
+    expect(origin.git(["rev-list", "--count", `main..${saved.body.detail.pullRequest.branch}`])).to.equal("1");
+  });
+
+  it("are refused in the words of the host, and nothing is left half done", async () => {
+    for (const pull of host.pulls) pull.isOpen = false;
+    for (const [status, code, answered] of [
+      [403, "git_read_only", 422],
+      [422, "git_refused", 422],
+      [429, "git_too_many", 503],
+    ] as const) {
+      host.intercept = ({ method }, response) =>
+        method === "POST" &&
+        response
+          .writeHead(status, status === 429 ? { "retry-after": "7" } : {})
+          .end('{"message":"said by the host"}') !== undefined;
+      const body = { spec: specOf(`echo ${status}`), requestId: `refused ${status}` };
+      const refused = await git.save(pipelineId, body);
+      expect(refused.status, JSON.stringify(refused.body)).to.equal(answered);
+      expect(refused.body.errors[0].code).to.equal(code);
+      expect(refused.body.errMsg).to.include("said by the host");
+      if (answered === 503) expect(refused.headers.get("retry-after")).to.equal("7");
+      host.intercept = () => false;
+      const saved = await git.save(pipelineId, body);
+      expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+      for (const pull of host.pulls) pull.isOpen = false;
+    }
+  });
+
   it("go on where a call was cut off whose editor saves something else", async () => {
     for (const pull of host.pulls) pull.isOpen = false;
     const count = host.pulls.length;

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { HookRunner } from "../../src/app/hooks/hook-runner.ts";
 import { hookToCall, receiveDelivery } from "../../src/app/hooks/receive.ts";
+import type { HookId } from "../../src/domain/ids.ts";
 import { dyingAt, withEveryDeath } from "../support/dying-stores.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
@@ -11,7 +12,7 @@ const LATER_MS = 10_000;
 
 describe("a delivery", () => {
   let edge: TestEdge;
-  let hookId: never;
+  let hookId: HookId;
   let pipelineId: string;
   let sent = 0;
   before(async () => {

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { GitDaemon } from "../../support/git-daemon.ts";
 import { git, GitHttpServer, TestRepository } from "../../support/git-server.ts";
 import { CheckoutBench } from "./checkout-bench.ts";
 
@@ -43,6 +44,17 @@ describe("the builtin `checkout`", function () {
       expect(outputs).to.deep.equal({ commit: bench.commits[commit], ref });
     });
   }
+
+  it("takes a repository of `git daemon`, which knows no credential", async () => {
+    const daemon = await GitDaemon.start(bench.folder);
+    try {
+      const { outputs } = await bench.check({ repo: daemon.url("code"), ref: "v1.0" });
+      expect(bench.readme()).to.equal("one\n");
+      expect(outputs).to.deep.equal({ commit: bench.commits[0], ref: "refs/tags/v1.0" });
+    } finally {
+      await daemon.stop();
+    }
+  });
 
   it("checks out a commit by its full or shortened id", async () => {
     for (const ref of [bench.commits[1]!, bench.commits[1]!.toUpperCase(), bench.commits[1]!.slice(0, 8)]) {
