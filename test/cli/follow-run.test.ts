@@ -5,23 +5,21 @@ import type { RunDetail } from "../../src/cli/run-tree.ts";
 import type { LogEntry } from "../../src/cli/run-view.ts";
 
 const LAST_LINE = 20;
-const SILENCE_MS = 200;
+const READ_EVERY_MS = 20;
+const SILENCE_MS = 5 * READ_EVERY_MS;
 
-/** A run that has ended, whose log has so many lines, one after a quarter of the silence that ends the reading. */
+/** A run that has ended, of whose log one line arrives with each read of the run, until so many have. */
 function sourceOf(arriving: number): RunSource {
   const step = { name: "s", stepRunId: "step_1", status: "success", startTime: "t", lastLine: LAST_LINE };
   const run = { pipelineId: "pl_1", status: "success", jobs: [{ name: "j", jobId: "job_1", steps: [step] }] };
   let lines = 0;
-  let timer: NodeJS.Timeout | undefined;
   const stream = {
     follow(_: unknown, take: (entry: LogEntry) => void) {
-      timer ??= setInterval(() => {
-        if (lines < arriving) take({ line_number: ++lines } as LogEntry);
-      }, SILENCE_MS / 4);
+      if (lines < arriving) take({ line_number: ++lines } as LogEntry);
     },
     unfollow() {},
     isComplete: (_: string, lastLine: number) => lines >= lastLine,
-    close: () => clearInterval(timer),
+    close() {},
   };
   return { run: async () => run as unknown as RunDetail, logs: () => stream as unknown as LogStream };
 }
@@ -34,7 +32,7 @@ async function follow(arriving: number) {
     log: (_job: unknown, _step: unknown, { line_number: line }: LogEntry) => void lines.push(line),
     incomplete: (job: { name: string }, step: { name: string }) => void incomplete.push(`${job.name}/${step.name}`),
   };
-  const options = { readEveryMs: 10, silenceMs: SILENCE_MS };
+  const options = { readEveryMs: READ_EVERY_MS, silenceMs: SILENCE_MS };
   await followRun(sourceOf(arriving), "run_1", follower, new AbortController().signal, options);
   return { lines: lines.length, incomplete };
 }
