@@ -2,6 +2,7 @@
 import { api } from "../api/client.ts";
 import { isReason } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
+import { DiffView } from "../parts/diff-view.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
 import type { Run } from "../run/run-view.ts";
@@ -41,20 +42,7 @@ function Changes({ a, b }: { readonly a: Run; readonly b: Run }) {
       {(value) => {
         if (value === null) return <p class={styles["quiet"]}>{texts.gone}</p>;
         if (value.diff === "") return <p class={styles["quiet"]}>{texts.sameText}</p>;
-        return (
-          <pre class={styles["diff"]} tabIndex={0} aria-label={texts.title}>
-            {value.diff
-              .replace(/\n$/, "")
-              .split("\n")
-              .filter((line) => !/^(---|\+\+\+|={10,})/.test(line))
-              .map((line, at) => (
-                <span key={at} data-kind={line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "same"}>
-                  {line}
-                  {"\n"}
-                </span>
-              ))}
-          </pre>
-        );
+        return <DiffView diff={value.diff} label={texts.title} />;
       }}
     </Loaded>
   );

@@ -4,6 +4,7 @@ import { durationText } from "../parts/time-texts.ts";
 import { FixedRows } from "../run/views/fixed-rows.tsx";
 import { compareWords } from "./compare-words.ts";
 import { isLonger, type PairRow, type Side } from "./pair-runs.ts";
+import rowStyles from "../run/views/rows.module.css";
 import styles from "./compare.module.css";
 
 const ROW = 34;
@@ -24,9 +25,9 @@ export function Jobs({
   if (shown.length === 0) return <p class={styles["quiet"]}>{texts.same}</p>;
   return (
     <>
-      <div class={styles["jobs"]} role="table" aria-label={texts.title} aria-rowcount={shown.length + 1}>
+      <div class={rowStyles["frame"]} role="table" aria-label={texts.title} aria-rowcount={shown.length + 1}>
         <div role="rowgroup">
-          <div class={styles["jobsHead"]} role="row">
+          <div class={`${rowStyles["head"]} ${rowStyles["columns"]} ${styles["jobsHead"]}`} role="row">
             {[texts.name, texts.status, texts.exit, texts.waits, texts.duration, texts.change].map((name) => (
               <span key={name} role="columnheader">
                 {name}
@@ -49,7 +50,13 @@ export function Jobs({
 function Pair({ row, top, isChosen }: { readonly row: PairRow; readonly top: string; readonly isChosen: boolean }) {
   const { a, b } = row;
   return (
-    <div class={styles["jobsRow"]} role="row" style={{ top }} data-kind={row.kind} data-chosen={isChosen}>
+    <div
+      class={`${rowStyles["row"]} ${rowStyles["columns"]} ${styles["jobsRow"]}`}
+      role="row"
+      style={{ top }}
+      data-kind={row.kind}
+      data-chosen={isChosen}
+    >
       <span role="cell" class={styles["name"]}>
         {row.stepA === null || row.stepB === null ? (
           <span>{row.name}</span>

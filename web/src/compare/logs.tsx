@@ -9,6 +9,7 @@ import { FixedRows } from "../run/views/fixed-rows.tsx";
 import { alignLogs, type AlignedLine, differences, type LogText, shownRows } from "./align-logs.ts";
 import { compareWords } from "./compare-words.ts";
 import type { PairRow } from "./pair-runs.ts";
+import rowStyles from "../run/views/rows.module.css";
 import styles from "./compare.module.css";
 
 const texts = compareWords.log;
@@ -84,9 +85,9 @@ function Aligned({ rows }: { readonly rows: readonly AlignedLine[] }) {
   return (
     <>
       <p class={styles["quiet"]}>{texts.changes(changes)}</p>
-      <div class={styles["logs"]} role="table" aria-label={texts.changes(changes)} aria-rowcount={shown.length + 1}>
+      <div class={rowStyles["frame"]} role="table" aria-label={texts.changes(changes)} aria-rowcount={shown.length + 1}>
         <div role="rowgroup">
-          <div class={styles["logsHead"]} role="row">
+          <div class={`${rowStyles["head"]} ${styles["logsHead"]}`} role="row">
             <span role="columnheader">{texts.thisLog}</span>
             <span role="columnheader">{texts.otherLog}</span>
           </div>

@@ -6,7 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Ago } from "../parts/time.tsx";
 import { words } from "../words.ts";
-import { DiffView } from "./diff-view.tsx";
+import { DiffView } from "../parts/diff-view.tsx";
 import { compareTexts, takeOver } from "./merge-texts.ts";
 import type { Base } from "./save-dialog.tsx";
 import styles from "./edit.module.css";

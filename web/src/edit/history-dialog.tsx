@@ -8,7 +8,7 @@ import { Loaded } from "../parts/loaded.tsx";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
 import { words } from "../words.ts";
-import { DiffView } from "./diff-view.tsx";
+import { DiffView } from "../parts/diff-view.tsx";
 import styles from "./edit.module.css";
 
 const texts = words.edit;

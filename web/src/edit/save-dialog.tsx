@@ -8,7 +8,7 @@ import { tell } from "../parts/toast.tsx";
 import { problemText } from "../api/errors.ts";
 import { words } from "../words.ts";
 import { specOf } from "./definition-text.ts";
-import { DiffView } from "./diff-view.tsx";
+import { DiffView } from "../parts/diff-view.tsx";
 import { compareTexts } from "./merge-texts.ts";
 import styles from "./edit.module.css";
 

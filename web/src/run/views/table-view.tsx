@@ -10,6 +10,7 @@ import { runWords } from "../run-words.ts";
 import type { Job, Step } from "../run-view.ts";
 import { stepAddress, type ViewProps } from "../view-props.ts";
 import { FixedRows } from "./fixed-rows.tsx";
+import rowStyles from "./rows.module.css";
 import styles from "./table-view.module.css";
 
 const ROW = 34;
@@ -39,9 +40,9 @@ export function TableView({ view, chosen }: ViewProps) {
     }),
   );
   return (
-    <div class={styles["table"]} role="table" aria-label={runWords.views.table} aria-rowcount={rows.length + 1}>
+    <div class={rowStyles["frame"]} role="table" aria-label={runWords.views.table} aria-rowcount={rows.length + 1}>
       <div role="rowgroup">
-        <div class={styles["head"]} role="row">
+        <div class={`${rowStyles["head"]} ${rowStyles["columns"]} ${styles["head"]}`} role="row">
           {[texts.job, texts.status, texts.waits, texts.runs, texts.agent, texts.reason].map((name) => (
             <span key={name} role="columnheader">
               {name}
@@ -86,7 +87,12 @@ function JobRow({
 }) {
   const waitMs = Object.values(job.steps[0]?.timing.waits ?? {}).reduce<number>((sum, ms) => sum + (ms ?? 0), 0);
   return (
-    <div class={styles["row"]} role="row" style={{ top }} data-earlier={isEarlier}>
+    <div
+      class={`${rowStyles["row"]} ${rowStyles["columns"]} ${styles["row"]}`}
+      role="row"
+      style={{ top }}
+      data-earlier={isEarlier}
+    >
       <span role="cell" class={styles["first"]}>
         <button type="button" class={styles["fold"]} aria-expanded={isOpen} onClick={onToggle}>
           <span data-open={isOpen} class={styles["chevron"]}>
@@ -127,7 +133,13 @@ function StepRow({
   readonly isChosen: boolean;
 }) {
   return (
-    <div class={styles["row"]} role="row" style={{ top }} data-chosen={isChosen} data-old={step.retriedBy !== null}>
+    <div
+      class={`${rowStyles["row"]} ${rowStyles["columns"]} ${styles["row"]}`}
+      role="row"
+      style={{ top }}
+      data-chosen={isChosen}
+      data-old={step.retriedBy !== null}
+    >
       <span role="cell" class={styles["step"]}>
         <StatusIcon of={step.status} size={14} />
         {step.stepRunId === "" ? (

@@ -1,6 +1,6 @@
 /** A unified comparison, with a word for readers of screens at each changed line. */
 import { words } from "../words.ts";
-import styles from "./edit.module.css";
+import styles from "./diff-view.module.css";
 
 export function DiffView({ diff, label }: { readonly diff: string | undefined; readonly label: string }) {
   if (diff === undefined) return <p class={styles["quiet"]}>{words.edit.tooMuch}</p>;
@@ -9,7 +9,7 @@ export function DiffView({ diff, label }: { readonly diff: string | undefined; r
   return (
     <pre class={styles["diff"]} tabIndex={0} role="region" aria-label={label}>
       {lines
-        .filter((line) => !/^(---|\+\+\+) /.test(line))
+        .filter((line) => !/^(---|\+\+\+|={10,})/.test(line))
         .map((line, at) => (
           <span key={at} data-kind={kindOf(line)}>
             {line}
