@@ -36,9 +36,9 @@ type RepositoryCalls = Pick<
 
 export function repositoryCalls(context: AppContext): RepositoryCalls {
   return {
-    moveDefinition: unary(context, async (request, { caller }) => {
+    moveDefinition: unary(context, async ({ pipelineId, ...request }, { caller }) => {
       const body = parseMessage(moveBody, moveBodyOf(request));
-      const input = { ...body, pipelineId: asId<PipelineId>(request.pipelineId) };
+      const input = { ...body, pipelineId: asId<PipelineId>(pipelineId) };
       return { pipeline: pipelineRecord(await moveDefinition(context, caller, input)) };
     }),
 
@@ -51,9 +51,9 @@ export function repositoryCalls(context: AppContext): RepositoryCalls {
       return discoveryMessage(await discoverDefinitions(context, caller, { ...body, projectId: asId(projectId) }));
     }),
 
-    makePipelines: unary(context, async (request, { caller }) => {
+    makePipelines: unary(context, async ({ projectId, ...request }, { caller }) => {
       const body = parseMessage(makePipelinesBody, makeBodyOf(request));
-      const { list } = await makePipelines(context, caller, { ...body, projectId: asId(request.projectId) });
+      const { list } = await makePipelines(context, caller, { ...body, projectId: asId(projectId) });
       return { pipelines: list.map(madeMessage) };
     }),
 

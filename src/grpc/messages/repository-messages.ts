@@ -39,12 +39,12 @@ const HOOK_OUTCOMES = {
 } as const satisfies Record<HostHookView["outcome"], HostHookOutcome>;
 
 /** The request as the body that the same call has over HTTP. */
-export function moveBodyOf({ pipelineId: _, to, ...texts }: MoveDefinitionRequest): unknown {
+export function moveBodyOf({ to, ...texts }: Omit<MoveDefinitionRequest, "pipelineId">): unknown {
   return { to: wordOf(PLACES, to), ...withoutEmpty(texts) };
 }
 
 /** The request as the body that the same call has over HTTP. */
-export function makeBodyOf({ projectId: _, saveMode, files, ...texts }: MakePipelinesRequest): unknown {
+export function makeBodyOf({ saveMode, files, ...texts }: Omit<MakePipelinesRequest, "projectId">): unknown {
   return { ...withoutEmpty(texts), saveMode: wordOf(SAVE_MODES, saveMode), files: files.map(withoutEmpty) };
 }
 
@@ -55,9 +55,13 @@ export function withoutEmpty(texts: object): Readonly<Record<string, unknown>> {
   );
 }
 
-export function checkMessage({ pipelineId: _, ...check }: RepositoryCheck): CheckRepositoryResponse {
+export function checkMessage(check: RepositoryCheck): CheckRepositoryResponse {
+  const { branch, path, canRead, hasFile } = check;
   return {
-    ...check,
+    branch,
+    path,
+    canRead,
+    hasFile,
     headCommitSha: check.headCommitSha ?? "",
     canPush: check.canPush ?? undefined,
     canPropose: check.canPropose ?? undefined,
