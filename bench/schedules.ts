@@ -20,7 +20,8 @@ const SKIPPED_MINUTES = 3;
 const PAGE = 1_000;
 const count = Number(process.argv[2] ?? 1_000);
 
-const { stores, close } = await openTestSqlite();
+const sqlite = await openTestSqlite();
+const { stores } = sqlite;
 const node = await SteppedNode.open(stores);
 try {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -59,7 +60,7 @@ try {
   say(`load ${loadAverage()}`);
 } finally {
   await node.stop();
-  await close();
+  await sqlite.close();
 }
 
 interface Measured {

@@ -52,6 +52,12 @@ export const cluster = z
   .transform((text) => text.split(",").map((node) => node.trim()))
   .pipe(z.array(address));
 
+/** Images that jobs may use, separated by commas; `*` stands for any text. */
+export const imagePatterns = z
+  .string()
+  .transform((text) => text.split(",").map((image) => image.trim()))
+  .pipe(z.array(z.string().regex(/^[\w./:@*-]+$/, "must be references of images separated by commas")));
+
 /** Addresses of one network, which share their leading bits. */
 export interface Network {
   readonly address: string;

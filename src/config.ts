@@ -14,6 +14,7 @@ import {
   DAY_MS,
   diskFloor,
   duration,
+  imagePatterns,
   labels,
   masterKeys,
   type Network,
@@ -317,11 +318,7 @@ const agentVariables = z
     MILLRACE_AGENT_CONTAINER_ENGINE: z
       .enum(CONTAINER_ENGINES, { error: `must be one of ${CONTAINER_ENGINES.join(", ")}` })
       .default("auto"),
-    MILLRACE_AGENT_CONTAINER_IMAGES: z
-      .string()
-      .transform((text) => text.split(",").map((image) => image.trim()))
-      .pipe(z.array(z.string().regex(/^[\w./:@*-]+$/, "must be references of images separated by commas")))
-      .default([]),
+    MILLRACE_AGENT_CONTAINER_IMAGES: imagePatterns.default([]),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_STEP_USER: z.string().optional(),
     MILLRACE_AGENT_PLUGIN_DIRS: z

@@ -1,4 +1,5 @@
 /** Options of commands that call a server, against one installation in real processes. */
+import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,6 +36,17 @@ describe("options of the command line for a server", function () {
     expect(code, stderr).to.equal(0);
     return JSON.parse(stdout);
   }
+
+  it("name a GitHub App, whose key comes from standard input and is not shown", async () => {
+    const app = ["secrets", "set-github-app", "APP", "--app", "12345", "--installation", "678"];
+    const wrong = await run(app, "no key");
+    expect(wrong.code).to.equal(2);
+    expect(wrong.stderr).to.contain("send the .pem file of the App");
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+    const pem = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
+    expect((await run(app, pem)).stdout).to.contain("set APP, version 1\n");
+    await json(["secrets", "delete", "APP"]);
+  });
 
   it("are not needed at the wrong turns of a newcomer, where each command names the next step", async () => {
     const url = env["MILLRACE_URL"]!;

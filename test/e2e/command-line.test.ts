@@ -2,7 +2,6 @@
  * The commands that call a server, against one installation in real processes, as people and scripts use them. The walk of
  * docs/getting-started.md runs in test/docs/shell-blocks.test.ts.
  */
-import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -358,14 +357,6 @@ describe("the command line for a server", function () {
     expect((await run(["secrets"])).stdout).to.match(/^NAME .*\nDEPLOY_TOKEN  project  2 /);
     await json(["secrets", "delete", "DEPLOY_TOKEN"]);
     expect(await json(["secrets"])).to.deep.equal([]);
-    const app = ["secrets", "set-github-app", "APP", "--app", "12345", "--installation", "678"];
-    const wrong = await run(app, "no key");
-    expect(wrong.code).to.equal(2);
-    expect(wrong.stderr).to.contain("send the .pem file of the App");
-    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
-    const pem = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
-    expect((await run(app, pem)).stdout).to.contain("set APP, version 1\n");
-    await json(["secrets", "delete", "APP"]);
     const { stdout: token } = await run(["tokens", "create", "script", "--scope", "read", "--expires-in", "1h"]);
     const scripted = { MILLRACE_URL: `${url}/api/v1/`, MILLRACE_TOKEN: token.trim() };
     expect(await run(["pipelines"], "", scripted)).to.include({ code: 0 });

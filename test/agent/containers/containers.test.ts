@@ -207,7 +207,7 @@ if (engine !== undefined)
       expect(outside.log).to.include.members(["TEXT=hello", "PASSWORD=hunter22-of-the-service"]);
     });
 
-    itWhole("goes on in another container when the engine's client is killed amid a step", async () => {
+    itWhole("goes on in another container when the engine's client is killed during a step", async () => {
       const sleep = sleepOf(303);
       bench.gateway.dispatch({ container: container(), script: `touch kept; ${sleep}` });
       await until("the step", async () => (await processesWith(sleep)).length > 0);
