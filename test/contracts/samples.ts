@@ -38,6 +38,20 @@ export function sampleAggregate(options: SampleOptions = {}): Aggregate {
   });
 }
 
+/** A run that has ended, and whose job has deployed to `production`. */
+export function deployedRun({ projectId, pipelineId }: Pick<RunPlan, "projectId" | "pipelineId">): Aggregate {
+  // Retention removes old runs.
+  const now = Date.now();
+  const { head, actors } = sampleAggregate({ plan: { ...planOf([[{}]]), projectId }, pipelineId, now });
+  const deployment = { projectId, pipelineId, environment: "production", job: "one", startedAt: now };
+  const ended = actors.map((actor) => {
+    if (actor.kind !== "job") return actor;
+    return withIndex(actor, { status: "success", deployment }, { ...(actor.state as object), deployment });
+  });
+  const summary = { ...head.summary, status: "success" } as const;
+  return { head: { ...head, final: true, settled: true, nextDueAt: null, summary }, actors: ended };
+}
+
 /** An approval of the run, as the owner of the shard stores it. */
 export function sampleApproval(
   { head: { rootId, summary } }: Pick<Aggregate, "head">,

@@ -27,6 +27,7 @@ import { problemOfAnswer } from "../support/answer-check.ts";
 import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 import { ownerOf, type Webhook } from "../../src/stores/ports/documents.ts";
+import { deployedRun } from "../contracts/samples.ts";
 import { deliveryOf } from "../contracts/delivery-store.ts";
 import { hookOf, receivedOf } from "../contracts/hook-store.ts";
 import { pipelineRecord } from "../support/pipelines.ts";
@@ -107,6 +108,7 @@ export class World {
     await this.keepSecrets();
     await this.keepUpload();
     await this.keepTeam();
+    await stores.aggregates.create(deployedRun(this));
     // The project cannot be deleted while this run is live.
     this.liveRunId = await this.#started(keeper, WAITING);
     this.runId = await this.#started(this.pipelineId, WAITING);
