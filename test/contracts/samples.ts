@@ -40,8 +40,10 @@ export function sampleAggregate(options: SampleOptions = {}): Aggregate {
 
 /** A run that has ended, and whose job has deployed to `production`. */
 export function deployedRun({ projectId, pipelineId }: Pick<RunPlan, "projectId" | "pipelineId">): Aggregate {
-  const { head, actors } = sampleAggregate({ plan: { ...planOf([[{}]]), projectId }, pipelineId });
-  const deployment = { projectId, pipelineId, environment: "production", job: "one", startedAt: 1 };
+  // Retention removes old runs.
+  const now = Date.now();
+  const { head, actors } = sampleAggregate({ plan: { ...planOf([[{}]]), projectId }, pipelineId, now });
+  const deployment = { projectId, pipelineId, environment: "production", job: "one", startedAt: now };
   const ended = actors.map((actor) => {
     if (actor.kind !== "job") return actor;
     return withIndex(actor, { status: "success", deployment }, { ...(actor.state as object), deployment });
