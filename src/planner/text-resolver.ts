@@ -225,13 +225,13 @@ export class TextResolver {
     const resolved = this.#resolve(given as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));
-    const { files, deferred: deferredFiles } = this.#resolveFiles(step, path, cell);
     const secrets = [
       ...outer.secrets.values(),
       ...own.secrets.values(),
       ...this.#deferred.map((text) => text.secrets),
       contained?.secrets ?? [],
     ];
+    const { files, deferred: deferredFiles } = this.#resolveFiles(step, path, cell);
     return {
       name: name.trim() === "" ? step.uses.slice(0, LIMITS.nameChars) : name,
       uses: step.uses,

@@ -54,6 +54,13 @@ describe("secrets in a plan", () => {
     ]);
   });
 
+  it("stay those of the arguments in a step with artifacts", () => {
+    const [spec] = specsOf(
+      'jobs:\n  - name: a\n    steps:\n      - { uses: shell, args: { script: "echo ${{ secrets.X }}" }, artifacts: [{ name: dist, paths: [dist] }] }\n',
+    );
+    expect(spec!.steps[0]).to.deep.include({ secrets: ["X"], late: ["/args/script"] });
+  });
+
   it("are those that are left after the known values are put in", () => {
     const [one, two] = specsOf(
       job(

@@ -9,7 +9,7 @@ import type { Logger } from "../../domain/logger.ts";
 import { engineEnvironment } from "../process/engine-environment.ts";
 import { MARK } from "../process/kill-script.ts";
 
-export const ENGINE_KINDS = ["podman", "docker"] as const;
+const ENGINE_KINDS = ["podman", "docker"] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 /** What a question to the engine may take. An engine that hangs longer counts as broken. */

@@ -84,7 +84,7 @@ const serviceMap = z
   })
   .meta({ id: "service", title: "service" });
 
-export const SERVICE_NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const SERVICE_NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export const servicesSchema = z
   .record(
