@@ -8,7 +8,7 @@ const LAST_LINE = 20;
 const READ_EVERY_MS = 20;
 const SILENCE_MS = 5 * READ_EVERY_MS;
 
-/** A run that has ended. With each read of the run one more line of its log arrives, until so many have. */
+/** A run that has ended. One line of its log arrives with each read of the run, until so many have. */
 function sourceOf(arriving: number): RunSource {
   const step = { name: "s", stepRunId: "step_1", status: "success", startTime: "t", lastLine: LAST_LINE };
   const run = { pipelineId: "pl_1", status: "success", jobs: [{ name: "j", jobId: "job_1", steps: [step] }] };

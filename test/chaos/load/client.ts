@@ -68,7 +68,7 @@ export class Client {
 
   /**
    * Calls random edges until one answers with a status below 500. Rejects with a {@link Refusal} for a status from 400
-   * to 499, and after 90 s without such an answer. The first call goes to the edge at `firstUrl`, when it is given.
+   * to 499 other than 429, and after 90 s without such an answer. The first call goes to the edge at `firstUrl`, when it is given.
    */
   async call<T>(method: string, path: string, body?: unknown, firstUrl?: string): Promise<T> {
     const headers = {
@@ -102,13 +102,14 @@ export class Client {
     }
   }
 
-  /** Calls one edge. Null for an answer after which the call is repeated: 503 and any other status from 500. */
+  /** Calls one edge. Null for an answer after which the call is repeated: 429, and any status from 500. */
   async #ask({ method, path, headers, body }: ClientRequest, url: string): Promise<Envelope | null> {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const response = await fetch(`${url}${path}`, { method, headers, body, signal });
     const text = await response.text();
     this.reportAnswer(text, `${method} ${path}`);
-    if (response.status === 503) return null;
+    // The attacks come from the same address as the deliveries, whose calls without a token are counted together.
+    if (response.status === 429 || response.status === 503) return null;
     if (response.status >= 500) {
       this.improper.push(`${method} ${path} was answered with ${response.status}: ${text.slice(0, 300)}`);
       return null;
