@@ -220,12 +220,17 @@ export interface StepSpec {
   /** Patterns of JUnit XML files; absent for a step without test reports. */
   readonly junit?: readonly string[];
   /**
-   * JSON pointers to the deferred texts in `env` and `args`: their expressions read `jobs`, `steps`, `env` and
-   * `secrets`. `late` is the name of the stored field.
+   * JSON pointers to the deferred texts in `env`, `args`, `artifacts` and `junit`: their expressions read `jobs`, `steps`,
+   * `env` and `secrets`, and the `matrix` of a cell that is made during the run. `late` is the name of the stored field.
    */
   readonly late: readonly string[];
   /** Names of all secrets that these texts, and the deferred texts of the job's `env`, read. */
   readonly secrets: readonly string[];
+}
+
+/** True when a name or a path of the step's artifacts or reports has a value only during the run. */
+export function hasDeferredFiles({ late }: Pick<StepSpec, "late">): boolean {
+  return late.some((pointer) => pointer.startsWith("/artifacts/") || pointer.startsWith("/junit/"));
 }
 
 export const NOTIFICATION_REASONS = [

@@ -1,19 +1,15 @@
 /** Builds the dispatch of a granted step from the texts of the plan, the outputs of the run, and the secrets. */
 import type { ContentLimits } from "../domain/artifacts.ts";
-import { stepFacts } from "../../actors/job/facts.ts";
-import { jobName, type JobState } from "../../actors/job/state.ts";
+import { jobName } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import { traceparentOf } from "../telemetry/trace-ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
-import { MAX_DISPATCH_WORK, WorkBudget } from "../domain/work-budget.ts";
 import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
-import { withActors } from "../stores/ports/reading-actors.ts";
-import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
 import { isUntrusted, type RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import type { AppContext } from "../app/context.ts";
@@ -22,6 +18,7 @@ import type { BegunRun } from "../app/begun-runs.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
 import type { LogLimits } from "./log-limits.ts";
 import type { SecretHandout } from "./secret-handout.ts";
+import { withStepFacts } from "./step-facts.ts";
 
 const NO_IDENTITY = { env: [], secrets: [] } as const;
 const RUNS_IN_MEMORY = 64;
@@ -229,17 +226,10 @@ export class DispatchBuilder {
     const refusal = await this.#options.handout.refusal(granted.agentId, plan.projectId, planned, step);
     if (refusal !== undefined) throw new DeferredTextError(refusal);
     const secrets = await this.#secretsOf(plan, step);
-    const { aggregates, outputs } = this.#options.stores;
-    // A run may have thousands of actors: only those are read that the texts name.
-    return withActors(aggregates, granted.runId, async (state) => {
-      const job = state(granted.jobId) as JobState | undefined;
-      if (job === undefined) throw missingPlan(`run ${granted.runId}`);
-      const resolved = await withStepOutputs(outputs, (reader) => {
-        const work = new WorkBudget(MAX_DISPATCH_WORK);
-        return resolveDeferred(spec, step, stepFacts(job, plan, { state, outputs: reader, work }), secrets);
-      });
-      return { step: resolved, matrix: job.matrix, secrets };
-    });
+    const { value, job } = await withStepFacts(this.#options.stores, granted, plan, (facts) =>
+      resolveDeferred(spec, step, facts, secrets),
+    );
+    return { step: value, matrix: job.matrix, secrets };
   }
 
   /** The tokens of a job with permissions. They are secrets: an agent that gets no secrets gets none of them. */

@@ -8,6 +8,7 @@ import { WorkUsedUp } from "../domain/work-budget.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";
 import { asText, evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { type Facts, factsOf, withinBudget } from "./gate.ts";
+import { mapFiles, problemsOfFiles, type StepFiles, wordsOf } from "./step-files.ts";
 
 /** Options for parsing a folded text: the values in it may make it long, and the plan as a whole has a bound. */
 export const UNBOUNDED = { maxChars: Infinity, maxSteps: Infinity };
@@ -45,6 +46,7 @@ function resolveTexts(
     deferred.includes(name) ? asText(resolve(text, facts, { env: {}, secrets }, `the env variable ${name}`)) : text,
   ]);
   if (step.late.length === 0) return { ...step, jobEnv };
+  const files = resolveFiles(step, facts);
   const isDeferred = (path: readonly PropertyKey[]): boolean => step.late.includes(toPointer(path));
   const outer = Object.fromEntries(jobEnv);
   const stepEnv = step.env.map(([name, text]): readonly [string, string] => [
@@ -71,7 +73,21 @@ function resolveTexts(
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item as Json, [...path, key])]));
   };
   const args = walk(step.args as Json, ["args"]) as StepSpec["args"];
-  return { ...step, env: stepEnv, args, jobEnv };
+  return { ...step, ...files, env: stepEnv, args, jobEnv };
+}
+
+/**
+ * The artifacts and the reports of a step with all names and patterns evaluated. Final states never change, so each call
+ * during the step gives the same. Throws {@link DeferredTextError}, `MissingOutputs`, `WorkUsedUp`.
+ */
+export function resolveFiles(step: Pick<StepSpec, "artifacts" | "junit" | "late">, facts: Facts): StepFiles {
+  const isDeferred = (pointer: string): boolean => step.late.includes(pointer);
+  const files = mapFiles(step, (text, path) =>
+    isDeferred(toPointer(path)) ? asText(resolve(text, facts, { env: {}, secrets: {} }, wordsOf(path))) : text,
+  );
+  const [problem] = problemsOfFiles(files, isDeferred);
+  if (problem !== undefined) throw new DeferredTextError(problem.message);
+  return files;
 }
 
 /** The value of an output of a job; null when it cannot be evaluated. Throws `MissingOutputs`, and `WorkUsedUp`. */

@@ -4,6 +4,7 @@ import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { Diagnostic, DiagnosticCode } from "../definition/text/diagnostics.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
+import { clip } from "../definition/text/read-text.ts";
 import type { Path, Spot } from "../definition/text/source.ts";
 import { spotIn } from "../definition/checks/texts.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
@@ -28,6 +29,7 @@ import { completeCheckout, type OwnRepository } from "./checkout-args.ts";
 import { UNBOUNDED } from "./deferred-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 import type { PlanBudget } from "./plan-budget.ts";
+import { mapFiles, problemsOfFiles, type StepFiles } from "./step-files.ts";
 
 /** How many characters a value counts for, besides its own characters. */
 const VALUE_CHARS = 8;
@@ -77,6 +79,8 @@ export class TextResolver {
   readonly #forkCommit: string | undefined;
   readonly #budget: PlanBudget;
   readonly #warned = new Set<string>();
+  /** Names of artifacts that expressions gave, with their places. */
+  readonly #artifactNames = new Set<string>();
   /** The deferred texts that were found since this list was last emptied: before each `env`, and before the arguments of a step. */
   #deferred: DeferredText[] = [];
   #chars = 0;
@@ -160,6 +164,7 @@ export class TextResolver {
     const resolved = this.#resolve(given as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));
+    const { files, deferred: deferredFiles } = this.#resolveFiles(step, path, cell);
     const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#deferred.map((text) => text.secrets)];
     return {
       name: name.trim() === "" ? step.uses.slice(0, LIMITS.nameChars) : name,
@@ -169,9 +174,8 @@ export class TextResolver {
       args: args as Readonly<Record<string, unknown>>,
       env: own.env,
       workingDirectory: step.workingDirectory,
-      artifacts: step.artifacts.map((artifact) => this.#ruleOf(artifact)),
-      ...(step.junit.length === 0 ? {} : { junit: this.#charged(step.junit) }),
-      late: [...[...own.deferred].map((variable) => toPointer(["env", variable])), ...deferredArgs],
+      ...files,
+      late: [...[...own.deferred].map((variable) => toPointer(["env", variable])), ...deferredArgs, ...deferredFiles],
       secrets: [...new Set(secrets.flat())].toSorted(),
     };
   }
@@ -185,15 +189,45 @@ export class TextResolver {
     return { ...args, ...(this.#repoUrl === null ? {} : { repo: this.#repoUrl }) };
   }
 
-  #charged(texts: readonly string[]): readonly string[] {
-    for (const text of texts) this.#charge(text.length + VALUE_CHARS);
-    return texts;
+  /** Names and patterns with the values that are known, and the JSON pointers of those that have values only during the run. */
+  #resolveFiles(
+    { artifacts, junit }: DefinedStep,
+    path: Path,
+    cell: PartialScope,
+  ): { readonly files: StepFiles; readonly deferred: readonly string[] } {
+    const written = { artifacts: artifacts.map(ruleOf), ...(junit.length > 0 && { junit }) };
+    const placeOf = (at: Path): Path => [...path, ...(at[0] === "junit" ? ["reports"] : []), ...at];
+    const deferred: string[] = [];
+    const evaluated = new Set<string>();
+    const files = mapFiles(written, (text, at) => {
+      this.#charge(VALUE_CHARS);
+      if (this.isFull) return "";
+      this.#deferred = [];
+      const resolved = asText(this.#resolveText(text, placeOf(at), cell));
+      const pointer = toPointer(at);
+      if (this.#deferred.length > 0) deferred.push(pointer);
+      else if (text.includes(OPEN)) evaluated.add(pointer);
+      return resolved;
+    });
+    const isKnown = (pointer: string): boolean => evaluated.has(pointer);
+    for (const { code, path: at, message } of problemsOfFiles(files, isKnown)) this.refuse(code, placeOf(at), message);
+    for (const [at, { name }] of files.artifacts.entries()) {
+      const place = ["artifacts", at, "name"];
+      if (isKnown(toPointer(place))) this.#tellSameName(name, placeOf(place));
+    }
+    return { files, deferred };
   }
 
-  #ruleOf({ name, paths, retention, ifMissing = "error" }: DefinedStep["artifacts"][number]): ArtifactRule {
-    this.#charged([name, ...paths]);
-    const retentionMs = retention === undefined ? null : parseDuration(retention)!;
-    return { name, paths, ifMissing, retentionMs };
+  /** Of cells of a matrix whose artifacts get one name, although an expression was to tell them apart. */
+  #tellSameName(name: string, path: Path): void {
+    const key = `${toPointer(path)} ${name}`;
+    if (this.#artifactNames.has(key)) {
+      const message =
+        `several cells of this job keep an artifact named "${clip(name)}": ` +
+        "a step that fetches it has to name the cell with `job`";
+      this.warn("duplicate-name", path, message);
+    }
+    this.#artifactNames.add(key);
   }
 
   #resolveEnv(env: Pairs<Scalar>, path: Path, scope: PartialScope): ResolvedEnv {
@@ -279,6 +313,11 @@ export class TextResolver {
     const message = `the texts of a run may have ${LIMITS.planTextChars} characters; with all matrix cells, these have more`;
     this.refuse("plan-limit", [], message);
   }
+}
+
+function ruleOf({ name, paths, retention, ifMissing = "error" }: DefinedStep["artifacts"][number]): ArtifactRule {
+  const retentionMs = retention === undefined ? null : parseDuration(retention)!;
+  return { name, paths, ifMissing, retentionMs };
 }
 
 /** The scope of a cell with the `env` context of these environments; a later one overrides an earlier one. */

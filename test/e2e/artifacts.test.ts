@@ -116,6 +116,62 @@ describe("an artifact", function () {
     expect(await tool.text()).to.equal("#!/bin/sh\necho ran");
   });
 
+  it("is named by its cell, by a cell that is made during the run, and by an output; so are the paths of reports", async () => {
+    const junit = "<testsuite><testcase name='t'/></testsuite>";
+    const cell = (name: string, needs: readonly string[], axis: unknown, keep: object) => ({
+      name,
+      ...(needs.length > 0 && { needs }),
+      matrix: { axes: { os: axis } },
+      steps: [say(`mkdir -p out/$OS && echo $OS > out/$OS/name && echo "${junit}" > $OS.xml`, keep)],
+      env: { OS: "${{ matrix.os }}" },
+    });
+    const of = (prefix: string) => ({
+      artifacts: [{ name: `${prefix}\${{ matrix.os }}`, paths: ["out/${{ matrix.os }}/*"] }],
+      reports: { junit: ["${{ matrix.os }}.xml"] },
+    });
+    const runId = await run("named", [
+      {
+        name: "which",
+        outputs: { list: "${{ steps.s.outputs.list }}", folder: "${{ steps.s.outputs.folder }}" },
+        steps: [say(`echo 'list=["bsd","qnx"]' >> $MILLRACE_OUTPUT; echo folder=.. >> $MILLRACE_OUTPUT`, { id: "s" })],
+      },
+      cell("known", [], ["linux", "macos"], of("site-")),
+      cell("late", ["which"], "${{ fromJSON(jobs.which.outputs.list) }}", of("${{ trigger.kind }}-")),
+      {
+        name: "take",
+        needs: ["known", "late"],
+        steps: [
+          { uses: "artifact", args: { name: "site-macos", path: "in" } },
+          { uses: "artifact", args: { name: "manual-qnx", path: "in" } },
+          say(`test "$(cat in/out/macos/name)" = macos && test "$(cat in/out/qnx/name)" = qnx`),
+        ],
+      },
+      {
+        name: "out",
+        needs: ["which"],
+        continueOnError: true,
+        steps: [say("true", { artifacts: [{ name: "x", paths: ["${{ jobs.which.outputs.folder }}/y"] }] })],
+      },
+    ]);
+    const detail = await ended(runId);
+    const jobs = detail.jobs as readonly { name: string; status: string; steps: readonly { reason: string }[] }[];
+    expect(
+      jobs.filter(({ status: ofJob }) => ofJob !== "success").map(({ name }) => name),
+      JSON.stringify(jobs),
+    ).to.deep.equal(["out"]);
+    expect(jobs.find(({ name }) => name === "out")!.steps[0]!.reason).to.include(
+      "path 1 of artifact 1 would lead out of the workspace",
+    );
+    const kept = (await listOf(runId)) as readonly { name: string; job: string }[];
+    expect(kept.map(({ name, job }) => `${name} of ${job}`)).to.have.members([
+      "site-linux of known (os=linux)",
+      "site-macos of known (os=macos)",
+      "manual-bsd of late (os=bsd)",
+      "manual-qnx of late (os=qnx)",
+    ]);
+    expect(detail.tests).to.include({ total: 4, failed: 0 });
+  });
+
   it("continues its upload and its download after the node dies during them", async () => {
     const sums = join(world.folder, "cut");
     const runId = await run("cut", [

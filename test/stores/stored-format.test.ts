@@ -326,6 +326,17 @@ describe("the stored format", () => {
     expect(STORED_FORMAT.write("spec", reporting, STORED_FORMAT.schema)).to.deep.equal(reporting);
   });
 
+  it("refuses to write artifacts that are named during the run as schema 6, whose nodes would not evaluate the names", () => {
+    const [spec] = jobSpecsOf(PLAN);
+    const named = (pointer: string) => ({ ...spec!, steps: spec!.steps.map((step) => ({ ...step, late: [pointer] })) });
+    const before = STORED_FORMAT.schema - 1;
+    for (const pointer of ["/artifacts/0/name", "/junit/0"]) {
+      expect(() => STORED_FORMAT.write("spec", named(pointer), before), pointer).to.throw("names of artifacts");
+      expect(STORED_FORMAT.write("spec", named(pointer), STORED_FORMAT.schema)).to.deep.equal(named(pointer));
+    }
+    expect(STORED_FORMAT.write("spec", named("/args/artifacts"), before)).to.deep.equal(named("/args/artifacts"));
+  });
+
   it("refuses data that a newer version has stored, and says what to do", () => {
     expect(() =>
       fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, NEXT_FORMAT.schema), "the plan of run_1"),

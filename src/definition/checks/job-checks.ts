@@ -156,21 +156,33 @@ function checkStep(source: Source, step: Located, reach: Reach): void {
     },
   );
   refuseExpressions(source, value["action"], [...path, "action"], "`action`");
-  refuseExpressions(source, value["artifacts"], [...path, "artifacts"], "`artifacts`");
-  refuseExpressions(source, value["reports"], [...path, "reports"], "`reports`");
-  for (const pattern of textsOf(asMap(value["reports"])?.["junit"], [...path, "reports", "junit"])) {
-    checkInside(source, pattern.text, pattern.path);
-  }
   refuseExpressions(source, directory, [...path, "workingDirectory"], "`workingDirectory`");
   if (typeof directory === "string") checkInside(source, directory, [...path, "workingDirectory"]);
+  checkArtifacts(source, step, reach);
+  const { junit, ...others } = asMap(value["reports"]) ?? {};
+  refuseExpressions(source, others, [...path, "reports"], "`reports`");
+  checkPatterns(source, junit, [...path, "reports", "junit"], reach);
+}
+
+function checkArtifacts(source: Source, { value, path }: Located, reach: Reach): void {
   const kept = new Set<unknown>();
   for (const { value: artifact, path: at } of mapsOf(value["artifacts"], [...path, "artifacts"])) {
-    const { name: keptAs } = artifact;
-    if (typeof keptAs === "string" && kept.has(keptAs)) {
-      source.report("duplicate-name", [...at, "name"], `the step already has an artifact named "${clip(keptAs)}"`);
+    const { name, paths, ...others } = artifact;
+    if (typeof name === "string" && kept.has(name)) {
+      source.report("duplicate-name", [...at, "name"], `the step already has an artifact named "${clip(name)}"`);
     }
-    kept.add(keptAs);
-    for (const pattern of textsOf(artifact["paths"], [...at, "paths"])) checkInside(source, pattern.text, pattern.path);
+    kept.add(name);
+    checkTexts(source, name, [...at, "name"], EXPRESSION_PLACES.stepFiles, reach);
+    checkPatterns(source, paths, [...at, "paths"], reach);
+    refuseExpressions(source, others, at, "`retention` and `ifMissing`");
+  }
+}
+
+function checkPatterns(source: Source, patterns: unknown, path: Path, reach: Reach): void {
+  for (const pattern of textsOf(patterns, path)) {
+    checkInside(source, pattern.text, pattern.path);
+    if (pattern.text.includes("\0")) continue;
+    checkTexts(source, pattern.text, pattern.path, EXPRESSION_PLACES.stepFiles, reach);
   }
 }
 

@@ -38,8 +38,12 @@ export const stepRetrySchema = z
 
 export const artifactSchema = z
   .strictObject({
-    name: name.describe("The name by which the `artifact` builtin and the API find it."),
-    paths: z.array(text).min(1).max(LIMITS.listItems).describe("Glob patterns within the workspace."),
+    name: name.describe("The name by which the `artifact` builtin and the API find it. May have expressions."),
+    paths: z
+      .array(text)
+      .min(1)
+      .max(LIMITS.listItems)
+      .describe("Glob patterns within the workspace; may have expressions."),
     retention: duration(
       "1h",
       "3650d",
@@ -55,7 +59,7 @@ export const reportsSchema = z
       .array(text)
       .min(1)
       .max(LIMITS.listItems)
-      .describe("Glob patterns of JUnit XML files within the workspace."),
+      .describe("Glob patterns of JUnit XML files within the workspace; may have expressions."),
   })
   .meta({ id: "reports", title: "reports", description: "Test reports, which are shown with the run." });
 

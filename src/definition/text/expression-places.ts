@@ -38,4 +38,6 @@ export const EXPRESSION_PLACES = {
   stepWhen: { contexts: [...CELL, "jobs", "env", "steps"], words: "the `when` of a step" },
   stepEnv: { contexts: [...CELL, "jobs", "env", "steps", "secrets"], words: "the `env` of a step" },
   stepArgs: { contexts: [...CELL, "jobs", "env", "steps", "secrets"], words: "the `args` of a step" },
+  // Every viewer sees names and paths, so they read neither secrets nor `env`, which may hold secrets.
+  stepFiles: { contexts: [...CELL, "jobs", "steps"], words: "names and paths of artifacts and reports" },
 } as const satisfies Record<string, ExpressionPlace>;

@@ -12,6 +12,7 @@ import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
 import { deleteArtifactNow, deleteAbandonedUploads, UPLOAD_CHECK_MS } from "../../app/content/artifact-pruner.ts";
 import { ContentIngest } from "../../app/content/content.ts";
 import type { IngestContext } from "./context.ts";
+import { declaredArtifacts } from "../declared-artifacts.ts";
 import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
 /** The upload that an agent begins. */
@@ -50,8 +51,8 @@ export class ArtifactIngest {
     checkManifest(context, request);
     const { runId, step } = await requireHeldStep(context, agentId, request);
     const { stepRunId, token, name, files } = request;
-    const spec = await context.stores.plans.loadJob(runId, step.jobIndex);
-    const rule = spec?.steps[step.index]?.artifacts.find((declared) => declared.name === name);
+    const declared = await declaredArtifacts(context.stores, step);
+    const rule = declared.find((one) => one.name === name);
     if (rule === undefined) throw conflict(`step run ${stepRunId} declares no artifact ${JSON.stringify(name)}`);
     const now = context.clock.now();
     const { maxRunBytes } = context.artifactRules;

@@ -9,6 +9,7 @@ export type IngestContext = Pick<
   WithStores<
     | "aggregates"
     | "plans"
+    | "outputs"
     | "inbox"
     | "agentEvents"
     | "logs"

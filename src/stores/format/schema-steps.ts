@@ -1,7 +1,14 @@
 /** The changes of the stored format since schema 1, one step for each schema. Pure. */
 import { isUploadStep } from "../../domain/plugins.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { JobSpec, PlannedJob, PlannedStage, PlannedStep, RunPlan } from "../../domain/plan.ts";
+import {
+  hasDeferredFiles,
+  type JobSpec,
+  type PlannedJob,
+  type PlannedStage,
+  type PlannedStep,
+  type RunPlan,
+} from "../../domain/plan.ts";
 import type { RunOrigin } from "../ports/aggregates.ts";
 import type { SchemaStep, StoredParts, StoredState } from "./stored-parts.ts";
 
@@ -225,6 +232,8 @@ export const VARIABLES_AND_PERMISSIONS: SchemaStep = {
       if (spec.refusal !== undefined) throw olderNode("protected targets");
       if (spec.steps.some(isUploadStep)) throw olderNode("steps that fetch uploads");
       if (spec.steps.some(({ junit }) => junit !== undefined)) throw olderNode("test reports");
+      if (spec.steps.some(hasDeferredFiles))
+        throw olderNode("names of artifacts and reports that are known during the run");
       if (spec.steps.some(({ plugin }) => plugin?.owner !== undefined)) {
         throw olderNode("plugins of projects and tenants");
       }
