@@ -151,6 +151,8 @@ describe("an agent's control channel", () => {
       requestId: claim["requestId"],
       jobAttempt: 1,
       secrets: [],
+      services: [],
+      container: undefined,
       artifacts: [{ name: "build", paths: ["dist"], ifMissing: "IF_MISSING_WARN" }],
       plugin: undefined,
       testReports: undefined,

@@ -218,7 +218,10 @@ function simulatedStores(server: StoreServer, call: Call): SimulatedStores {
           return server.keys.get(key.key)!;
         }),
       find: (key) => call("find key", () => server.keys.get(key)),
-      remove: (key) => call("remove key", () => void server.keys.delete(key)),
+      remove: (key, createdId) =>
+        call("remove key", () => {
+          if (createdId === undefined || server.keys.get(key)?.createdId === createdId) server.keys.delete(key);
+        }),
       forget: (before, limit) =>
         call("forget keys", () => {
           const old = [...server.keys.values()].filter(({ at, bodyHash }) => at < before && bodyHash !== "");
