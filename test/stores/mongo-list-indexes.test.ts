@@ -32,6 +32,26 @@ const requested = { "approval.requestedAt": 1, _id: 1 } as const;
 
 const LISTS: readonly Row[] = [
   [
+    "deployments to an environment",
+    ({ deployments }) => deployments.list({ projectId, environment: "e", status: "success" }, { limit: 10 }),
+    "job_runs",
+    { "deployment.projectId": 1, "deployment.environment": 1, "deployment.startedAt": 1, _id: 1, status: 1 },
+  ],
+  [
+    "deployments of a pipeline to an environment",
+    ({ deployments }) =>
+      deployments.list({ projectId, environment: "e", pipelineId }, { limit: 10, after: { at: 5, id: "x" } }),
+    "job_runs",
+    {
+      "deployment.projectId": 1,
+      "deployment.environment": 1,
+      "deployment.pipelineId": 1,
+      "deployment.startedAt": 1,
+      _id: 1,
+      status: 1,
+    },
+  ],
+  [
     "flaky tests of a pipeline",
     ({ testHistories }) => testHistories.list(pipelineId, { order: "flaky", limit: 10 }),
     "test_histories",

@@ -46,7 +46,7 @@ export function Palette({
     const timer = setTimeout(
       () => {
         // The name of an action begins with what it does.
-        const name = text.trim().replace(/^trigger\s+/i, "");
+        const name = text.trim().replace(/^(trigger|edit)\s+/i, "");
         const query = { pageSize: 20, ...(name === "" ? {} : { name }) };
         api.get("/pipelines", { query, signal: abort.signal }).then(
           ({ list }) => setFound(list),

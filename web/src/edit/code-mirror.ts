@@ -211,7 +211,11 @@ const reading: Extension = [
   highlightSelectionMatches(),
   EditorView.lineWrapping,
   EditorView.domEventHandlers({ beforeinput: typeOver }),
-  EditorView.contentAttributes.of({ "aria-label": words.edit.editor, "aria-describedby": "editor-keys" }),
+  EditorView.contentAttributes.of({
+    tabindex: "0",
+    "aria-label": words.edit.editor,
+    "aria-describedby": "editor-keys",
+  }),
   yaml(),
   syntaxHighlighting(colours),
   theme,
