@@ -1,4 +1,6 @@
 /** A run in a browser while one of the nodes behind the page is killed. The other nodes go on. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { ApiClient } from "../../src/cli/api-client.ts";
@@ -11,7 +13,10 @@ const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
 const PASSWORD = "correct horse battery";
 const LINES = 80;
-const SCRIPT = `for i in $(seq 1 ${LINES}); do echo line $i; sleep 0.05; done`;
+/** Before the next line the step waits for the page. */
+const FIRST_LINES = 15;
+/** A step waits until the page is there. */
+const untilThere = (file: string) => `until [ -e '${file}' ]; do sleep 0.05; done`;
 
 /** Each status comes after those of the earlier groups. */
 const ORDER = [
@@ -106,8 +111,11 @@ describe("a page behind which a node is killed", function () {
   }
 
   it("has the lines that are stored, each once, after its edge was killed", async () => {
+    const isOpen = join(world.folder, "the-log-is-open");
+    const say = (from: number, to: number) => `for i in $(seq ${from} ${to}); do echo line $i; sleep 0.05; done`;
+    const script = [say(1, FIRST_LINES), untilThere(isOpen), say(FIRST_LINES + 1, LINES)].join("\n");
     const { pipelineId, runId } = await trigger("talk", [
-      { name: "talk", steps: [{ uses: "shell", args: { script: SCRIPT } }] },
+      { name: "talk", steps: [{ uses: "shell", args: { script } }] },
     ]);
     const { stepRunId } = await until("the step runs", async () => {
       const run = await call("GET", `/pipelines/runs/${runId}`);
@@ -116,6 +124,7 @@ describe("a page behind which a node is killed", function () {
     });
     await page.goto(`/runs/${runId}/steps/${stepRunId}`);
     await page.locator("[data-line='5']").waitFor();
+    await writeFile(isOpen, "");
     edge.kill("SIGKILL");
     await edge.exited;
     await page.locator("[data-connection=reconnecting]").waitFor();
@@ -140,10 +149,11 @@ describe("a page behind which a node is killed", function () {
   });
 
   it("shows no state that goes backwards after its worker was killed, and the end of the run", async () => {
+    const isOpen = join(world.folder, "the-run-is-open");
     const steps = ["first", "second"].map((name) => ({
       name,
       uses: "shell",
-      args: { script: "echo begun; sleep 0.7; echo done" },
+      args: { script: `${untilThere(isOpen)}; echo begun; sleep 0.7; echo done` },
     }));
     const names = ["one", "two", "three"];
     const { runId } = await trigger(
@@ -157,6 +167,8 @@ describe("a page behind which a node is killed", function () {
         .getByRole("row")
         .filter({ has: page.getByRole("link", { name }) })
         .locator(`[data-status=${word}]`);
+    await status("one / first", "running").waitFor();
+    await writeFile(isOpen, "");
     await status("one / second", "running").waitFor();
     worker.kill("SIGKILL");
     await worker.exited;
