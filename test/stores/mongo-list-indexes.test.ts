@@ -28,6 +28,8 @@ const projectIds = [projectId];
 const [pipelineId, runId, userId] = [newId("pl"), newId("run"), newId("usr")];
 const time = { at: 1, _id: 1 } as const;
 const newest = { "summary.createdAt": 1, _id: 1 } as const;
+const deployed = { "deployment.projectId": 1, "deployment.environment": 1 } as const;
+const begun = { "deployment.startedAt": 1, _id: 1, status: 1 } as const;
 const requested = { "approval.requestedAt": 1, _id: 1 } as const;
 
 const LISTS: readonly Row[] = [
@@ -35,21 +37,14 @@ const LISTS: readonly Row[] = [
     "deployments to an environment",
     ({ deployments }) => deployments.list({ projectId, environment: "e", status: "success" }, { limit: 10 }),
     "job_runs",
-    { "deployment.projectId": 1, "deployment.environment": 1, "deployment.startedAt": 1, _id: 1, status: 1 },
+    { ...deployed, ...begun },
   ],
   [
     "deployments of a pipeline to an environment",
     ({ deployments }) =>
       deployments.list({ projectId, environment: "e", pipelineId }, { limit: 10, after: { at: 5, id: "x" } }),
     "job_runs",
-    {
-      "deployment.projectId": 1,
-      "deployment.environment": 1,
-      "deployment.pipelineId": 1,
-      "deployment.startedAt": 1,
-      _id: 1,
-      status: 1,
-    },
+    { ...deployed, "deployment.pipelineId": 1, ...begun },
   ],
   [
     "flaky tests of a pipeline",
@@ -73,11 +68,7 @@ const LISTS: readonly Row[] = [
     "runs of a pipeline",
     ({ aggregates }) => aggregates.listRuns({ pipelineId }, page),
     "aggregates",
-    {
-      "summary.pipelineId": 1,
-      ...newest,
-      "summary.status": 1,
-    },
+    { "summary.pipelineId": 1, ...newest, "summary.status": 1 },
   ],
   [
     "runs of a pipeline with a status",
