@@ -16,7 +16,8 @@ export interface OwnRepository {
  * takes nothing from `source`, whose refs and credential belong to another repository. A checkout of the repository that the
  * definition is in takes the commit of the run, unless it names a branch or ref. In a run of a fork, `forkCommit` takes the place
  * of the ref of the trigger, which may hold another commit by then than the one that people have approved. The name of the
- * credential becomes a text that reads the secret, so that the agent receives the secret in the same way as any secret that a step reads.
+ * credential becomes a text that reads the secret, so that the agent receives the secret in the same way as any secret that
+ * a step reads.
  */
 export function completeCheckout(args: Args, code: RawSource | null, own?: OwnRepository, forkCommit?: string): Args {
   const isOther = args["repo"] !== undefined;

@@ -1,6 +1,6 @@
 /**
- * Approves the run of a fork that a comment on its pull request asks for. The host is asked whether who has commented may write to the
- * repository, and which commit is the head of the pull request: nothing of this is believed from the body of the delivery.
+ * Approves the run of a fork that a comment on its pull request asks for. The host is asked whether the commenter may write
+ * to the repository, and which commit is the head of the pull request. The body of the delivery is not trusted for either.
  */
 import { hash } from "node:crypto";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
