@@ -1,6 +1,6 @@
 /**
  * Mocha's reporter `spec`, which also writes the file that its option `report` names: how many tests passed, and which
- * tests failed in which files.
+ * tests failed in which files, with the first line of each error.
  */
 import { writeFileSync } from "node:fs";
 import Mocha from "mocha";
@@ -14,7 +14,10 @@ export default class ReportingSpec extends Mocha.reporters.Spec {
     const { report } = options.reporterOptions;
     const failures = [];
     // A failed hook is reported in the place of its test, and names the test.
-    runner.on(EVENT_TEST_FAIL, (test) => failures.push({ file: test.file, title: test.fullTitle() }));
+    runner.on(EVENT_TEST_FAIL, (test, error) => {
+      const [reason] = String(error?.message ?? error).split("\n");
+      failures.push({ file: test.file, title: test.fullTitle(), reason });
+    });
     runner.once(EVENT_RUN_END, () => writeFileSync(report, JSON.stringify({ passes: this.stats.passes, failures })));
   }
 }

@@ -49,7 +49,7 @@ const IN_PAIRS = [
 const ALONE = ["test/bench/operations.test.ts", "test/e2e/fairness.test.ts", "test/node/cost-of-a-run.test.ts"];
 
 /** More files with failed tests than these are not run again. */
-const MAX_REPEATED_FILES = 3;
+const MAX_REPEATED_FILES = 8;
 const REPORTER = join(ROOT, "scripts/test-reporter.mjs");
 
 /** Programs of the tests, which many tests start. They are compiled together with those that they start themselves. */
@@ -63,6 +63,8 @@ const COMPILED = join(ROOT, "node_modules/.cache/millrace/test-programs");
 const COSTS = join(ROOT, "node_modules/.cache/millrace/test-costs.jsonl");
 /** How many of the files that cost most are printed. */
 const PRINTED_COSTS = 20;
+/** How much of the first line of an error is printed in the list of failed tests. */
+const MAX_REASON_CHARACTERS = 200;
 
 /** How many reports of mocha there are. */
 let reports = 0;
@@ -89,6 +91,7 @@ async function runAll() {
   const left = await repeat(failures);
   const passed = results.reduce((sum, { passes }) => sum + passes, 0) + failures.length - left.length;
   printCosts();
+  printFailures(left);
   console.log(`\n${passed} tests passed, ${left.length} failed`);
   return left.length > 0 || results.some(({ hasCrashed }) => hasCrashed) ? 1 : 0;
 }
@@ -151,6 +154,14 @@ function printCosts() {
     row(cost, cost.files.map((file) => relative(ROOT, file)).join(", "));
   const sumOf = (key) => costs.reduce((sum, cost) => sum + cost[key], 0);
   row({ processor: sumOf("processor"), clock: sumOf("clock") }, "all files");
+}
+
+/** Prints the failed tests in one list, behind everything else: the two lanes write much in between. */
+function printFailures(failures) {
+  if (failures.length === 0) return;
+  console.log("\nFailed tests:");
+  for (const { file, title, reason } of failures)
+    console.log(`${relative(ROOT, file ?? ROOT)}: ${title}: ${reason.slice(0, MAX_REASON_CHARACTERS)}`);
 }
 
 /**
