@@ -120,16 +120,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
         >
           <Icon svg={menu} />
         </button>
-        <a class={styles["brand"]} href="/" aria-label={words.product}>
+        <a class={styles["brand"]} href="/">
           <Mark />
           <span>{words.product}</span>
         </a>
-        <button
-          type="button"
-          class={styles["search"]}
-          aria-label={words.keys.palette}
-          onClick={() => setOpen("palette")}
-        >
+        <button type="button" class={styles["search"]} onClick={() => setOpen("palette")}>
           <Icon svg={search} size={14} />
           <span>{words.keys.palette}</span>
           <kbd>{/Mac|iP/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
