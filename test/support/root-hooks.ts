@@ -5,10 +5,12 @@
 import { noteCosts } from "./file-costs.ts";
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
+import { beGenerous } from "./patience.ts";
 import { useTestPrograms } from "./test-programs.ts";
 import { until } from "./until.ts";
 
 useTestPrograms();
+beGenerous();
 
 let endMongo: (() => Promise<void>) | undefined;
 
@@ -31,16 +33,20 @@ const openNow = (): readonly string[] =>
   process.getActiveResourcesInfo().filter((kind) => kind !== "Timeout" && kind !== "Immediate");
 
 /**
- * Hooks that fail a file that leaves a resource open, because mocha would not end when it runs that file alone. The
- * hooks check only in a parallel run: there mocha ends its processes although resources are open.
+ * Hooks that fail a file that leaves a resource open, because mocha would not end when it runs that file alone. They
+ * check after each file in a parallel run, and when one file is run alone.
  */
 export const mochaHooks = {
   beforeAll(): void {
     openBefore = openNow();
   },
   async afterAll(this: Mocha.Context): Promise<void> {
-    noteCosts(this.test?.parent?.suites ?? []);
-    if (process.env["MOCHA_WORKER_ID"] === undefined) return;
+    const suites = this.test?.parent?.suites ?? [];
+    noteCosts(suites);
+    const [file, ...others] = new Set(suites.map((suite) => suite.file));
+    if (others.length > 0) return;
+    // The reporter names the file of a failed hook.
+    if (this.test !== undefined) this.test.file = file;
     let left: string[] = [];
     const isClosed = () => {
       left = [...openNow()];
