@@ -18,10 +18,7 @@ const GATHER_MS = 400;
 /** The runs that `query` finds. `isLive`: what changes is shown at once. */
 export function useRuns(query: RunQuery, isLive: boolean): Resource<RunPage> {
   const key = JSON.stringify(query);
-  const runs = useResource<RunPage>(
-    (signal) => api.get("/runs", { query, signal }),
-    [key],
-  );
+  const runs = useResource<RunPage>((signal) => api.get("/runs", { query, signal }), [key]);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const isCaughtUp = useRef(false);
   const reloadSoon = useCallback(() => {
