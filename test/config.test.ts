@@ -36,6 +36,7 @@ describe("the environment", () => {
       publicUrl: null,
       traces: null,
       oidcFile: null,
+      agentIssuersFile: null,
       grpcReflection: true,
       agentsPerSecond: 100,
       dataDir: null,
