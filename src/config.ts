@@ -4,6 +4,7 @@
  */
 import { hostname } from "node:os";
 import { z } from "zod";
+import { type AgentConfig, CONTAINER_ENGINES, STEP_ISOLATIONS } from "./agent-config.ts";
 import {
   type Address,
   address,
@@ -16,6 +17,8 @@ import {
   duration,
   imagePatterns,
   labels,
+  LOG_LEVELS,
+  type LogLevel,
   masterKeys,
   type Network,
   networks,
@@ -27,10 +30,8 @@ import {
 } from "./config-values.ts";
 import type { ArtifactRules, UploadRules } from "./domain/artifacts.ts";
 import type { CacheRules } from "./domain/caches.ts";
-import type { DiskFloor } from "./domain/disk-space.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
-import type { Labels } from "./domain/labels.ts";
 import { MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
@@ -41,9 +42,6 @@ import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
 export type NodeRole = (typeof NODE_ROLES)[number];
-
-export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The PEM files of one listener. Their content may change while it listens. */
 export interface TlsFileNames {
@@ -81,6 +79,8 @@ export interface NodeConfig {
   readonly traces: TraceTarget | null;
   /** The file with the OpenID Connect providers, or null. */
   readonly oidcFile: string | null;
+  /** The file with the issuers whose identity tokens let agents register, or null. */
+  readonly agentIssuersFile: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Agents that a gateway admits in a second. */
@@ -122,45 +122,6 @@ export interface NodeConfig {
   /** A registration token that agents may use from the first start, or null. */
   readonly registrationToken: string | null;
   /** Null: the command chooses. */
-  readonly logLevel: LogLevel | null;
-}
-
-const CONTAINER_ENGINES = ["auto", "podman", "docker", "off"] as const;
-const STEP_ISOLATIONS = ["auto", "cgroup", "pid-namespace", "subreaper", "mark"] as const;
-
-export interface AgentConfig {
-  readonly gateway: Address;
-  /** Null: plaintext, which is allowed only to a gateway on this machine. */
-  readonly security: "tls" | "plaintext" | null;
-  /** PEM file of the authorities to trust in place of the system's, or null. */
-  readonly caFile: string | null;
-  /** PEM files with the certificate and key that the agent presents to a gateway that asks for them, or null. */
-  readonly clientCertificate: { readonly certificateFile: string; readonly keyFile: string } | null;
-  readonly registrationToken: string | null;
-  readonly name: string;
-  /** How many jobs the agent runs at the same time. */
-  readonly slots: number;
-  readonly labels: Labels;
-  /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`, `step-isolation`). */
-  readonly facts: boolean;
-  /** Folders with plugins that the operator installed. */
-  /** Null: steps run as the agent. */
-  readonly stepUser: string | null;
-  readonly pluginDirs: readonly string[];
-  /** The disk space for fetched plugins, bytes. */
-  readonly pluginCache: number;
-  readonly dataDir: string | null;
-  /** How long jobs may continue after SIGTERM. */
-  readonly drainTimeoutMs: number;
-  readonly minFreeDisk: DiskFloor;
-  /** How the agent finds the processes that steps start. */
-  readonly stepIsolation: (typeof STEP_ISOLATIONS)[number];
-  /** The engine that runs the containers of jobs; `auto`: the first that answers. */
-  readonly containerEngine: (typeof CONTAINER_ENGINES)[number];
-  /** Images that jobs may use; `*` stands for any text. Empty: all. */
-  readonly containerImages: readonly string[];
-  /** The disk space for log lines that cannot be sent. */
-  readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
 }
 
@@ -212,6 +173,7 @@ const nodeVariables = z
     MILLRACE_PUBLIC_URL: publicUrl.optional(),
     ...TRACE_SETTINGS,
     MILLRACE_OIDC_FILE: file,
+    MILLRACE_WORKLOAD_ISSUERS_FILE: file,
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_AGENTS_PER_SECOND: wholeNumber(1, 10_000).default(100),
@@ -303,11 +265,14 @@ const agentVariables = z
     MILLRACE_GATEWAY_CERT_FILE: file,
     MILLRACE_GATEWAY_KEY_FILE: file,
     MILLRACE_REGISTRATION_TOKEN: z.string().optional(),
+    MILLRACE_IDENTITY_TOKEN_FILE: file,
     MILLRACE_AGENT_NAME: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must have 1 to 128 letters, digits, ., _ or -")
       .optional(),
     MILLRACE_AGENT_SLOTS: wholeNumber(1, 1000).default(1),
+    MILLRACE_AGENT_MAX_JOBS: wholeNumber(1, 1_000_000).optional(),
+    MILLRACE_AGENT_IDLE_EXIT: duration(1_000, 604_800_000, "from 1s to 7d").optional(),
     MILLRACE_AGENT_LABELS: labels.default({}),
     MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
@@ -372,6 +337,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
     traces: traceTarget(read),
     oidcFile: read.MILLRACE_OIDC_FILE ?? null,
+    agentIssuersFile: read.MILLRACE_WORKLOAD_ISSUERS_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,
@@ -441,8 +407,11 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     caFile: ca ?? null,
     clientCertificate: certificateFile === undefined || keyFile === undefined ? null : { certificateFile, keyFile },
     registrationToken: read.MILLRACE_REGISTRATION_TOKEN ?? null,
+    identityTokenFile: read.MILLRACE_IDENTITY_TOKEN_FILE ?? null,
     name: read.MILLRACE_AGENT_NAME ?? hostname(),
     slots: read.MILLRACE_AGENT_SLOTS,
+    maxJobs: read.MILLRACE_AGENT_MAX_JOBS ?? null,
+    idleExitMs: read.MILLRACE_AGENT_IDLE_EXIT ?? null,
     labels: read.MILLRACE_AGENT_LABELS,
     facts: read.MILLRACE_AGENT_FACTS === "on",
     stepUser: read.MILLRACE_STEP_USER ?? null,
