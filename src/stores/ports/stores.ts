@@ -25,6 +25,7 @@ import type { RemovalStore } from "./removals.ts";
 import type { Reshard } from "./reshard.ts";
 import type { RightsStore } from "./rights.ts";
 import type { RetentionStore } from "./retention.ts";
+import type { RunImageStore } from "./run-images.ts";
 import type { RemoveRun } from "./removals.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
@@ -43,6 +44,7 @@ export interface Stores {
   readonly logs: LogStore;
   readonly outputs: OutputStore;
   readonly notes: NoteStore;
+  readonly runImages: RunImageStore;
   readonly artifacts: ArtifactStore;
   readonly caches: CacheStore;
   readonly uploads: UploadStore;

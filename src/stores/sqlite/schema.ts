@@ -375,6 +375,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX deployments_by_pipeline ON actors (project_id, environment, pipeline_id, requested_at, id, status)
     WHERE environment IS NOT NULL;
   `,
+  `
+  CREATE TABLE run_images (
+    run_id TEXT NOT NULL, image TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run_id, image)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /**
