@@ -125,7 +125,6 @@ export interface NodeConfig {
   readonly logLevel: LogLevel | null;
 }
 
-
 export interface AgentConfig extends PlaceSettings {
   readonly gateway: Address;
   /** Null: plaintext, which is allowed only to a gateway on this machine. */

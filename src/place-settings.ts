@@ -42,7 +42,9 @@ export const PLACE_SETTINGS = {
 
 type Read = { readonly [Name in keyof typeof PLACE_SETTINGS]: z.output<(typeof PLACE_SETTINGS)[Name]> };
 
-export function placeSettings(read: Partial<Read> & Omit<Read, `MILLRACE_AGENT_STEP_${"MEMORY" | "PIDS" | "CPUS"}`>): PlaceSettings {
+export function placeSettings(
+  read: Partial<Read> & Omit<Read, `MILLRACE_AGENT_STEP_${"MEMORY" | "PIDS" | "CPUS"}`>,
+): PlaceSettings {
   return {
     stepIsolation: read.MILLRACE_AGENT_STEP_ISOLATION,
     containerEngine: read.MILLRACE_AGENT_CONTAINER_ENGINE,

@@ -120,7 +120,9 @@ describe("the Dockerfile", () => {
         needed.add(join(dirname(file), imported!));
       }
     }
-    const missing = [...needed].filter((file) => !copied.some((source) => file === source || file.startsWith(`${source}/`)));
+    const missing = [...needed].filter(
+      (file) => !copied.some((source) => file === source || file.startsWith(`${source}/`)),
+    );
     expect(missing).to.deep.equal([]);
   });
 });

@@ -94,9 +94,7 @@ export class Confinement {
   confine(command: Command, { leaseMark, folders, hasServices }: ConfinedStep): ConfinedCommand {
     const hasNetwork = this.#hasNetwork || hasServices;
     const inside =
-      this.isolation === "namespaces"
-        ? inNamespaces(command, { hidden: this.#hidden, folders, hasNetwork })
-        : command;
+      this.isolation === "namespaces" ? inNamespaces(command, { hidden: this.#hidden, folders, hasNetwork }) : command;
     return this.#bounded?.limit(inside, leaseMark) ?? { ...FREE, command: inside };
   }
 }

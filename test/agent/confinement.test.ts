@@ -49,7 +49,11 @@ describe("steps without a container", function () {
     expect(bombed.end.phase).to.match(/TIMED_OUT|FAILED/);
     expect(bombed.log).to.match(/fork/i).and.not.to.include("survived");
     expect((await beside()).log).to.equal("300");
-    expect((await run("exit 7")).end).to.deep.include({ phase: "STEP_PHASE_FAILED", exitCode: 7, reason: "exit code 7" });
+    expect((await run("exit 7")).end).to.deep.include({
+      phase: "STEP_PHASE_FAILED",
+      exitCode: 7,
+      reason: "exit code 7",
+    });
     expect((await run("env | grep -c millrace-limits || true")).log).to.equal("0");
   });
 
@@ -59,14 +63,18 @@ describe("steps without a container", function () {
     const [program, ...args] = new ProcessLimits(LIMITS, prlimit).limit(["tail", "/dev/zero"]).command;
     const failed = (options: object, [file = "", ...rest]: readonly string[]) =>
       new Promise<string>((resolve) =>
-        execFile(file, rest, { timeout: 30_000, ...options }, (error, _, stderr) => resolve(error === null ? "" : stderr)),
+        execFile(file, rest, { timeout: 30_000, ...options }, (error, _, stderr) =>
+          resolve(error === null ? "" : stderr),
+        ),
       );
     expect(await failed({}, [program, ...args])).to.match(/memory exhausted/);
     if (process.geteuid!() !== 0) return;
     // The bound on processes counts those of the user.
     const script = "i=0; while [ $i -lt 60 ]; do sleep 1 & i=$((i + 1)); done; exit 0";
     const user = { uid: 64_007, gid: 64_007 };
-    expect(await failed(user, new ProcessLimits(LIMITS, prlimit).limit(["/bin/sh", "-c", script]).command)).to.match(/fork/i);
+    expect(await failed(user, new ProcessLimits(LIMITS, prlimit).limit(["/bin/sh", "-c", script]).command)).to.match(
+      /fork/i,
+    );
   });
 
   it("see the machine read-only, no other process, no network and no file of the agent in namespaces", async function () {
@@ -82,18 +90,28 @@ describe("steps without a container", function () {
       exit 3`);
     expect(end, log).to.deep.include({ exitCode: 3, outputs: { version: "1" }, reason: "exit code 3" });
     expect(Number(/processes: (\d+)/.exec(log)?.[1]), log).to.be.within(1, 6);
-    expect(log).to.match(/^network: lo $/m).and.not.to.match(/wrote|identity|journal/);
+    expect(log)
+      .to.match(/^network: lo $/m)
+      .and.not.to.match(/wrote|identity|journal/);
     expect(await readFile(join(bench.dataDir, "work", `job_${steps}`, "kept"), "utf8")).to.equal("kept\n");
     const polite = begin("trap 'echo asked; exit 9' TERM; echo begun; while :; do sleep 0.1; done");
     await bench.gateway.logOf(1n, `step_${steps}`);
-    const revoke = { jobId: `job_${steps}`, stepRunId: `step_${steps}`, token: BigInt(steps), graceMs: 20_000n, reason: "stop" };
+    const revoke = {
+      jobId: `job_${steps}`,
+      stepRunId: `step_${steps}`,
+      token: BigInt(steps),
+      graceMs: 20_000n,
+      reason: "stop",
+    };
     bench.gateway.send({ $case: "revoke", value: revoke });
     const ended = await polite();
     expect(ended.end, ended.log).to.deep.include({ phase: "STEP_PHASE_CANCELLED", exitCode: 9 });
   });
 
   it("do not begin on an agent that demands containers, which needs an engine", async () => {
-    const error = await bench.start({ isolation: { kind: "container", hasNetwork: false } }).catch((caught: unknown) => caught);
+    const error = await bench
+      .start({ isolation: { kind: "container", hasNetwork: false } })
+      .catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("needs a container engine");
   });
 });

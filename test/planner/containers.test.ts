@@ -109,7 +109,9 @@ describe("containers in a plan", () => {
     const some = planned(
       `jobs: [{ name: a, services: { db: { image: "postgres:17.2" } }, steps: [{ uses: shell, args: { script: make } }] }]`,
     );
-    expect(some.ok ? some.plan.jobs[0]!.selector : {}).to.include({ engine: true }).and.not.to.have.any.keys("contained");
+    expect(some.ok ? some.plan.jobs[0]!.selector : {})
+      .to.include({ engine: true })
+      .and.not.to.have.any.keys("contained");
   });
 
   it("are those of the images that plugins name, unless the step has one", () => {

@@ -83,17 +83,28 @@ export async function makeDatabaseImage({ ask }: TestEngine): Promise<void> {
   await withRoot(BUSYBOX.find(isThere)!, async (archive, root) => {
     const place = join(root, "opt/mongo");
     const runtime = join(root, "opt/java");
-    await run("jlink", ["--add-modules", MODULES, "--strip-debug", "--no-header-files", "--no-man-pages", "--output", runtime]);
+    await run("jlink", [
+      "--add-modules",
+      MODULES,
+      "--strip-debug",
+      "--no-header-files",
+      "--no-man-pages",
+      "--output",
+      runtime,
+    ]);
     await run("javac", ["-d", place, "-cp", `${jars}*`, launcher]);
     cpSync(jars, place, { recursive: true });
-    const programs = ["bin/java", "lib/server/libjvm.so", "lib/libnet.so", "lib/libnio.so"].map((name) => join(runtime, name));
+    const programs = ["bin/java", "lib/server/libjvm.so", "lib/libnet.so", "lib/libnio.so"].map((name) =>
+      join(runtime, name),
+    );
     const libraries = (await run("ldd", programs)).stdout.matchAll(/(?:=> |^\s+)(\/\S+) \(/gm);
     for (const path of new Set([...libraries].map(([, library]) => library!))) {
       if (!path.startsWith(root)) cpSync(path, join(root, path), { dereference: true });
     }
     await run("tar", ["-C", root, "-cf", archive, "."]);
     // It ends when its standard input does.
-    const serve = "tail -f /dev/null | exec /opt/java/bin/java -XX:+UseSerialGC -cp '/opt/mongo:/opt/mongo/*' Launcher 27017 0.0.0.0";
+    const serve =
+      "tail -f /dev/null | exec /opt/java/bin/java -XX:+UseSerialGC -cp '/opt/mongo:/opt/mongo/*' Launcher 27017 0.0.0.0";
     await ask("import", "--change", `CMD ${JSON.stringify(["/bin/sh", "-c", serve])}`, archive, DATABASE_IMAGE);
   });
 }

@@ -97,7 +97,9 @@ export class ImageRegistry {
     if (!this.#tokens.has(authorization.replace(/^Bearer /, ""))) {
       const challenge = `Bearer realm="http://${this.host}/token",service="test",scope="repository:any:pull"`;
       response.writeHead(401, { "www-authenticate": challenge, "content-type": "application/json" });
-      return void response.end(JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "authentication required" }] }));
+      return void response.end(
+        JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "authentication required" }] }),
+      );
     }
     if (pathname === "/v2/") return void response.writeHead(200).end();
     const [, repository = "", kind, name = ""] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/.exec(pathname) ?? [];

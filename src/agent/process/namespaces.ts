@@ -21,8 +21,9 @@ export interface NamespacePlace {
 const SHARED = ["/tmp", "/var/tmp", "/run"];
 /** Where the names of hosts may be looked up, in a folder that is hidden. */
 const RESOLVER = "/run/systemd/resolve";
-const ALWAYS =
-  "--die-with-parent --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --cap-drop ALL".split(" ");
+const ALWAYS = "--die-with-parent --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --cap-drop ALL".split(
+  " ",
+);
 /** The file system of the machine, with devices and processes of its own. */
 const MACHINE = "--ro-bind / / --dev /dev --proc /proc".split(" ");
 const PROBE_MS = 10_000;

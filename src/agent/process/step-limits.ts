@@ -197,7 +197,9 @@ export function boundsIn(
 
 /** Version 1 counts in `memory.oom_control`, version 2 in `memory.events`. */
 function readEvents(folder: string): string {
-  const files = ["memory.events", "memory.oom_control"].map((name) => join(folder, name)).filter((file) => existsSync(file));
+  const files = ["memory.events", "memory.oom_control"]
+    .map((name) => join(folder, name))
+    .filter((file) => existsSync(file));
   return files.map((file) => readFileSync(file, "latin1")).join("\n");
 }
 
@@ -238,7 +240,9 @@ async function works(bounded: BoundedSteps, user: Owner | undefined): Promise<bo
   }
   const [program, ...args] = limited.command;
   const options = { cwd: "/", timeout: PROBE_MS, ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }) };
-  const code = await new Promise<unknown>((resolve) => execFile(program, args, options, (error) => resolve(error?.code)));
+  const code = await new Promise<unknown>((resolve) =>
+    execFile(program, args, options, (error) => resolve(error?.code)),
+  );
   await limited.end();
   return code === PROBE_EXIT;
 }

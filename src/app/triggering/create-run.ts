@@ -86,7 +86,10 @@ export async function planKnownRun(
 function inputOf(
   { runId, origin, pipeline, told, approval, isOfDefaultBranch = false }: NewRun,
   snapshotBytes: number | null,
-  { trustDemand, demandsContainers = false }: Pick<PlanInput, "demandsContainers"> & { readonly trustDemand: TrustDemand },
+  {
+    trustDemand,
+    demandsContainers = false,
+  }: Pick<PlanInput, "demandsContainers"> & { readonly trustDemand: TrustDemand },
 ): Omit<PlanInput, "definition" | "plugins"> {
   const { kind, ref, scheduled } = origin.trigger;
   return {

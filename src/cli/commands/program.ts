@@ -192,7 +192,10 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
       "--isolation-network <on|off>",
       "whether steps in namespaces reach the network; default off (MILLRACE_AGENT_ISOLATION_NETWORK)",
     )
-    .option("--step-memory <size>", "the memory of a step without a container, such as 2GB (MILLRACE_AGENT_STEP_MEMORY)")
+    .option(
+      "--step-memory <size>",
+      "the memory of a step without a container, such as 2GB (MILLRACE_AGENT_STEP_MEMORY)",
+    )
     .option("--step-pids <n>", "the processes of a step without a container (MILLRACE_AGENT_STEP_PIDS)")
     .option("--step-cpus <n>", "the processors of a step without a container, such as 1.5 (MILLRACE_AGENT_STEP_CPUS)")
     .option(

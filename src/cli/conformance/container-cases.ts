@@ -21,9 +21,15 @@ export const CONTAINER_CASES: readonly ConformanceCase[] = [
       const container = { image: imageOf(bench), env: { V: "of the container" } };
       const detail = await bench.ended(await bench.run([job("inside", steps, { container })]), PULL_MS);
       const [made, read, failed] = detail.jobs[0]!.steps;
-      check(made!.status === "success" && failed!.exitCode === 9, `two steps succeed, and the third fails with exit code 9; ${describe(detail)}`);
+      check(
+        made!.status === "success" && failed!.exitCode === 9,
+        `two steps succeed, and the third fails with exit code 9; ${describe(detail)}`,
+      );
       const lines = (await bench.lines(read!)).slice(-3);
-      check(lines.join() === "made,/millrace-inside,7", `the second step finds what the first has left, not ${lines.join(", ")}`);
+      check(
+        lines.join() === "made,/millrace-inside,7",
+        `the second step finds what the first has left, not ${lines.join(", ")}`,
+      );
       const outside = await bench.probe("ls /millrace-inside 2>/dev/null || echo absent");
       check(outside.at(-1) === "absent", "a step without a container does not see the files of a container");
     },
@@ -33,13 +39,19 @@ export const CONTAINER_CASES: readonly ConformanceCase[] = [
     async run(bench) {
       const image = imageOf(bench);
       const container = { container: image };
-      const jobs = [job("first", [shell("true")], container), job("second", [shell("true")], { ...container, needs: ["first"] })];
+      const jobs = [
+        job("first", [shell("true")], container),
+        job("second", [shell("true")], { ...container, needs: ["first"] }),
+      ];
       const runId = await bench.run(jobs);
       const detail = await bench.ended(runId, PULL_MS);
       check(detail.status === "success", `both jobs succeed; ${describe(detail)}`);
       const [pinned, ...others] = await bench.context.stores.runImages.of(runId);
       check(pinned !== undefined && others.length === 0, "the agent calls PinImage for the image of the run");
-      check(pinned.image === image && IMAGE_DIGEST.test(pinned.digest), "it names the image as the dispatch does, and a digest");
+      check(
+        pinned.image === image && IMAGE_DIGEST.test(pinned.digest),
+        "it names the image as the dispatch does, and a digest",
+      );
       return pinned.digest;
     },
   },

@@ -22,7 +22,10 @@ if (engine !== undefined)
       );
       const { code } = await suite.exited;
       const report = JSON.parse(suite.stdout) as ConformanceReport;
-      expect(report.cases.filter(({ outcome }) => outcome !== "passed"), suite.stderr).to.deep.equal([]);
+      expect(
+        report.cases.filter(({ outcome }) => outcome !== "passed"),
+        suite.stderr,
+      ).to.deep.equal([]);
       expect(report.passed).to.be.at.least(2);
       expect(code).to.equal(0);
     });

@@ -45,7 +45,9 @@ if (engine !== undefined)
 
     /** As on another agent, which has none of them. */
     async function removeImages(): Promise<void> {
-      const ids = (await engine!.ask("images", "-q", "--no-trunc", "--filter", `reference=${registry.host}/*/*`)).trim();
+      const ids = (
+        await engine!.ask("images", "-q", "--no-trunc", "--filter", `reference=${registry.host}/*/*`)
+      ).trim();
       if (ids !== "") await engine!.ask("rmi", "-f", ...new Set(ids.split("\n")));
     }
 
@@ -102,7 +104,9 @@ if (engine !== undefined)
       expect(later.log.at(-1)).to.equal("release 2");
       expect(registry.asked.join("\n")).to.include(second).and.not.to.match(/ 1$/m);
       const unknown = await step({ digest: `sha256:${"0".repeat(64)}`, pull: "PULL_POLICY_NEVER" });
-      expect(unknown.end.reason).to.match(/^another step of this run has found sha256:0+ for the image .*`pull` is never$/);
+      expect(unknown.end.reason).to.match(
+        /^another step of this run has found sha256:0+ for the image .*`pull` is never$/,
+      );
       expect(pins).to.have.length(2);
     });
   });
