@@ -1,6 +1,6 @@
 /** The images of runs in MongoDB. */
 import type { RunId } from "../../../domain/ids.ts";
-import type { RunImage, RunImageStore } from "../../ports/run-images.ts";
+import type { RunImage, RunImageStore } from "../../ports/outputs.ts";
 import { type Connection, insertIfAbsent } from "../connection.ts";
 
 interface ImageDocument extends RunImage {

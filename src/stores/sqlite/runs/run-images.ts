@@ -1,5 +1,5 @@
 /** The images of runs in SQLite. */
-import type { RunImageStore } from "../../ports/run-images.ts";
+import type { RunImageStore } from "../../ports/outputs.ts";
 import type { Database } from "../database.ts";
 
 export function runImageStore(db: Database): RunImageStore {
