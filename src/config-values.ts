@@ -10,9 +10,6 @@ import { type LabelQuota, MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
 /**
  * An address to listen on or to connect to. For a listener, an empty host means all interfaces, and port 0 a free port.
  */
@@ -108,6 +105,13 @@ export const wholeNumber = (least: number, most: number) =>
     .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
+
+/** A number of processors, of which a part counts too. */
+export const processors = z
+  .string()
+  .regex(/^\d{1,4}(?:\.\d{1,3})?$/, "must be a number of processors, such as 1.5")
+  .transform(Number)
+  .refine((value) => value >= 0.01 && value <= 1_024, "must be from 0.01 to 1024");
 
 export const DAY_MS = 86_400_000;
 export const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "labels"> => {

@@ -4,7 +4,6 @@
  */
 import { hostname } from "node:os";
 import { z } from "zod";
-import { type AgentConfig, CONTAINER_ENGINES, STEP_ISOLATIONS } from "./agent-config.ts";
 import {
   type Address,
   address,
@@ -15,10 +14,7 @@ import {
   DAY_MS,
   diskFloor,
   duration,
-  imagePatterns,
   labels,
-  LOG_LEVELS,
-  type LogLevel,
   masterKeys,
   type Network,
   networks,
@@ -30,18 +26,24 @@ import {
 } from "./config-values.ts";
 import type { ArtifactRules, UploadRules } from "./domain/artifacts.ts";
 import type { CacheRules } from "./domain/caches.ts";
+import type { DiskFloor } from "./domain/disk-space.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
+import type { Labels } from "./domain/labels.ts";
 import { MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
 import { GIT_SETTINGS, type GitSettings, gitSettings } from "./git-settings.ts";
 import { MAIL_SETTINGS, type MailSettings, mailServer, missingMailSettings } from "./mail-settings.ts";
+import { PLACE_SETTINGS, type PlaceSettings, placeSettings } from "./place-settings.ts";
 import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
 export type NodeRole = (typeof NODE_ROLES)[number];
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The PEM files of one listener. Their content may change while it listens. */
 export interface TlsFileNames {
@@ -80,7 +82,7 @@ export interface NodeConfig {
   /** The file with the OpenID Connect providers, or null. */
   readonly oidcFile: string | null;
   /** The file with the issuers whose identity tokens let agents register, or null. */
-  readonly agentIssuersFile: string | null;
+  readonly workloadIssuersFile: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Agents that a gateway admits in a second. */
@@ -122,6 +124,42 @@ export interface NodeConfig {
   /** A registration token that agents may use from the first start, or null. */
   readonly registrationToken: string | null;
   /** Null: the command chooses. */
+  readonly logLevel: LogLevel | null;
+}
+
+export interface AgentConfig extends PlaceSettings {
+  readonly gateway: Address;
+  /** Null: plaintext, which is allowed only to a gateway on this machine. */
+  readonly security: "tls" | "plaintext" | null;
+  /** PEM file of the authorities to trust in place of the system's, or null. */
+  readonly caFile: string | null;
+  /** PEM files with the certificate and key that the agent presents to a gateway that asks for them, or null. */
+  readonly clientCertificate: { readonly certificateFile: string; readonly keyFile: string } | null;
+  readonly registrationToken: string | null;
+  /** File with an identity token of a trusted issuer, which is presented in place of a registration token. */
+  readonly identityTokenFile: string | null;
+  readonly name: string;
+  /** How many jobs the agent runs at the same time. */
+  readonly slots: number;
+  /** After how many jobs the agent ends; null: never. */
+  readonly maxJobs: number | null;
+  /** How long the agent waits for a job before it ends; null: indefinitely. */
+  readonly idleExitMs: number | null;
+  readonly labels: Labels;
+  /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`, `step-isolation`). */
+  readonly facts: boolean;
+  /** Folders with plugins that the operator installed. */
+  /** Null: steps run as the agent. */
+  readonly stepUser: string | null;
+  readonly pluginDirs: readonly string[];
+  /** The disk space for fetched plugins, bytes. */
+  readonly pluginCache: number;
+  readonly dataDir: string | null;
+  /** How long jobs may continue after SIGTERM. */
+  readonly drainTimeoutMs: number;
+  readonly minFreeDisk: DiskFloor;
+  /** The disk space for log lines that cannot be sent. */
+  readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
 }
 
@@ -277,13 +315,7 @@ const agentVariables = z
     MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
     MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
-    MILLRACE_AGENT_STEP_ISOLATION: z
-      .enum(STEP_ISOLATIONS, { error: `must be one of ${STEP_ISOLATIONS.join(", ")}` })
-      .default("auto"),
-    MILLRACE_AGENT_CONTAINER_ENGINE: z
-      .enum(CONTAINER_ENGINES, { error: `must be one of ${CONTAINER_ENGINES.join(", ")}` })
-      .default("auto"),
-    MILLRACE_AGENT_CONTAINER_IMAGES: imagePatterns.default([]),
+    ...PLACE_SETTINGS,
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_STEP_USER: z.string().optional(),
     MILLRACE_AGENT_PLUGIN_DIRS: z
@@ -337,7 +369,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
     traces: traceTarget(read),
     oidcFile: read.MILLRACE_OIDC_FILE ?? null,
-    agentIssuersFile: read.MILLRACE_WORKLOAD_ISSUERS_FILE ?? null,
+    workloadIssuersFile: read.MILLRACE_WORKLOAD_ISSUERS_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,
@@ -420,9 +452,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     drainTimeoutMs: read.MILLRACE_AGENT_DRAIN_TIMEOUT,
     minFreeDisk: read.MILLRACE_AGENT_MIN_FREE_DISK,
-    stepIsolation: read.MILLRACE_AGENT_STEP_ISOLATION,
-    containerEngine: read.MILLRACE_AGENT_CONTAINER_ENGINE,
-    containerImages: read.MILLRACE_AGENT_CONTAINER_IMAGES,
+    ...placeSettings(read),
     logBufferBytes: read.MILLRACE_AGENT_LOG_BUFFER,
     logLevel: read.LOG_LEVEL ?? null,
   };

@@ -36,7 +36,7 @@ describe("the environment", () => {
       publicUrl: null,
       traces: null,
       oidcFile: null,
-      agentIssuersFile: null,
+      workloadIssuersFile: null,
       grpcReflection: true,
       agentsPerSecond: 100,
       dataDir: null,

@@ -191,7 +191,7 @@ async function startParts(
   const issuers = { clock, log, stores, secrets, ...publicUrl };
   const context: ClusterContext = {
     ...publicUrl,
-    ...(await readWorkloadIssuers(has("gateway") ? config.agentIssuersFile : null, issuers)),
+    ...(await readWorkloadIssuers(has("gateway") ? config.workloadIssuersFile : null, issuers)),
     stores,
     feed,
     mailboxes,
