@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { type AgentId, asId, newId, type ProjectId } from "../../src/domain/ids.ts";
-import { ANY_AGENT, type AgentSelector, demandEngine, demandTrust } from "../../src/domain/labels.ts";
+import { ANY_AGENT, type AgentSelector, demandTrust, selectorOfContainers } from "../../src/domain/labels.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { until } from "../support/until.ts";
 
@@ -25,7 +25,7 @@ describe("the demand for agents over HTTP", () => {
       { projectId: home, selector: LINUX, priority: 0, queuedAt: now - 30_000 },
       { projectId: home, selector: LINUX, priority: 5, queuedAt: now - 60_000 },
       { projectId: home, selector: GPU, priority: 0, queuedAt: now - 20_000 },
-      { projectId: home, selector: demandEngine(ANY_AGENT), priority: 0, queuedAt: now - 5_000 },
+      { projectId: home, selector: selectorOfContainers(ANY_AGENT, { hasContainers: true, isContained: false }), priority: 0, queuedAt: now - 5_000 },
       { projectId: other, selector: demandTrust(LINUX), priority: 0, queuedAt: now - 10_000 },
     ];
     for (const offer of offers) {
@@ -60,7 +60,7 @@ describe("the demand for agents over HTTP", () => {
     const [linux, gpu, trusted, engine] = demand.groups;
     expect(linux).to.deep.include({
       projectId: "default",
-      selector: { matchLabels: { os: "linux" }, matchExpressions: [], trusted: false, containerEngine: false },
+      selector: { matchLabels: { os: "linux" }, matchExpressions: [], trusted: false, containerEngine: false, contained: false },
       clauses: ["os=linux"],
       waiting: 2,
       oldestAt: new Date(now - 60_000).toISOString(),

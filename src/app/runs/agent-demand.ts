@@ -68,6 +68,8 @@ const SelectorShape = shape("AgentSelector", {
   trusted: z.boolean(),
   /** The agent needs the label `container-engine`. */
   containerEngine: z.boolean(),
+  /** Every program of the jobs runs in a container, so that agents which demand that may take them. */
+  contained: z.boolean(),
 });
 
 const DemandGroupShape = shape("DemandGroup", {
@@ -252,12 +254,13 @@ function offlineOf(selector: AgentSelector, absent: readonly (LabelledAgent & { 
   return { matching: matching.length, agentIds: matching.slice(0, NAMED).map(({ agentId }) => agentId) };
 }
 
-function viewSelector({ matchLabels, matchExpressions, trusted, engine }: AgentSelector) {
+function viewSelector({ matchLabels, matchExpressions, trusted, engine, contained }: AgentSelector) {
   return {
     matchLabels: Object.fromEntries(matchLabels),
     matchExpressions: matchExpressions.map(({ key, operator, values }) => ({ key, operator, values: [...values] })),
     trusted: trusted === true,
     containerEngine: engine === true,
+    contained: contained === true,
   };
 }
 

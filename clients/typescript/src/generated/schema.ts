@@ -3242,6 +3242,7 @@ export interface components {
             }[];
             readonly trusted: boolean;
             readonly containerEngine: boolean;
+            readonly contained: boolean;
         };
         readonly Annotation: {
             /** @enum {string} */
