@@ -25,7 +25,12 @@ describe("the demand for agents over HTTP", () => {
       { projectId: home, selector: LINUX, priority: 0, queuedAt: now - 30_000 },
       { projectId: home, selector: LINUX, priority: 5, queuedAt: now - 60_000 },
       { projectId: home, selector: GPU, priority: 0, queuedAt: now - 20_000 },
-      { projectId: home, selector: selectorOfContainers(ANY_AGENT, { hasContainers: true, isContained: false }), priority: 0, queuedAt: now - 5_000 },
+      {
+        projectId: home,
+        selector: selectorOfContainers(ANY_AGENT, { hasContainers: true, isContained: false }),
+        priority: 0,
+        queuedAt: now - 5_000,
+      },
       { projectId: other, selector: demandTrust(LINUX), priority: 0, queuedAt: now - 10_000 },
     ];
     for (const offer of offers) {
@@ -60,7 +65,13 @@ describe("the demand for agents over HTTP", () => {
     const [linux, gpu, trusted, engine] = demand.groups;
     expect(linux).to.deep.include({
       projectId: "default",
-      selector: { matchLabels: { os: "linux" }, matchExpressions: [], trusted: false, containerEngine: false, contained: false },
+      selector: {
+        matchLabels: { os: "linux" },
+        matchExpressions: [],
+        trusted: false,
+        containerEngine: false,
+        contained: false,
+      },
       clauses: ["os=linux"],
       waiting: 2,
       oldestAt: new Date(now - 60_000).toISOString(),

@@ -68,7 +68,10 @@ describe("manifests for Kubernetes", () => {
         capabilities: { drop: ["ALL"] },
       });
       const mounted = container.volumeMounts.map((mount: Manifest) => mount.name);
-      expect(pod.volumes.map((volume: Manifest) => volume.name), name).to.have.members(mounted);
+      expect(
+        pod.volumes.map((volume: Manifest) => volume.name),
+        name,
+      ).to.have.members(mounted);
       if (command === "serve") roles.push(args.at(-1)!);
       else expect(args.filter((arg) => arg.startsWith("--"))).to.include("--once");
       const env = (container.env ?? []) as { name: string; value?: string }[];
