@@ -81,6 +81,8 @@ export interface AppContext {
   readonly publicUrl?: string;
   /** Bounds on the size and the age of uploads. */
   readonly uploadRules: UploadRules;
+  /** Users fetch content from the object storage where they can. Absent: the edge sends all of it. */
+  readonly directDownloads?: boolean;
   /** HMAC key that signs and verifies access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

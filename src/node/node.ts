@@ -38,6 +38,7 @@ import { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import { registerCallMetrics, registerEdgeMeters, registerGatewayMeters } from "../telemetry/meter-metrics.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { registerProcessMetrics } from "../telemetry/process-metrics.ts";
+import { claimObjects } from "./claim-objects.ts";
 import { killAtExit } from "./kill-at-exit.ts";
 import { endWithThisProcess } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
@@ -45,6 +46,7 @@ import { registerClusterMetrics } from "./metrics.ts";
 import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
 import { packageVersion } from "./package-root.ts";
+import { objectReadiness } from "./object-readiness.ts";
 import { clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
 import { openGit } from "./git.ts";
 import { startExporter } from "./traces.ts";
@@ -119,7 +121,7 @@ async function startParts(
 
   const disk = config.mongodb === null || config.redis === null ? startReserve(dataDir, log, teardown) : undefined;
   const meters = new Meters();
-  const opened = await openStores(config, dataDir, disk);
+  const opened = await openStores(config, dataDir, { disk, log, objectCalls: meters.objectCalls });
   teardown.add("the store", () => opened.close());
   const adapters = measuredStores(opened, meters.storeCalls);
   const shardCount = await agreeOnShards(adapters.shards, config.shards);
@@ -211,6 +213,7 @@ async function startParts(
     rateLimits: config.rateLimits,
     cacheRules: config.caches,
     uploadRules: config.uploads,
+    directDownloads: config.objectStorage?.directDownloads === true,
     logLimit: config.logLimit,
     givenVariables: config.given,
     ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
@@ -224,6 +227,11 @@ async function startParts(
 
   registerClusterMetrics(registry, { context, lanes: () => readLanes(redis) });
   const readiness: Record<string, ReadinessCheck> = { redis: () => redis.ping().then(() => {}) };
+  const { objects } = stores.blobs;
+  if (objects !== undefined) {
+    await claimObjects(objects, stores.shards, log);
+    readiness["object-storage"] = objectReadiness(objects);
+  }
   // The clock of a private Redis is the clock of this node.
   const clockCheck =
     config.redis === null ? null : await startClockCheck({ redis, nodeId, clock, log, registry }, teardown);

@@ -8327,6 +8327,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
+            };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
@@ -8380,6 +8389,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -8770,6 +8788,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
