@@ -40,7 +40,7 @@ const RECORD = fileURLToPath(new URL("history/run-costs.json", import.meta.url))
 /** What was used until now. */
 interface Used {
   readonly atMs: number;
-  readonly controlPlaneMs: number;
+  readonly nodeMs: number;
   readonly redisMs: number;
   readonly storeCalls: number;
   readonly redisCalls: number;
@@ -61,7 +61,7 @@ async function measure(store: string, runsOfShape: number, dataDir: string, env:
       keepInFlight(count, IN_FLIGHT, async () => void (await runs.run(pipeline)));
     const used = async (): Promise<Used> => ({
       atMs: performance.now(),
-      controlPlaneMs: cpuTime(installation.nodePid).ownMs,
+      nodeMs: cpuTime(installation.nodePid).ownMs,
       redisMs: cpuTime(installation.redisPid).ownMs,
       ...(await callsOf(installation)),
     });
@@ -87,7 +87,7 @@ async function measure(store: string, runsOfShape: number, dataDir: string, env:
         store,
         ...shape,
         runs: count,
-        controlPlaneMs: perRun("controlPlaneMs"),
+        nodeMs: perRun("nodeMs"),
         redisMs: perRun("redisMs"),
         storeCalls: perRun("storeCalls"),
         redisCalls: perRun("redisCalls"),

@@ -1,6 +1,5 @@
 /** The settings of the object storage: their rows in the table of settings, and their checks. */
 import { z } from "zod";
-import type { ObjectPlace } from "./domain/object-place.ts";
 import type { Setting } from "./settings.ts";
 
 export const OBJECT_STORAGE_SETTING_ROWS = {
@@ -35,6 +34,18 @@ export const OBJECT_STORAGE_SETTING_ROWS = {
       "`direct`: downloads of uploads and of artifacts with one file are [redirected to the object storage](operations.md#direct-downloads). `proxied`: the edge sends all content itself.",
   },
 } as const satisfies Record<string, Setting>;
+
+/** A part of a bucket. The credentials are found where the client of the storage looks for them, and are not settings. */
+export interface ObjectPlace {
+  readonly bucket: string;
+  /** What the keys of all objects begin with: empty, or a path that ends with `/`. */
+  readonly prefix: string;
+  /** Null: that of AWS for the region. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  /** The bucket is named in the path of a request, not in the host name. */
+  readonly pathStyle: boolean;
+}
 
 export interface ObjectStorageSettings extends ObjectPlace {
   /** Users fetch content from the object storage where they can. */
@@ -89,8 +100,9 @@ export function objectStorage(read: Read): ObjectStorageSettings | null {
   };
 }
 
-/** The settings that mean nothing because no object storage is named. */
+/** The settings that say where a storage is that no setting names. */
 export function aimlessObjectSettings(read: Read): readonly (keyof Read)[] {
   if (read.MILLRACE_OBJECT_STORAGE !== undefined) return [];
-  return (Object.keys(OBJECT_STORAGE_SETTINGS) as (keyof Read)[]).filter((name) => read[name] !== undefined);
+  const aimless = ["MILLRACE_OBJECT_STORAGE_ENDPOINT", "MILLRACE_OBJECT_STORAGE_PATH_STYLE"] as const;
+  return aimless.filter((name) => read[name] !== undefined);
 }

@@ -95,7 +95,7 @@ function show(load: Load, costs: Costs, capacity: Capacity): void {
     `${whole(load.runsPerDay)} runs a day of ${load.jobs} jobs, ${load.steps} steps and ${whole(load.lines)} log lines:`,
   );
   console.log(
-    `  a run: ${ofRun("controlPlaneMs")} ms of the control plane, ${ofRun("redisMs")} ms of Redis, ${ofRun("storeCalls")} calls of the store`,
+    `  a run: ${ofRun("nodeMs")} ms of the control plane, ${ofRun("redisMs")} ms of Redis, ${ofRun("storeCalls")} calls of the store`,
   );
   console.log(
     `  at the peak: ${capacity.runsPerSecond.toFixed(1)} runs/s, ${whole(capacity.runsPerSecond * load.steps)} steps/s, ${whole(capacity.linesPerSecond)} lines/s`,

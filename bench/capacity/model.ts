@@ -4,7 +4,7 @@
  */
 
 /** A figure of a run that was measured. */
-export const FIGURES = ["controlPlaneMs", "redisMs", "storeCalls", "redisCalls", "bytes"] as const;
+export const FIGURES = ["nodeMs", "redisMs", "storeCalls", "redisCalls", "bytes"] as const;
 export type Figure = (typeof FIGURES)[number];
 
 export interface Shape {
@@ -110,7 +110,7 @@ export function capacityFor(load: Load, costs: Costs): Capacity {
     needed: Math.max(1, Math.ceil((runsPerSecond * costOfRun) / ofOne)),
     runsPerDayOfOne: Math.floor((ofOne / costOfRun / load.peak) * DAY_SECONDS),
   });
-  const nodes = partOf("nodes of all roles", costOf(costs, "controlPlaneMs", load), BUSY * 1_000);
+  const nodes = partOf("nodes of all roles", costOf(costs, "nodeMs", load), BUSY * 1_000);
   const parts: readonly Part[] = [
     nodes,
     { name: "gateways, for the agents", needed: Math.ceil(load.agents / AGENTS_OF_GATEWAY), runsPerDayOfOne: null },

@@ -14,7 +14,7 @@ const run = (shape: Pick<MeasuredRun, "jobs" | "steps" | "lines">): MeasuredRun 
   const cost = 5 + 3 * shape.jobs + 2 * shape.steps + 0.5 * shape.lines;
   return {
     ...shape,
-    controlPlaneMs: cost,
+    nodeMs: cost,
     redisMs: cost / 10,
     storeCalls: cost * 2,
     redisCalls: cost,
@@ -43,7 +43,7 @@ const load: Load = {
 describe("the model of capacity", () => {
   it("finds the parts that measured runs consist of, and answers for runs of other shapes", () => {
     const costs = fitCosts(measured);
-    expect(costs.controlPlaneMs).to.deep.equal({ run: 5, job: 3, step: 2, line: 0.5 });
+    expect(costs.nodeMs).to.deep.equal({ run: 5, job: 3, step: 2, line: 0.5 });
     for (const figure of FIGURES) {
       const other = run({ jobs: 4, steps: 12, lines: 600 });
       expect(costOf(costs, figure, other), figure).to.be.closeTo(other[figure], 1e-6);
@@ -51,10 +51,10 @@ describe("the model of capacity", () => {
   });
 
   it("takes no part as negative, whatever noise a measurement had", () => {
-    const noisy = { ...measured[1], controlPlaneMs: measured[0].controlPlaneMs - 1 };
-    const { controlPlaneMs } = fitCosts([measured[0], noisy, measured[2], measured[3]]);
-    expect(controlPlaneMs.step).to.equal(0);
-    expect(Math.min(controlPlaneMs.run, controlPlaneMs.job)).to.be.at.least(0);
+    const noisy = { ...measured[1], nodeMs: measured[0].nodeMs - 1 };
+    const { nodeMs } = fitCosts([measured[0], noisy, measured[2], measured[3]]);
+    expect(nodeMs.step).to.equal(0);
+    expect(Math.min(nodeMs.run, nodeMs.job)).to.be.at.least(0);
   });
 
   it("counts pieces for the peak, and names the part of which one carries least", () => {

@@ -171,7 +171,7 @@ describe("an installation with an object storage", function () {
     expect([part.status, await part.text()]).to.deep.equal([206, "content"]);
     const known = await fetchFrom(path, { headers: { "if-none-match": answer.headers.get("etag")! } });
     expect(known.status).to.equal(304);
-    const stranger = await fetch(`http://${installation.node.http}/api/v1${path}`, { redirect: "manual" });
-    expect([stranger.status, stranger.headers.get("location")]).to.deep.equal([401, null]);
+    const unknown = await fetch(`http://${installation.node.http}/api/v1${path}`, { redirect: "manual" });
+    expect([unknown.status, unknown.headers.get("location")]).to.deep.equal([401, null]);
   });
 });

@@ -1,9 +1,8 @@
 /** What operators and users read about an object storage. Its contract is in test/object-storage. */
 import { expect } from "chai";
 import { readNodeConfig } from "../../src/config.ts";
-import { textOfPlace } from "../../src/domain/object-place.ts";
 import { dispositionOf } from "../../src/stores/objects/disposition.ts";
-import { isMisconfigured, translateObjectFault } from "../../src/stores/objects/faults.ts";
+import { isMisconfigured, textOfPlace, translateObjectFault } from "../../src/stores/objects/faults.ts";
 
 const place = { bucket: "ci", prefix: "a/", endpoint: "http://127.0.0.1:9", region: "us-east-1", pathStyle: true };
 const answer = (name: string, httpStatusCode: number) => ({ name, $metadata: { httpStatusCode } });
@@ -44,8 +43,8 @@ describe("an object storage", () => {
     expect(() => read("s3://ci-content", { MILLRACE_OBJECT_STORAGE_ENDPOINT: "https://key:secret@host" })).to.throw(
       /without a user and a path$/,
     );
-    expect(() => readNodeConfig({ MILLRACE_OBJECT_STORAGE_REGION: "eu-west-1" })).to.throw(
-      "MILLRACE_OBJECT_STORAGE_REGION is read with MILLRACE_OBJECT_STORAGE only",
+    expect(() => readNodeConfig({ MILLRACE_OBJECT_STORAGE_PATH_STYLE: "on" })).to.throw(
+      "MILLRACE_OBJECT_STORAGE_PATH_STYLE is read with MILLRACE_OBJECT_STORAGE only",
     );
   });
 

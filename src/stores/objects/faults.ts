@@ -1,6 +1,6 @@
 /** Says what is wrong with an object storage, and what to do. */
 import { MillraceError } from "../../domain/errors.ts";
-import { type ObjectPlace, textOfPlace } from "../../domain/object-place.ts";
+import type { ObjectPlace } from "../../object-storage-settings.ts";
 
 /** What the client of an object storage throws: an answer of the server, or a failure to get one. */
 interface Fault {
@@ -28,6 +28,12 @@ export function isMissing(error: unknown): boolean {
 export function isBehindEnd(error: unknown): boolean {
   const { name, $metadata } = error as Fault;
   return name === "InvalidRange" || $metadata?.httpStatusCode === 416;
+}
+
+/** The place as an operator knows it. */
+export function textOfPlace({ bucket, prefix, endpoint }: ObjectPlace): string {
+  const url = `s3://${bucket}/${prefix}`.replace(/\/$/, "");
+  return endpoint === null ? url : `${url} at ${endpoint}`;
 }
 
 /** The error for callers. It names no key of the storage's owner and quotes no answer. */
