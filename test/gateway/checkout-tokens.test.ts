@@ -76,7 +76,7 @@ describe("tokens of checkouts", () => {
   });
 
   it("hold no dispatch up: one that comes late is taken by the next", async () => {
-    let resolve = (_: string) => {};
+    let resolve: (token: string) => void = () => {};
     const slow = new Promise<string>((done) => (resolve = done));
     answer = () => slow;
     const first = outcome();
