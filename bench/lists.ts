@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { asId, DEFAULT_TENANT, newId, type ProjectId } from "../src/domain/ids.ts";
+import { asId, DEFAULT_TENANT, newId, type ProjectId, type RunId } from "../src/domain/ids.ts";
 import type { ApprovalFilter, RunFilter, RunPageRequest, RunSearch } from "../src/stores/ports/aggregates.ts";
 import type { AuditEntry, AuditFilter } from "../src/stores/ports/audit.ts";
 import { type ListKey, type ListPlace, MAX_PASSED, type PlacedPageRequest } from "../src/stores/ports/pages.ts";
@@ -16,6 +16,8 @@ import type { PipelineFilter } from "../src/stores/ports/pipelines.ts";
 import type { UploadRecord } from "../src/stores/ports/uploads.ts";
 import { openSqliteStores } from "../src/stores/sqlite/open.ts";
 import { loadAverage } from "./machine.ts";
+import { deliveryOf } from "../test/contracts/delivery-store.ts";
+import { hookOf, receivedOf } from "../test/contracts/hook-store.ts";
 import { sampleAggregate, sampleApproval, saveOf } from "../test/contracts/samples.ts";
 import { pipelineRecord } from "../test/support/pipelines.ts";
 
@@ -28,8 +30,26 @@ const FIRST_AT = 1_700_000_000_000;
 /** One run of so many has the rare status. */
 const RARE = 50_000;
 
+const LANE = "whk_bench";
+/** An event of a job, and one try that was answered. */
+const SENT = {
+  body: JSON.stringify({ type: "svc.job.success", data: { text: "x".repeat(1_200) } }),
+  attempts: 1,
+  tries: [
+    {
+      at: FIRST_AT,
+      durationMs: 40,
+      status: 204,
+      error: "",
+      request: { url: "https://a.example/", headers: {} },
+      answer: "",
+    },
+  ],
+};
+
 let longestHold = 0;
 const missed: string[] = [];
+const hook = hookOf();
 const runs = Number(process.argv[2] ?? 1_000_000);
 const folder = await mkdtemp(join(tmpdir(), "millrace-lists-"));
 try {
@@ -68,7 +88,7 @@ try {
     ["of an hour", { from: middle.at, before: middle.at + 3_600_000 }],
     ["of twenty projects, by an hour", { from: middle.at, before: middle.at + 3_600_000, projectIds: many(20) }],
   ];
-  const { audit, pipelines, uploads } = stores;
+  const { audit, deliveries, hooks, pipelines, uploads } = stores;
   const approvals = async (filter: Omit<ApprovalFilter, "status">, request: PlacedPageRequest = page) => {
     return aggregates.listApprovals({ ...filter, status: "pending" }, request);
   };
@@ -87,6 +107,12 @@ try {
     ["audit: refused calls, which there are none of", () => entries({ area: "installation", outcome: "refused" })],
     ["uploads: the newest", () => uploads.list(projectIds[0]!, 100, undefined)],
     ["uploads: in the middle", () => uploads.list(projectIds[0]!, 100, middle)],
+    ["deliveries: the newest", () => deliveries.list(LANE, {}, 100, undefined)],
+    ["deliveries: in the middle", () => deliveries.list(LANE, {}, 100, middle)],
+    ["deliveries: a rare state", () => deliveries.list(LANE, { state: "failed" }, 100, middle)],
+    ["deliveries: about one run", () => deliveries.list(LANE, { runId: asId<RunId>("run_none") }, 100, undefined)],
+    ["deliveries of a hook: the newest", () => hooks.listDeliveries(hook.hookId, {}, 100, undefined)],
+    ["deliveries of a hook: a rare state", () => hooks.listDeliveries(hook.hookId, { state: "failed" }, 100, middle)],
     ["pipelines: by name", () => ofPipelines({}, "name")],
     ["pipelines: of a project, in the middle", () => ofPipelines({ projectIds }, "createdAt", middle)],
     ["pipelines: with a part of the name", () => ofPipelines({ name: "99" }, "createdAt")],
@@ -179,6 +205,8 @@ async function fill(path: string, original: ReturnType<typeof sampleAggregate>):
   await stores.aggregates.save(saveOf(original, {}, [sampleApproval(original, { stage: 0 }, FIRST_AT)]));
   await stores.audit.append(entryOf(projectId));
   await stores.uploads.begin(uploadOf(projectId));
+  await stores.deliveries.tell([deliveryOf(LANE, { projectId, state: "delivered", ...SENT })], []);
+  await stores.hooks.take(receivedOf(hook, { state: "done" }), "{}");
   await stores.pipelines.create(pipelineRecord(newId("pl"), { projectId, createdAt: FIRST_AT }));
   await stores.close();
   const db = new DatabaseSync(path);
@@ -195,6 +223,11 @@ async function fill(path: string, original: ReturnType<typeof sampleAggregate>):
   copy(db, "actors", runs / 4, approval, "kind = 'approval'");
   copy(db, "audit", runs, { audit_id: "'aud_' || printf('%026d', n)", at });
   copy(db, "uploads", 10_000, { upload_id: "'upl_' || printf('%026d', n)", created_at: at });
+  const state = (often: string) => `CASE WHEN n % ${RARE} = 0 THEN 'failed' ELSE '${often}' END`;
+  const sent = { run_id: "'run_' || printf('%026d', n)", created_at: at, state: state("delivered") };
+  copy(db, "deliveries", runs / 4, { delivery_id: "'dlv_' || printf('%026d', n)", ...sent });
+  const received = { sender_id: "'sender ' || n", received_at: at, state: state("done") };
+  copy(db, "hook_deliveries", runs / 4, { delivery_id: "'dlv_' || printf('%026d', n)", ...received });
   const pipeline = { pipeline_id: "'pl_' || printf('%026d', n)", name: "'p' || n", search_name: "'p' || n" };
   copy(db, "pipelines", 10_000, { ...pipeline, created_at: at });
   db.exec("PRAGMA optimize");

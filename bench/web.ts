@@ -1,6 +1,7 @@
 /**
- * `npm run bench:web [-- --long]`: how the web page keeps up in a real browser, on an installation that the command
- * starts. Exit status 1: a bound was missed. `--long` follows a live run for 10 minutes instead of one.
+ * `npm run bench:web [-- --long] [-- --only live]`: how the web page keeps up in a real browser, on an installation that the
+ * command starts. Exit status 1: a bound was missed. `--long` follows a live run for 10 minutes instead of one. `--only`:
+ * `run`, `log`, `replay` or `live`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -20,28 +21,36 @@ const HEAP_GROWTH = 1.25;
 const TRIES = 5;
 const HEAP_EVERY_MS = 10_000;
 
-/** Keeps the longest time between two frames, from the moment that the page begins. */
+/** Keeps the longest time between two frames, and the longest task of 50 ms or more, from the moment that the page begins. */
 const FRAME_WATCH = `(() => {
-  let last = performance.now();
-  globalThis.frames = { longest: 0, count: 0, over: 0 };
+  let last;
+  globalThis.restartFrames = () => {
+    last = undefined;
+    globalThis.frames = { longest: 0, over: 0, longestTask: 0 };
+  };
+  restartFrames();
   const tick = (now) => {
     const { frames } = globalThis;
-    frames.longest = Math.max(frames.longest, now - last);
-    frames.count++;
-    if (now - last > ${FRAME_MS}) frames.over++;
+    if (last !== undefined) {
+      frames.longest = Math.max(frames.longest, now - last);
+      if (now - last > ${FRAME_MS}) frames.over++;
+    }
     last = now;
     requestAnimationFrame(tick);
   };
-  requestAnimationFrame((now) => { last = now; requestAnimationFrame(tick); });
+  requestAnimationFrame(tick);
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) frames.longestTask = Math.max(frames.longestTask, duration);
+  }).observe({ type: "longtask" });
 })()`;
 
 interface Frames {
   readonly longest: number;
-  readonly count: number;
   readonly over: number;
+  readonly longestTask: number;
 }
 
-const { values } = parseArgs({ options: { long: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { long: { type: "boolean", default: false }, only: { type: "string" } } });
 const followedMs = values.long ? 600_000 : 60_000;
 const missed: string[] = [];
 
@@ -71,10 +80,10 @@ try {
   await showcase.call("PUT", "/settings", { values: { "log.lines": 4_000_000 } });
   const page = await showcase.page();
   await page.addInitScript(FRAME_WATCH);
-  await measureLargeRun(page);
-  await measureLongLog(page);
-  await measureReplay(page);
-  await measureLive(page);
+  const parts = { run: measureLargeRun, log: measureLongLog, replay: measureReplay, live: measureLive };
+  for (const [name, measure] of Object.entries(parts)) {
+    if (values.only === undefined || values.only === name) await measure(page);
+  }
   console.log(`load average after: ${loadAverage()}`);
   for (const name of missed) console.log(`missed: ${name}`);
   if (missed.length > 0) process.exitCode = 1;
@@ -172,27 +181,39 @@ async function measureLive(page: Page): Promise<void> {
   await page.goto(await stepOf(runId));
   await page.locator("[data-line]").first().waitFor();
   const session = await page.context().newCDPSession(page);
-  await page.evaluate("Object.assign(globalThis.frames, { longest: 0, count: 0, over: 0 })");
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
   const heaps: number[] = [];
-  let [longest, over] = [0, 0];
+  let [longest, over, longestTask] = [0, 0, 0];
+  await page.evaluate("restartFrames()");
+  const before = await workOf(session);
   const begin = performance.now();
   while (performance.now() - begin < followedMs) {
     await sleep(HEAP_EVERY_MS);
     const frames = await framesOf(page);
     longest = Math.max(longest, frames.longest);
     over += frames.over;
+    longestTask = Math.max(longestTask, frames.longestTask);
     heaps.push(await heapOf(session));
-    // The collection of garbage that the measurement asks for is no work of the page.
-    await page.evaluate("Object.assign(globalThis.frames, { longest: 0, count: 0, over: 0 })");
+    // The collection of garbage that the measurement asks for is no work of the page, nor is the frame that it delays.
+    await page.evaluate("restartFrames()");
   }
+  const work = ((await workOf(session)) - before) / ((performance.now() - begin) / 1_000);
   const newest = await page.locator("[data-line]").last().getAttribute("data-line");
   tell("newest line that the page shows", Number(newest), "");
   tell("lines behind what was written", LIVE_PER_SECOND * ((performance.now() - begin) / 1_000) - Number(newest), "");
   tell(`longest frame at ${LIVE_PER_SECOND} live lines/s`, longest, "ms", FRAME_MS);
   tell("frames over the bound", over, "");
+  tell("longest task of the page, 0 below 50", longestTask, "ms");
+  tell("processor time of the page's thread", work, "ms/s");
   tell("heap after the first 10 s", heaps[0]! / 1e6, "MB");
   tell("heap at the end", heaps.at(-1)! / 1e6, "MB");
   tell("growth", heaps.at(-1)! / heaps[0]!, "", HEAP_GROWTH);
+}
+
+/** Processor time that the page's thread has taken, in milliseconds. */
+async function workOf(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return metrics.find(({ name }) => name === "TaskDuration")!.value * 1_000;
 }
 
 async function heapOf(session: CDPSession): Promise<number> {

@@ -1,8 +1,8 @@
 /**
  * Runs the tests: `node scripts/test.mjs [ARGUMENTS OF MOCHA]`. When the arguments name files or folders, mocha runs
- * those. Otherwise it runs all tests in two lanes. One has the files that hold an installation to a bound in seconds,
- * two by two, and then those that count events, one by one. The other has all other files, as many in parallel as keep
- * the machine busy; it works with a lower priority, in the time that the first lane leaves.
+ * those. Otherwise it runs all tests in two lanes. One has the files that hold an installation to a bound in time, or that
+ * count events, one by one. The other has all other files, as many in parallel as keep the machine busy;
+ * it works with a lower priority, in the time that the first lane leaves, so its deadlines are longer.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,8 +21,8 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 
 /** How many files run in parallel: more than the smallest machine has processors, because most files mostly wait. */
 const JOBS = 4;
-/** The priority of files without bounds, as `nice` counts it. */
-const LOW_PRIORITY = 5;
+/** The priority of files without bounds, as `nice` counts it: the lowest, so that it takes nothing from the other lane. */
+const LOW_PRIORITY = 19;
 
 /** Files and folders that take longest. They begin first, so that no one of them runs at the end while the machine has nothing else. */
 const FIRST = [
@@ -35,18 +35,26 @@ const FIRST = [
   "test/e2e/",
 ];
 
-/** Files that hold an installation to a bound in seconds. The longest comes first: the others run beside it. */
-const IN_PAIRS = [
+/**
+ * How many times longer the tests of files without bounds may take than their deadlines say (test/support/patience.ts).
+ * Such a deadline only ends a test that hangs, and a slow machine with other work must not look like that.
+ */
+const PATIENCE = 4;
+
+/** Files that hold an installation to a bound in time, or that count events which a slow machine adds to. */
+const BOUNDED = [
   "test/chaos/chaos.test.ts",
   "test/chaos/embedded.test.ts",
   "test/e2e/redis-cluster.test.ts",
   "test/grpc/agent-requests.test.ts",
   "test/grpc/call-bounds.test.ts",
   "test/node/cut-off.test.ts",
+  "test/node/idle-calls.test.ts",
   "test/queues/owners.test.ts",
+  "test/bench/operations.test.ts",
+  "test/e2e/fairness.test.ts",
+  "test/node/cost-of-a-run.test.ts",
 ];
-/** Files with bounds below a second, or that count events which a slow machine adds to. */
-const ALONE = ["test/bench/operations.test.ts", "test/e2e/fairness.test.ts", "test/node/cost-of-a-run.test.ts"];
 
 /** More files with failed tests than these are not run again. */
 const MAX_REPEATED_FILES = 8;
@@ -66,6 +74,12 @@ const PRINTED_COSTS = 20;
 /** How much of the first line of an error is printed in the list of failed tests. */
 const MAX_REASON_CHARACTERS = 200;
 
+/**
+ * Mocha runs one file in a process of its own, as in a parallel run, which checks what the file leaves open. With a
+ * single job mocha would run it in its main process.
+ */
+const ALONE = ["--parallel", "--jobs", "2"];
+
 /** How many reports of mocha there are. */
 let reports = 0;
 
@@ -75,15 +89,20 @@ const args = process.argv.slice(2);
 process.exitCode = await (loadOptions(args)._.length > 0 ? run("--parallel", "--jobs", JOBS, ...args) : runAll());
 
 async function runAll() {
-  const later = [...IN_PAIRS, ...ALONE];
-  const missing = [...FIRST, ...later].filter((file) => !existsSync(join(ROOT, file)));
+  const missing = [...FIRST, ...BOUNDED].filter((file) => !existsSync(join(ROOT, file)));
   if (missing.length > 0)
     throw new Error(`there is no ${missing.join(", no ")}: correct the lists in scripts/test.mjs`);
   await compilePrograms();
   rmSync(COSTS, { force: true });
   process.env.MILLRACE_TEST_COSTS = COSTS;
   const bounded = runBounded();
-  const others = await report({ priority: LOW_PRIORITY }, "--parallel", "--jobs", JOBS, ...filesInOrder(later));
+  const others = await report(
+    { priority: LOW_PRIORITY, patience: PATIENCE },
+    "--parallel",
+    "--jobs",
+    JOBS,
+    ...otherFiles(),
+  );
   const { output, results: ofBounded } = await bounded;
   process.stdout.write(output);
   const results = [others, ...ofBounded];
@@ -98,18 +117,17 @@ async function runAll() {
 
 /** Runs the files with bounds. Answers what mocha wrote, since the other lane writes meanwhile. */
 async function runBounded() {
-  const pairs = await report({ isKept: true }, "--parallel", "--jobs", 2, ...IN_PAIRS);
-  const alone = await report({ isKept: true }, ...ALONE);
-  const output = `Files that run in pairs:\n${pairs.output}Files that run alone:\n${alone.output}`;
-  return { output, results: [pairs, alone] };
+  const results = [];
+  for (const file of BOUNDED) results.push(await report({ isKept: true }, ...ALONE, file));
+  return { output: results.map(({ output }) => output).join(""), results };
 }
 
-/** All test files but `later`, those of `FIRST` in front. */
-function filesInOrder(later) {
+/** All files without bounds, those of `FIRST` in front. */
+function otherFiles() {
   const rank = (file) => [...FIRST, ""].findIndex((begin) => file.startsWith(begin));
   return readdirSync(join(ROOT, "test"), { recursive: true })
     .map((name) => join("test", name))
-    .filter((file) => file.endsWith(".test.ts") && !later.includes(file))
+    .filter((file) => file.endsWith(".test.ts") && !BOUNDED.includes(file))
     .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
@@ -120,13 +138,14 @@ function filesInOrder(later) {
  */
 async function repeat(failures) {
   const files = [...new Set(failures.map(({ file }) => file))];
-  // A hook of all files belongs to none of them.
+  // What fails before the files are read belongs to none of them.
   const areKnown = files.every((file) => file?.endsWith(".test.ts"));
   if (files.length === 0 || files.length > MAX_REPEATED_FILES || !areKnown) return failures;
   console.log(`Files with failed tests, each once more, alone:`);
   const again = [];
   for (const file of files) {
-    const result = await report({}, file);
+    const hasBounds = BOUNDED.includes(relative(ROOT, file));
+    const result = await report({ patience: hasBounds ? 1 : PATIENCE }, ...ALONE, file);
     again.push(...(result.hasCrashed ? failures.filter((failure) => failure.file === file) : result.failures));
   }
   const left = new Set(again.map(({ title }) => title));
@@ -168,10 +187,10 @@ function printFailures(failures) {
  * Runs mocha, and answers how many tests passed, which failed, and whether mocha ended without telling. `isKept`: the
  * answer holds what mocha wrote, and nothing is shown.
  */
-async function report({ priority = 0, isKept = false }, ...options) {
+async function report({ priority = 0, isKept = false, patience = 1 }, ...options) {
   const file = join(COMPILED, `report-${++reports}.json`);
   const told = ["--reporter", REPORTER, "--reporter-option", `report=${file}`];
-  const child = startMocha([...told, ...args, ...options], isKept ? "pipe" : "inherit");
+  const child = startMocha([...told, ...args, ...options], isKept ? "pipe" : "inherit", patience);
   if (priority !== 0) setPriority(child.pid, priority);
   const [output, status] = await Promise.all([isKept ? text(child.stdout) : "", statusOf(child)]);
   const found = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passes: 0, failures: [] };
@@ -183,9 +202,10 @@ function run(...options) {
   return statusOf(startMocha(options, "inherit"));
 }
 
-function startMocha(options, stdout) {
+function startMocha(options, stdout, patience = 1) {
   const stdio = ["inherit", stdout, "inherit"];
-  return spawn(process.execPath, [MOCHA, ...options.map(String)], { cwd: ROOT, stdio });
+  const env = { ...process.env, MILLRACE_TEST_PATIENCE: String(patience) };
+  return spawn(process.execPath, [MOCHA, ...options.map(String)], { cwd: ROOT, stdio, env });
 }
 
 async function statusOf(child) {

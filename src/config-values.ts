@@ -113,6 +113,13 @@ export const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 
+/** A number of processors, of which a part counts too. */
+export const processors = z
+  .string()
+  .regex(/^\d{1,4}(?:\.\d{1,3})?$/, "must be a number of processors, such as 1.5")
+  .transform(Number)
+  .refine((value) => value >= 0.01 && value <= 1_024, "must be from 0.01 to 1024");
+
 export const DAY_MS = 86_400_000;
 export const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "labels"> => {
   const projects = new Map<string, number>();

@@ -14,7 +14,6 @@ import {
   DAY_MS,
   diskFloor,
   duration,
-  imagePatterns,
   labels,
   masterKeys,
   type Network,
@@ -37,6 +36,7 @@ import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
 import { GIT_SETTINGS, type GitSettings, gitSettings } from "./git-settings.ts";
 import { MAIL_SETTINGS, type MailSettings, mailServer, missingMailSettings } from "./mail-settings.ts";
+import { PLACE_SETTINGS, type PlaceSettings, placeSettings } from "./place-settings.ts";
 import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
@@ -125,10 +125,7 @@ export interface NodeConfig {
   readonly logLevel: LogLevel | null;
 }
 
-const CONTAINER_ENGINES = ["auto", "podman", "docker", "off"] as const;
-const STEP_ISOLATIONS = ["auto", "cgroup", "pid-namespace", "subreaper", "mark"] as const;
-
-export interface AgentConfig {
+export interface AgentConfig extends PlaceSettings {
   readonly gateway: Address;
   /** Null: plaintext, which is allowed only to a gateway on this machine. */
   readonly security: "tls" | "plaintext" | null;
@@ -153,12 +150,6 @@ export interface AgentConfig {
   /** How long jobs may continue after SIGTERM. */
   readonly drainTimeoutMs: number;
   readonly minFreeDisk: DiskFloor;
-  /** How the agent finds the processes that steps start. */
-  readonly stepIsolation: (typeof STEP_ISOLATIONS)[number];
-  /** The engine that runs the containers of jobs; `auto`: the first that answers. */
-  readonly containerEngine: (typeof CONTAINER_ENGINES)[number];
-  /** Images that jobs may use; `*` stands for any text. Empty: all. */
-  readonly containerImages: readonly string[];
   /** The disk space for log lines that cannot be sent. */
   readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
@@ -312,13 +303,7 @@ const agentVariables = z
     MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
     MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
-    MILLRACE_AGENT_STEP_ISOLATION: z
-      .enum(STEP_ISOLATIONS, { error: `must be one of ${STEP_ISOLATIONS.join(", ")}` })
-      .default("auto"),
-    MILLRACE_AGENT_CONTAINER_ENGINE: z
-      .enum(CONTAINER_ENGINES, { error: `must be one of ${CONTAINER_ENGINES.join(", ")}` })
-      .default("auto"),
-    MILLRACE_AGENT_CONTAINER_IMAGES: imagePatterns.default([]),
+    ...PLACE_SETTINGS,
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_STEP_USER: z.string().optional(),
     MILLRACE_AGENT_PLUGIN_DIRS: z
@@ -451,9 +436,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     drainTimeoutMs: read.MILLRACE_AGENT_DRAIN_TIMEOUT,
     minFreeDisk: read.MILLRACE_AGENT_MIN_FREE_DISK,
-    stepIsolation: read.MILLRACE_AGENT_STEP_ISOLATION,
-    containerEngine: read.MILLRACE_AGENT_CONTAINER_ENGINE,
-    containerImages: read.MILLRACE_AGENT_CONTAINER_IMAGES,
+    ...placeSettings(read),
     logBufferBytes: read.MILLRACE_AGENT_LOG_BUFFER,
     logLevel: read.LOG_LEVEL ?? null,
   };

@@ -86,6 +86,35 @@ export const PROGRAM_SETTINGS = {
     without: "all",
     meaning: "Images that jobs may use, separated by commas; `*` stands for any text.",
   },
+  MILLRACE_AGENT_ISOLATION: {
+    group: "Agents",
+    standard: "none",
+    meaning:
+      "`container` or `namespaces`: what [steps without a container](operations.md#steps-without-a-container) run in.",
+  },
+  MILLRACE_AGENT_ISOLATION_NETWORK: {
+    group: "Agents",
+    standard: "off",
+    meaning: "`on`: steps in namespaces reach the network of the machine.",
+  },
+  MILLRACE_AGENT_STEP_MEMORY: {
+    group: "Agents",
+    standard: null,
+    without: "no bound",
+    meaning: "How much memory a step without a container may use: `2GB`.",
+  },
+  MILLRACE_AGENT_STEP_PIDS: {
+    group: "Agents",
+    standard: null,
+    without: "no bound",
+    meaning: "How many processes and threads such a step may have.",
+  },
+  MILLRACE_AGENT_STEP_CPUS: {
+    group: "Agents",
+    standard: null,
+    without: "no bound",
+    meaning: "How many processors such a step may use: `1.5`.",
+  },
   MILLRACE_AGENT_LOG_BUFFER: {
     group: "Agents",
     standard: "256MiB",

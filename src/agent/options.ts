@@ -1,9 +1,11 @@
 /** The options of an agent. Its starter (the command line or a test) reads them and passes them on. */
+import type { Isolation } from "../domain/containers/containers.ts";
 import type { DiskFloor } from "../domain/disk-space.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { EngineKind } from "./containers/engine.ts";
 import type { IsolationKind } from "./process/step-isolation.ts";
+import type { StepLimits } from "./process/step-limits.ts";
 
 export interface AgentOptions {
   /** `host:port` of a gateway, or of a load balancer before several gateways. */
@@ -38,6 +40,15 @@ export interface AgentOptions {
     /** References of images that jobs may use; `*` stands for any text. Empty for all. */
     readonly images: readonly string[];
   };
+  /** What steps run in that have no container. Absent: the machine itself. */
+  readonly isolation?: {
+    /** `container`: no such step runs here. `namespaces`: it sees the machine read-only, and its own processes. */
+    readonly kind: Isolation;
+    /** Whether steps in namespaces reach the network of the machine. */
+    readonly hasNetwork: boolean;
+  };
+  /** Bounds of each step that has no container. Absent: none. */
+  readonly stepLimits?: StepLimits;
   /** Shown to operators. */
   readonly version?: string;
   /** The operator's folders with plugins that the registry does not have. Default: none. */

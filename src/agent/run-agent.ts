@@ -5,13 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import { KEEP_CACHE_MS } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
-import { ENGINE_LABEL } from "../domain/containers/containers.ts";
+import { ENGINE_LABEL, ISOLATION_LABEL } from "../domain/containers/containers.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { AfterJobs } from "./after-job.ts";
 import { openAgentClock } from "./process/agent-clock.ts";
 import { endCgroup } from "./process/cgroups.ts";
 import { chooseIsolation } from "./process/choose-isolation.ts";
 import { cgroupFolderOf, type StepIsolation } from "./process/step-isolation.ts";
+import { Confinement } from "./confinement.ts";
 import { JobContainers } from "./containers/job-containers.ts";
 import { type OpenEngine, openEngine } from "./containers/open-engine.ts";
 import { Backoff } from "./connection/backoff.ts";
@@ -65,8 +66,15 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
       await clearDrafts(dataDir.pluginDir);
       const isolation = await chooseIsolation(options.stepIsolation ?? "auto", dataDir.root, options.log);
       const engine = await openEngine(options.containers, dataDir.root, options.log);
-      await new Agent(options, clients, dataDir, isolation, user, engine).run(signal);
       const folder = cgroupFolderOf(isolation);
+      const confinement = await Confinement.open(options, {
+        dataDir: dataDir.root,
+        cgroupFolder: folder,
+        user,
+        hasEngine: engine !== undefined,
+        log: options.log,
+      });
+      await new Agent(options, clients, dataDir, { isolation, user, engine, confinement }).run(signal);
       if (folder !== undefined) await endCgroup(folder);
     } finally {
       dataDir.release();
@@ -74,6 +82,14 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   } finally {
     clients.close();
   }
+}
+
+/** What this machine offers to steps, as it was found at the start. */
+interface StepPlaces {
+  readonly isolation: StepIsolation;
+  readonly user: StepUser | undefined;
+  readonly engine: OpenEngine | undefined;
+  readonly confinement: Confinement;
 }
 
 class Agent {
@@ -111,9 +127,7 @@ class Agent {
     options: AgentOptions,
     clients: GatewayClients,
     dataDir: AgentDataDir,
-    isolation: StepIsolation,
-    user: StepUser | undefined,
-    engine: OpenEngine | undefined,
+    { isolation, user, engine, confinement }: StepPlaces,
   ) {
     const { log } = options;
     this.#options = options;
@@ -123,6 +137,7 @@ class Agent {
       ...(options.facts ? ownFacts(isolation) : {}),
       // Not only a fact: jobs with containers find their agents by it.
       ...(engine === undefined ? {} : { [ENGINE_LABEL]: engine.engine.kind }),
+      ...(confinement.isolation === undefined ? {} : { [ISOLATION_LABEL]: confinement.isolation }),
       ...options.labels,
     };
     const disk = new DiskGuard({ folder: dataDir.workDir, floor: options.minFreeDisk, clock: this.#clock, log });
@@ -147,6 +162,7 @@ class Agent {
         scratchDir: dataDir.scratchDir,
         leases: this.#leases,
         trash: this.#trash,
+        gateway,
         user,
         log,
       });
@@ -171,6 +187,7 @@ class Agent {
       },
       afterJobs: this.#afterJobs,
       containers: this.#containers,
+      confinement,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });

@@ -29,6 +29,7 @@ import { SecretFinder } from "./logs/secret-finder.ts";
 import type { StepEnd } from "./step-end.ts";
 import { StepExecution } from "./step-execution.ts";
 import type { StepUser } from "./process/step-user.ts";
+import type { Confinement } from "./confinement.ts";
 import type { JobContainers } from "./containers/job-containers.ts";
 import type { Trash } from "./trash.ts";
 import { workspacePath } from "./workspace.ts";
@@ -66,6 +67,7 @@ export interface WorkloadOptions {
   readonly afterJobs: AfterJobs;
   /** Undefined without a container engine. */
   readonly containers: JobContainers | undefined;
+  readonly confinement: Confinement;
   readonly log: Logger;
   /** Sends a report if the agent is connected. A report that is lost is sent again. */
   readonly report: (report: StepReport) => void;
@@ -234,7 +236,7 @@ export class Workload {
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
     const { workDir, scratchDir, trash, user, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } =
       this.#options;
-    const { containers } = this.#options;
+    const { containers, confinement } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -251,6 +253,7 @@ export class Workload {
       plugins,
       afterJobs,
       containers,
+      confinement,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_REPORT_DELAY_MS);

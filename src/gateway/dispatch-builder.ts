@@ -92,6 +92,8 @@ export interface Dispatch {
   /** Whether the container is for this step alone. */
   readonly isOwnContainer?: boolean;
   readonly services: readonly ServiceSpec[];
+  /** The digests that the run has pinned, by the references of its images. */
+  readonly imageDigests: ReadonlyMap<string, string>;
   /** Patterns of JUnit XML files; absent for none. */
   readonly junit?: readonly string[];
   readonly logLimit: LogLimit;
@@ -109,7 +111,7 @@ interface RunDocuments {
 }
 
 export interface DispatchBuilderOptions {
-  readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
+  readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs" | "runImages">;
   readonly secrets: Pick<SecretVault, "read">;
   readonly handout: Pick<SecretHandout, "refusal">;
   readonly logLimits: Pick<LogLimits, "of">;
@@ -219,6 +221,7 @@ export class DispatchBuilder {
       artifacts: step.artifacts,
       plugin: step.plugin,
       services: step.services,
+      imageDigests: await this.#imageDigests(runId, step),
       ...(step.container === undefined
         ? {}
         : { container: step.container, isOwnContainer: stepSpec.container !== undefined }),
@@ -259,6 +262,13 @@ export class DispatchBuilder {
     const { checkoutToken } = this.#options;
     const tokenFor = checkoutToken && ((asked: AskedCheckout) => checkoutToken(granted.stepRunId, asked));
     return { ...(await withCheckoutToken(handedOut, tokenFor)), matrix: job.matrix };
+  }
+
+  /** Most steps have no image, and cost no read. */
+  async #imageDigests(runId: RunId, { container, services }: ResolvedStep): Promise<ReadonlyMap<string, string>> {
+    if (container === undefined && services.length === 0) return new Map();
+    const pinned = await this.#options.stores.runImages.of(runId);
+    return new Map(pinned.map(({ image, digest }) => [image, digest]));
   }
 
   /** The tokens of a job with permissions. They are secrets: an agent that gets no secrets gets none of them. */

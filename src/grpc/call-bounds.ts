@@ -64,8 +64,9 @@ function countReservedKeys(bytes: Buffer): number {
   return count;
 }
 
-/** Measures unary calls and counts streams, by method and status. It comes before those that answer calls. */
-export function measureCalls(clock: Clock, { grpcCalls, grpcStreams, openStreams }: Meters): ServerInterceptor {
+/** Measures unary calls, and counts streams and their messages. It comes before those that answer calls. */
+export function measureCalls(clock: Clock, meters: Meters): ServerInterceptor {
+  const { grpcCalls, grpcStreams, openStreams, streamMessages } = meters;
   return ({ path, requestStream, responseStream }, call) => {
     const begunAt = clock.monotonic();
     const method = path.slice(1);
@@ -80,12 +81,29 @@ export function measureCalls(clock: Clock, { grpcCalls, grpcStreams, openStreams
       openStreams.add(method, -1);
       grpcStreams.add(key);
     };
+    const [received, sent] = [`${method} received`, `${method} sent`];
     return new ServerInterceptingCall(call, {
-      // The library calls this also for calls that have been answered.
-      start: (next) => next({ onCancel: () => end(Status.CANCELLED) }),
-      sendStatus(sent, next) {
-        end(sent.code ?? Status.UNKNOWN);
-        next(sent);
+      start(next) {
+        next({
+          // The library calls this also for calls that have been answered.
+          onCancel: () => end(Status.CANCELLED),
+          ...(isStream && {
+            onReceiveMessage(message: unknown, pass: (message: unknown) => void) {
+              streamMessages.add(received);
+              pass(message);
+            },
+          }),
+        });
+      },
+      ...(isStream && {
+        sendMessage(message: unknown, next: (message: unknown) => void) {
+          streamMessages.add(sent);
+          next(message);
+        },
+      }),
+      sendStatus(answered, next) {
+        end(answered.code ?? Status.UNKNOWN);
+        next(answered);
       },
     });
   };

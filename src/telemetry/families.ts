@@ -251,6 +251,12 @@ export const FAMILIES = {
     labels: { method: "`package.Service/Method`" },
     from: "gateway",
   },
+  millrace_grpc_stream_messages_total: {
+    type: "counter",
+    help: "Messages on streams",
+    labels: { method: "`package.Service/Method`", direction: "`received` or `sent`" },
+    from: "gateway",
+  },
   millrace_store_call_seconds: {
     type: "histogram",
     help: "Time of calls of the store, failed ones included",

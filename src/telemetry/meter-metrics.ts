@@ -58,6 +58,9 @@ export function registerGatewayMeters(registry: Registry, meters: Meters): void 
   register(registry, "millrace_grpc_call_seconds", () => split(meters.grpcCalls.all, ["method", "code"]));
   register(registry, "millrace_grpc_streams_total", () => split(meters.grpcStreams.all, ["method", "code"]));
   register(registry, "millrace_grpc_streams_open", () => split(meters.openStreams.all, ["method"]));
+  register(registry, "millrace_grpc_stream_messages_total", () =>
+    split(meters.streamMessages.all, ["method", "direction"]),
+  );
   registerOne(registry, "millrace_log_lines_total", () => meters.totals.lines);
   registerOne(registry, "millrace_log_bytes_total", () => meters.totals.bytes);
 }

@@ -58,6 +58,8 @@ export class Meters {
   readonly grpcStreams = new Tally();
   /** Open streams, by method. */
   readonly openStreams = new Tally();
+  /** Messages on streams, by method and direction. */
+  readonly streamMessages = new Tally();
   readonly turns = new Histogram(bucketsOf("millrace_turn_seconds"));
   readonly runsCreated = new Tally();
   /** By status and trigger. */

@@ -64,6 +64,8 @@ export interface PlayOptions {
 }
 
 const PAUSE_BETWEEN_FAULTS_MS = { least: 500, most: 2_000 };
+/** How many times slower further runs start than those that a scenario asks for. */
+const SLOWER = 4;
 const SETTLE_MS = 180_000;
 const SETTLE_POLL_MS = 100;
 /** States of a commit whose run has ended. */
@@ -222,17 +224,23 @@ function addViolations({ installation, record }: FaultContext, evidence: Evidenc
   }
 }
 
-/** Starts runs at an even pace until `stop` is called, and at least `runs` of them. Starts none when `runs` is 0. */
+/**
+ * Starts runs until `stop` is called, and at least `runs` of them: these at an even pace, and further ones, while faults
+ * take longer than expected, at a slower pace. Otherwise a slow machine would get more work because it is slow. Starts
+ * none when `runs` is 0.
+ */
 function startEvenly(load: Load, runs: number, overMs: number): { readonly stop: () => Promise<void> } {
   if (runs === 0) return { stop: () => Promise.resolve() };
   const paceMs = overMs / runs;
   let started = 0;
   let isStopping = false;
   const loading = (async () => {
+    let dueMs = 0;
     for (const since = performance.now(); !isStopping || started < runs;) {
       load.startRun();
       started++;
-      await sleep(isStopping ? paceMs / 4 : Math.max(0, started * paceMs - (performance.now() - since)));
+      dueMs += started < runs ? paceMs : SLOWER * paceMs;
+      await sleep(isStopping ? paceMs / 4 : Math.max(0, dueMs - (performance.now() - since)));
     }
   })();
   return {

@@ -32,7 +32,7 @@ export function shortKillTest(scenario: Scenario, attacks: string): void {
     expect(outcome.runs).to.be.at.least(RUNS);
     expect(outcome.kills).to.be.above(1);
     record = outcome.evidence;
-  }).timeout(420_000);
+  }).timeout(900_000);
 
   it("has a judge that accepts what was recorded, and finds every way in which it can be corrupted", () => {
     if (record === undefined) expect.fail("there is no record: the scenario did not finish");
@@ -44,5 +44,5 @@ export function shortKillTest(scenario: Scenario, attacks: string): void {
         `${name}: ${JSON.stringify(found.slice(0, 3))}`,
       ).to.include(kind);
     }
-  }).timeout(420_000);
+  }).timeout(900_000);
 }

@@ -197,6 +197,10 @@ describe("an installation without a free agent", function () {
     expect(served[1]).to.match(/millrace_store_call_seconds_count\{store="aggregates",operation="save"\} [1-9]/);
     expect(served[0]).to.match(/millrace_grpc_call_seconds_count\{method="agent.v1.Agent\/Register",code="OK"\} 1/);
     expect(served[0]).to.match(/millrace_grpc_streams_open\{method="agent.v1.Agent\/Connect"\} 1/);
+    for (const direction of ["received", "sent"]) {
+      const messages = `millrace_grpc_stream_messages_total{method="agent.v1.Agent/Connect",direction="${direction}"} `;
+      expect(Number(served[0]!.split(messages)[1]?.split("\n")[0]), direction).to.be.at.least(1);
+    }
     for (const input of served) expect(complaintsOfPromtool(["check", "metrics"], input)).to.equal("");
   });
 

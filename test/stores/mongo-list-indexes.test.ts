@@ -4,10 +4,11 @@
  */
 import { expect } from "chai";
 import { Collection, type Document, type FindCursor, MongoClient } from "mongodb";
-import { asId, DEFAULT_TENANT, type HookId, newId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+import { asId, DEFAULT_TENANT, newId, type ProjectId } from "../../src/domain/ids.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+import { DELIVERY_LISTS, type Index, type Row } from "./mongo-delivery-lists.ts";
 
 /** A query that was sent, as it was put together. */
 interface Query {
@@ -16,10 +17,6 @@ interface Query {
   sort: Document;
   readonly cursor: FindCursor;
 }
-
-type Index = Readonly<Record<string, 1 | -1>>;
-/** What is called, the collection that is read, and the index that serves it. */
-type Row = readonly [name: string, list: (stores: Stores) => Promise<unknown>, collection: string, index: Index];
 
 const page = { page: 1, pageSize: 10, descending: true };
 const placed = { ...page, after: { at: 5, id: "x" } };
@@ -138,54 +135,7 @@ const LISTS: readonly Row[] = [
     "dead_letters",
     time,
   ],
-  [
-    "deliveries",
-    ({ deliveries }) => deliveries.list("lane", {}, 9, { at: 5, id: "x" }),
-    "deliveries",
-    { lane: 1, createdAt: 1, _id: 1 },
-  ],
-  [
-    "deliveries in a state",
-    ({ deliveries }) => deliveries.list("lane", { state: "failed" }, 9, undefined),
-    "deliveries",
-    {
-      lane: 1,
-      state: 1,
-      createdAt: 1,
-      _id: 1,
-    },
-  ],
-  ["hooks", ({ hooks }) => hooks.list(projectId), "hooks", { projectId: 1, _id: 1 }],
-  [
-    "deliveries of a hook",
-    ({ hooks }) => hooks.listDeliveries(asId<HookId>("hook_1"), {}, 9, { at: 5, id: "x" }),
-    "hook_deliveries",
-    { hookId: 1, receivedAt: 1, _id: 1 },
-  ],
-  [
-    "deliveries of a hook in a state",
-    ({ hooks }) => hooks.listDeliveries(asId<HookId>("hook_1"), { state: "done" }, 9, undefined),
-    "hook_deliveries",
-    { state: 1, hookId: 1, receivedAt: 1, _id: 1, dueAt: 1 },
-  ],
-  [
-    "notifications of a run",
-    ({ deliveries }) => deliveries.listNotifications({ runId: asId<RunId>("run_1") }, {}, 9, { at: 5, id: "x" }),
-    "deliveries",
-    { runId: 1, createdAt: 1, _id: 1 },
-  ],
-  [
-    "notifications of a project",
-    ({ deliveries }) => deliveries.listNotifications({ projectId: asId<ProjectId>("default") }, {}, 9, undefined),
-    "deliveries",
-    { projectId: 1, createdAt: 1, _id: 1 },
-  ],
-  [
-    "commit statuses of a run",
-    ({ deliveries }) => deliveries.listOfRun(asId<RunId>("run_1"), "status/", { state: "owed" }, 9, { at: 5, id: "x" }),
-    "deliveries",
-    { runId: 1, createdAt: 1, _id: 1 },
-  ],
+  ...DELIVERY_LISTS,
   [
     "pipelines by time",
     ({ pipelines }) => pipelines.list({}, { ...placed, sort: "createdAt" }),

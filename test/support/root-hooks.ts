@@ -5,10 +5,12 @@
 import { noteCosts } from "./file-costs.ts";
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
+import { beGenerous } from "./patience.ts";
 import { useTestPrograms } from "./test-programs.ts";
 import { until } from "./until.ts";
 
 useTestPrograms();
+beGenerous();
 
 let endMongo: (() => Promise<void>) | undefined;
 
@@ -39,8 +41,11 @@ export const mochaHooks = {
     openBefore = openNow();
   },
   async afterAll(this: Mocha.Context): Promise<void> {
-    noteCosts(this.test?.parent?.suites ?? []);
+    const suites = this.test?.parent?.suites ?? [];
+    noteCosts(suites);
     if (process.env["MOCHA_WORKER_ID"] === undefined) return;
+    // The reporter names the file of a failed hook, which mocha knows only of hooks in a file.
+    if (this.test !== undefined) this.test.file = suites[0]?.file;
     let left: string[] = [];
     const isClosed = () => {
       left = [...openNow()];

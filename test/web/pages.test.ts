@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { Page, Response } from "playwright-core";
 import { seriousProblems } from "../support/accessibility.ts";
 import { packageOf } from "../support/plugin-packages.ts";
+import { dragReplay, narrowRun, offlineAndBack, reducedMotion, severalAtOnce, singleKeys } from "./by-hand.ts";
 import { runByKeys } from "./run-by-keys.ts";
 import { Showcase, shell } from "./showcase.ts";
 
@@ -386,6 +387,18 @@ describe("the pages", function () {
 
   it("lead from the login over the editor to the repeat of a run with a failed test, by keyboard alone", () =>
     runByKeys(showcase));
+
+  it("stop several runs of a list at once, and start them again", () => severalAtOnce(showcase, page));
+
+  it("replay a run while its place is dragged", () => dragReplay(showcase, page));
+
+  it("move nothing for a reader who wants reduced motion", () => reducedMotion(showcase, page));
+
+  it("show the table of a run and a log on a page of 360 px", () => narrowRun(showcase, page));
+
+  it("have single keys, which can be switched off", () => singleKeys(showcase, page));
+
+  it("go on after the network was away, and keep the rest when a part fails", () => offlineAndBack(showcase, page));
 
   it("pause, resume and reject a run, and show its artifacts", async () => {
     const { waiting, success } = showcase.runs;

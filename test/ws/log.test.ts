@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { LogPages } from "../../src/app/following/log-pages.ts";
+import { followLog } from "../../src/app/following/log-updates.ts";
 import { logChannel } from "../../src/feed/feed.ts";
 import type { LogLine } from "../../src/stores/ports/logs.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
@@ -318,6 +320,20 @@ describe("the log channel", () => {
       expect(one.entries.filter(({ content }) => content.includes("lost"))).to.deep.equal([]);
     }
     await subscriptionsEnd();
+  });
+
+  it("gives an agent the time to deliver after the control plane was down", async () => {
+    await append(lines(1, 5));
+    await end(8, Date.now() - 40_000);
+    const { signal: abort } = new AbortController();
+    const pages = new LogPages(edge.context);
+    const updates = followLog(edge.context, { pages, stepRunId: step(), fromLine: 1, abort });
+    const found: LogLine[] = [];
+    for await (const update of updates) {
+      if (update.type === "historyDone") await append(lines(6, 8));
+      else found.push(...update.lines);
+    }
+    expect(found.map(({ line, lost }) => [line, lost])).to.deep.equal(numbers(1, 8).map((number) => [number, 0]));
   });
 
   it("hands over a burst in small parts, so that a viewer that does not read bounds memory", async () => {

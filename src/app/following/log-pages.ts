@@ -4,7 +4,7 @@
  */
 import type { StepRunId } from "../../domain/ids.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
-import type { WithStores } from "../context.ts";
+import type { AppContext, WithStores } from "../context.ts";
 import { loopShare } from "../loop-share.ts";
 
 /** Lines of one part, at most: a message of history has no more. */
@@ -25,13 +25,19 @@ export interface LogPage {
 }
 
 export class LogPages {
-  readonly #context: WithStores<"logs">;
+  /**
+   * Since when this process has read logs without a failure: Unix milliseconds by its clock. Before that, agents may have
+   * been unable to deliver lines too.
+   */
+  steadySince: number;
+  readonly #context: Pick<AppContext, "clock"> & WithStores<"logs">;
   readonly #running = new Map<string, Promise<LogPage>>();
   /** By step run and first line, in the order of the last use, oldest first. */
   readonly #kept = new Map<string, LogPage>();
 
-  constructor(context: WithStores<"logs">) {
+  constructor(context: Pick<AppContext, "clock"> & WithStores<"logs">) {
     this.#context = context;
+    this.steadySince = context.clock.now();
   }
 
   /** The lines from `fromLine` on; no parts when there is none. Everything that was stored before the call is seen. */
@@ -51,6 +57,10 @@ export class LogPages {
   #start(key: string, stepRunId: StepRunId, fromLine: number): Promise<LogPage> {
     const reading = this.#read(stepRunId, fromLine)
       .then((page) => (page.isFull ? this.#keep(key, page) : page))
+      .catch((error: unknown) => {
+        this.steadySince = this.#context.clock.now();
+        throw error;
+      })
       .finally(() => this.#running.delete(key));
     this.#running.set(key, reading);
     return reading;

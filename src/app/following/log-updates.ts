@@ -23,8 +23,9 @@ const REREAD_MS = 1_000;
  */
 const QUIET_MS = 200;
 /**
- * The last lines of a step count as lost when this long after its end, and after the newest line that has come, they
- * have not arrived.
+ * The last lines of a step count as lost when this long after its end, after the newest line that has come, and after
+ * this process began to read logs without a failure, they have not arrived. An agent that could not deliver while the
+ * control plane was down needs the time after that.
  */
 const LATE_LINES_MS = 30_000;
 /**
@@ -59,9 +60,10 @@ interface LogRequest {
 
 /**
  * `historyDone` comes after every line that was stored before the call; of a step that has ended, after every line that
- * its agent still delivers without a pause. Ends when the step is final and its last line was given, or with a gap record when no line has come for 30 s after
- * the end of the step. Nothing is read ahead of the consumer. After the history, a store that is unavailable only delays the lines. Throws
- * `not_found`, also for a log that retention has deleted.
+ * its agent still delivers without a pause. Ends when the step is final and its last line was given, or with a gap
+ * record when no line has come for 30 s after the end of the step. Nothing is read ahead of the consumer. After the
+ * history, a store that is unavailable only delays the lines. Throws `not_found`, also for a log that retention has
+ * deleted.
  */
 export async function* followLog(
   context: FollowingContext,
@@ -83,7 +85,7 @@ export async function* followLog(
       for await (const lines of readThrough(pages, stepRunId, cursor)) {
         yield { type: "history", lines, agentId: agentOf(step) };
       }
-      endOfHistory = await endOf(context, step, cursor);
+      endOfHistory = await endOf(context, { step, cursor, steadySince: pages.steadySince });
       const quietMs = endOfHistory.lost === undefined ? ENDED_QUIET_MS : LOOK_AGAIN_MS;
       const isDelivering = endOfHistory.lost !== undefined || endOfHistory.isMissing === true;
       if (!isDelivering || cursor.next === last || abort.aborted) break;
@@ -119,7 +121,7 @@ export async function* followLog(
           }
           if (cursor.next !== last) newestAt = clock.now();
           last = cursor.next;
-          const end = await endOf(context, step, cursor, newestAt);
+          const end = await endOf(context, { step, cursor, steadySince: pages.steadySince, newestAt });
           for (const lost of cursor.pass(end)) yield { type: "live", lines: [lost], agentId: agentOf(step) };
           if (end.ended) return;
         }
@@ -246,15 +248,19 @@ async function readStep(context: FollowingContext, stepRunId: StepRunId): Promis
   return location.actor.state as StepState;
 }
 
-/**
- * Whether the log has ended. `newestAt`: when the newest line came, by this node's clock. Throws `not_found` when
- * retention has deleted the missing lines.
- */
+interface FollowedLog {
+  readonly step: StepState;
+  readonly cursor: Pick<LogCursor, "next">;
+  /** As {@link LogPages.steadySince}. */
+  readonly steadySince: number;
+  /** When the newest line came, by this node's clock. Absent while that is not known. */
+  readonly newestAt?: number;
+}
+
+/** Whether the log has ended. Throws `not_found` when retention has deleted the missing lines. */
 async function endOf(
   context: FollowingContext,
-  step: StepState,
-  cursor: Pick<LogCursor, "next">,
-  newestAt = Number.NEGATIVE_INFINITY,
+  { step, cursor, steadySince, newestAt = Number.NEGATIVE_INFINITY }: FollowedLog,
 ): Promise<EndOfLog> {
   if (isActiveStepStatus(stepStatus(step.state))) return { ended: false };
   // The step was never granted to an agent, so it has no log.
@@ -262,7 +268,7 @@ async function endOf(
   const missing = step.lastLine === null ? 0 : step.lastLine - cursor.next + 1;
   if (step.lastLine !== null && missing <= 0) return { ended: true };
   await requireKeptLog(context, step.runId, step.stepRunId);
-  const waitingSince = Math.max(step.endedAt ?? 0, newestAt);
+  const waitingSince = Math.max(step.endedAt ?? 0, newestAt, steadySince);
   if (context.clock.now() - waitingSince < LATE_LINES_MS) return { ended: false, isMissing: missing > 0 };
   if (missing <= 0) return { ended: true };
   const lost: LogLine = {

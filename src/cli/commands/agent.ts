@@ -39,6 +39,11 @@ export interface AgentOptions {
   readonly stepIsolation?: string;
   readonly containerEngine?: string;
   readonly containerImages?: string;
+  readonly isolation?: string;
+  readonly isolationNetwork?: string;
+  readonly stepMemory?: string;
+  readonly stepPids?: string;
+  readonly stepCpus?: string;
   readonly logBuffer?: string;
   readonly pluginCache?: string;
   /** Set when another process starts the agent: the agent ends when that process closes the pipe to its stdin. */
@@ -69,6 +74,11 @@ const VARIABLES = {
   stepIsolation: "MILLRACE_AGENT_STEP_ISOLATION",
   containerEngine: "MILLRACE_AGENT_CONTAINER_ENGINE",
   containerImages: "MILLRACE_AGENT_CONTAINER_IMAGES",
+  isolation: "MILLRACE_AGENT_ISOLATION",
+  isolationNetwork: "MILLRACE_AGENT_ISOLATION_NETWORK",
+  stepMemory: "MILLRACE_AGENT_STEP_MEMORY",
+  stepPids: "MILLRACE_AGENT_STEP_PIDS",
+  stepCpus: "MILLRACE_AGENT_STEP_CPUS",
   logBuffer: "MILLRACE_AGENT_LOG_BUFFER",
   pluginCache: "MILLRACE_AGENT_PLUGIN_CACHE",
 } as const satisfies Partial<Record<keyof AgentOptions, string>>;
@@ -129,6 +139,8 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       log,
       stepIsolation: config.stepIsolation,
       ...containersOf(config),
+      ...isolationOf(config),
+      stepLimits: config.stepLimits,
       logBufferBytes: config.logBufferBytes,
       minFreeDisk: config.minFreeDisk,
       drainTimeoutMs,
@@ -144,6 +156,10 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
 
 function containersOf({ containerEngine: engine, containerImages: images }: AgentConfig) {
   return engine === "off" ? {} : { containers: { engine, images } };
+}
+
+function isolationOf({ isolation: kind, isolationNetwork: hasNetwork }: AgentConfig) {
+  return kind === "none" ? {} : { isolation: { kind, hasNetwork } };
 }
 
 function tlsOf({ caFile, clientCertificate }: AgentConfig) {

@@ -185,6 +185,20 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     )
     .option("--container-images <list>", "the images that jobs may use; default: all (MILLRACE_AGENT_CONTAINER_IMAGES)")
     .option(
+      "--isolation <kind>",
+      "what steps without a container run in: none, container (they do not run here) or namespaces; default none (MILLRACE_AGENT_ISOLATION)",
+    )
+    .option(
+      "--isolation-network <on|off>",
+      "whether steps in namespaces reach the network; default off (MILLRACE_AGENT_ISOLATION_NETWORK)",
+    )
+    .option(
+      "--step-memory <size>",
+      "the memory of a step without a container, such as 2GB (MILLRACE_AGENT_STEP_MEMORY)",
+    )
+    .option("--step-pids <n>", "the processes of a step without a container (MILLRACE_AGENT_STEP_PIDS)")
+    .option("--step-cpus <n>", "the processors of a step without a container, such as 1.5 (MILLRACE_AGENT_STEP_CPUS)")
+    .option(
       "--log-buffer <size>",
       "disk space for log lines that cannot be sent yet; default 256MiB (MILLRACE_AGENT_LOG_BUFFER)",
     )
@@ -213,6 +227,7 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
         .choices(["push", "pull"])
         .default("push"),
     )
+    .option("--container-image <image>", "also run the cases with containers, in this image with /bin/sh")
     .option("--only <text>", "run only cases whose name contains this text")
     .option("--json", "print { passed, failed, skipped, cases } at the end")
     .action(async (command: readonly string[], options: AgentConformanceOptions) =>

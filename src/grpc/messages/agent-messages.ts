@@ -135,7 +135,10 @@ const PULL_POLICIES = {
   never: PullPolicyMessage.PULL_POLICY_NEVER,
 } as const satisfies Record<PullPolicy, PullPolicyMessage>;
 
-function containerMessage(container: ContainerSpec, ofStep: boolean): DispatchMessage["container"] {
+function containerMessage(
+  container: ContainerSpec,
+  { isOwnContainer = false, imageDigests }: Dispatch,
+): DispatchMessage["container"] {
   const { image, env, user, entrypoint, network, cpus, memoryBytes, pids, credential, pull } = container;
   return {
     image,
@@ -148,11 +151,15 @@ function containerMessage(container: ContainerSpec, ofStep: boolean): DispatchMe
     pids: pids ?? 0,
     credential,
     pull: PULL_POLICIES[pull],
-    ofStep,
+    ofStep: isOwnContainer,
+    digest: imageDigests.get(image) ?? "",
   };
 }
 
-function serviceMessage({ name, image, env, ports, health, credential, pull }: ServiceSpec) {
+function serviceMessage(
+  { name, image, env, ports, health, credential, pull }: ServiceSpec,
+  { imageDigests }: Pick<Dispatch, "imageDigests">,
+) {
   return {
     name,
     image,
@@ -169,6 +176,7 @@ function serviceMessage({ name, image, env, ports, health, credential, pull }: S
           },
     credential,
     pull: PULL_POLICIES[pull],
+    digest: imageDigests.get(image) ?? "",
   };
 }
 
@@ -177,13 +185,13 @@ function envMessage(env: Pairs<string>) {
 }
 
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
-  const { plugin, contentLimits, junit, container, isOwnContainer = false, services } = dispatch;
+  const { plugin, contentLimits, junit, container, services } = dispatch;
   return {
     ...dispatch,
     token: BigInt(dispatch.token),
     env: envMessage(dispatch.env),
-    container: container && containerMessage(container, isOwnContainer),
-    services: services.map(serviceMessage),
+    container: container && containerMessage(container, dispatch),
+    services: services.map((service) => serviceMessage(service, dispatch)),
     timeoutMs: BigInt(dispatch.timeoutMs),
     cancelGraceMs: BigInt(dispatch.cancelGraceMs),
     leaseMs: BigInt(dispatch.leaseMs),

@@ -109,14 +109,14 @@ export function hookStore(db: Database): HookStore {
     },
     async listDeliveries(hookId, { state }, limit, after) {
       const rows = await db.all(
-        `SELECT ${COLUMNS} FROM hook_deliveries WHERE hook_id = ?1 AND (?2 IS NULL OR state = ?2)
-           ${after === undefined ? "AND ?4 IS ?5" : "AND (received_at, delivery_id) < (?4, ?5)"}
-         ORDER BY received_at DESC, delivery_id DESC LIMIT ?3`,
+        `SELECT ${COLUMNS} FROM hook_deliveries INDEXED BY hook_deliveries_by_${state === undefined ? "time" : "state"}
+         WHERE hook_id = ? ${state === undefined ? "" : "AND state = ?"}
+           ${after === undefined ? "" : "AND (received_at, delivery_id) < (?, ?)"}
+         ORDER BY received_at DESC, delivery_id DESC LIMIT ?`,
         hookId,
-        state ?? null,
+        ...(state === undefined ? [] : [state]),
+        ...(after === undefined ? [] : [after.at, after.id]),
         limit,
-        after?.at ?? null,
-        after?.id ?? null,
       );
       return rows.map(toDelivery);
     },

@@ -283,6 +283,15 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("job_runs")
       .createIndexes(Object.values(DEPLOYMENT_INDEXES).map((key) => ({ key, partialFilterExpression })));
   },
+  // For lists of deliveries that are filtered.
+  async (connection) => {
+    await connection
+      .collection("deliveries")
+      .createIndexes([
+        { key: { lane: 1, runId: 1, createdAt: 1, _id: 1 } },
+        { key: { projectId: 1, state: 1, createdAt: 1, _id: 1 } },
+      ]);
+  },
 ];
 
 /**

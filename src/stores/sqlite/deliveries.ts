@@ -9,6 +9,7 @@ import {
   STATUS_LANES,
   type UntoldRun,
 } from "../ports/deliveries.ts";
+import type { ListKey } from "../ports/pages.ts";
 import type { Database, Row } from "./database.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
 
@@ -99,52 +100,37 @@ export function deliveryStore(db: Database): DeliveryStore {
       const row = await db.get("SELECT * FROM deliveries WHERE delivery_id = ?", deliveryId);
       return row && toDelivery(row);
     },
-    async list(lane, { state, runId }, limit, after) {
-      const rows = await db.all(
-        `SELECT * FROM deliveries WHERE lane = ?1 AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR run_id = ?3)
-           ${after === undefined ? "AND ?5 IS ?6" : "AND (created_at, delivery_id) < (?5, ?6)"}
-         ORDER BY created_at DESC, delivery_id DESC LIMIT ?4`,
-        lane,
-        state ?? null,
-        runId ?? null,
+    list(lane, { state, runId }, limit, after) {
+      const of = runId === undefined ? (state === undefined ? "by_time" : "by_state") : "by_run";
+      return newest(
+        db,
+        `deliveries_${of}`,
+        { "lane = ?": lane, "run_id = ?": runId, "state = ?": state },
         limit,
-        after?.at ?? null,
-        after?.id ?? null,
+        after,
       );
-      return rows.map(toDelivery);
     },
-    async listNotifications(of, { state }, limit, after) {
-      const [column, value] = "runId" in of ? ["run_id", of.runId] : ["project_id", of.projectId];
-      // The bounds are part of the text, so that the partial indexes are used.
-      const rows = await db.all(
-        `SELECT * FROM deliveries WHERE lane >= '${NOTIFICATION_LANES}' AND lane < '${ABOVE_NOTIFICATION_LANES}'
-           AND ${column} = ?1 AND (?2 IS NULL OR state = ?2)
-           ${after === undefined ? "AND ?4 IS ?5" : "AND (created_at, delivery_id) < (?4, ?5)"}
-         ORDER BY created_at DESC, delivery_id DESC LIMIT ?3`,
-        value,
-        state ?? null,
-        limit,
-        after?.at ?? null,
-        after?.id ?? null,
-      );
-      return rows.map(toDelivery);
+    listNotifications(of, { state }, limit, after) {
+      const ofRun = "runId" in of;
+      const index = ofRun ? "of_run" : state === undefined ? "of_project" : "by_state";
+      const conditions = {
+        ...(ofRun ? { "run_id = ?": of.runId } : { "project_id = ?": of.projectId }),
+        "state = ?": state,
+        // These are part of the text, so that the partial indexes can be used.
+        [`lane >= '${NOTIFICATION_LANES}' AND lane < '${ABOVE_NOTIFICATION_LANES}'`]: null,
+      };
+      return newest(db, `notifications_${index}`, conditions, limit, after);
     },
-    async listOfRun(runId, lanes, { state }, limit, after) {
-      // The outer bounds are part of the text, so that the partial index is used.
-      const rows = await db.all(
-        `SELECT * FROM deliveries WHERE lane >= '${STATUS_LANES}' AND lane < '${above(STATUS_LANES)}'
-           AND run_id = ?1 AND lane >= ?2 AND lane < ?3 AND (?4 IS NULL OR state = ?4)
-           ${after === undefined ? "AND ?6 IS ?7" : "AND (created_at, delivery_id) < (?6, ?7)"}
-         ORDER BY created_at DESC, delivery_id DESC LIMIT ?5`,
-        runId,
-        lanes,
-        above(lanes),
-        state ?? null,
-        limit,
-        after?.at ?? null,
-        after?.id ?? null,
-      );
-      return rows.map(toDelivery);
+    listOfRun(runId, lanes, { state }, limit, after) {
+      const conditions = {
+        "run_id = ?": runId,
+        "lane >= ?": lanes,
+        "lane < ?": above(lanes),
+        "state = ?": state,
+        // The outer bounds are part of the text, so that the partial index can be used.
+        [`lane >= '${STATUS_LANES}' AND lane < '${above(STATUS_LANES)}'`]: null,
+      };
+      return newest(db, "statuses_of_run", conditions, limit, after);
     },
     prune: (now, limit) =>
       db.freeing(() =>
@@ -167,6 +153,30 @@ export function deliveryStore(db: Database): DeliveryStore {
         return db.runNow(`DELETE FROM deliveries WHERE delivery_id IN (${some})`, value, limit);
       }),
   };
+}
+
+/**
+ * The newest deliveries that meet all conditions, in the order of the index. A condition has one value; undefined leaves it
+ * out, and null says that its text has all values.
+ */
+async function newest(
+  db: Database,
+  index: string,
+  conditions: Readonly<Record<string, string | null | undefined>>,
+  limit: number,
+  after: ListKey | undefined,
+): Promise<readonly Delivery[]> {
+  const given = Object.entries(conditions).filter(([, value]) => value !== undefined);
+  const texts = given.map(([text]) => text);
+  const rows = await db.all(
+    `SELECT * FROM deliveries INDEXED BY ${index}
+     WHERE ${[...texts, ...(after === undefined ? [] : ["(created_at, delivery_id) < (?, ?)"])].join(" AND ")}
+     ORDER BY created_at DESC, delivery_id DESC LIMIT ?`,
+    ...given.flatMap(([, value]) => value ?? []),
+    ...(after === undefined ? [] : [after.at, after.id]),
+    limit,
+  );
+  return rows.map(toDelivery);
 }
 
 /** Above every text that begins with this one, which ends in `/`: `0` is the character behind it. */

@@ -375,6 +375,18 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX deployments_by_pipeline ON actors (project_id, environment, pipeline_id, requested_at, id, status)
     WHERE environment IS NOT NULL;
   `,
+  // For lists of deliveries that are filtered: without these a list reads every delivery of its receiver.
+  `
+  CREATE INDEX deliveries_by_state ON deliveries (lane, state, created_at, delivery_id);
+  CREATE INDEX deliveries_by_run ON deliveries (lane, run_id, created_at, delivery_id);
+  CREATE INDEX notifications_by_state ON deliveries (project_id, state, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';
+  CREATE INDEX hook_deliveries_by_state ON hook_deliveries (hook_id, state, received_at, delivery_id);
+  `,
+  `
+  CREATE TABLE run_images (
+    run_id TEXT NOT NULL, image TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run_id, image)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /**

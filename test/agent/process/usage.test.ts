@@ -1,6 +1,7 @@
 /** The reported usage of steps, compared with their own measurements. Only Linux reports it. */
 import { expect } from "chai";
 import type { StepReport } from "../../../proto/generated/agent/v1/agent.ts";
+import { PATIENCE } from "../../support/patience.ts";
 import { AgentBench } from "../test-agent.ts";
 
 /** A program that computes until it has used this much processor time, including its own start. */
@@ -59,7 +60,7 @@ describe("the reported usage of a step", () => {
     const hold = (mebibytes: number) =>
       `exec ${process.execPath} -e 'const held = Buffer.alloc(${mebibytes} << 20, 1); require("fs").writeFileSync("held-${mebibytes}", ""); setTimeout(() => held, 60_000)'`;
     const both = `until [ -e held-100 ] && [ -e held-60 ]; do sleep 0.05; done`;
-    const script = `${hold(100)} & one=$!; ${hold(60)} & ${both}; sleep 4; kill $one $!; wait`;
+    const script = `${hold(100)} & one=$!; ${hold(60)} & ${both}; sleep ${4 * PATIENCE}; kill $one $!; wait`;
     const { maxRssBytes } = await usageOf(script);
     expect(maxRssBytes / 2 ** 20).to.be.within(160, 400);
   });

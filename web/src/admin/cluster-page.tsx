@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { may } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
-import { problemKind, problemText } from "../api/errors.ts";
+import { problemText } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import styles from "../areas/areas.module.css";
 import { Sent } from "../areas/delivery-parts.tsx";
@@ -27,11 +27,7 @@ const EVERY_MS = 5_000;
 const MOST_SHARDS = 256;
 
 export function ClusterPage() {
-  const cluster = useResource(
-    (signal) => api.get("/cluster", { signal }),
-    [],
-    (error) => problemKind(error) === "offline",
-  );
+  const cluster = useResource((signal) => api.get("/cluster", { signal }), []);
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) cluster.reload();

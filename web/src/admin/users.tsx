@@ -6,6 +6,7 @@ import { areaWords } from "../areas/area-words.ts";
 import styles from "../areas/areas.module.css";
 import { ROLES } from "../areas/members.tsx";
 import { Button } from "../parts/button.tsx";
+import { copyText } from "../parts/copy.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -238,11 +239,7 @@ function LinkDialog({ link, onClose }: { readonly link: Link; readonly onClose: 
     <Dialog
       title={texts.linkTitle(link.user.name)}
       onClose={onClose}
-      actions={
-        <Button onClick={() => navigator.clipboard.writeText(link.link).then(() => tell(words.actions.copied))}>
-          {words.actions.copy}
-        </Button>
-      }
+      actions={<Button onClick={() => copyText(link.link)}>{words.actions.copy}</Button>}
     >
       <p class={styles["about"]}>
         {texts.linkText} <Ago at={link.expiresAt} />

@@ -3,6 +3,9 @@ import { ApiError, ConnectionError } from "../../../clients/typescript/src/error
 
 export type ProblemKind = "forbidden" | "gone" | "offline" | "failed";
 
+/** What a page shows that waits for its first message of the WebSocket while there is no connection. */
+export const NOT_CONNECTED = new ConnectionError("GET /ws", "the server does not answer");
+
 export function problemKind(error: unknown): ProblemKind {
   if (error instanceof ConnectionError) return "offline";
   if (!(error instanceof ApiError)) return "failed";

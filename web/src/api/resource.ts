@@ -1,5 +1,6 @@
 /** A value that a page loads, and what has become of the attempt. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { problemKind } from "./errors.ts";
 
 export interface Resource<T> {
   /** The newest value, kept while the next one is loaded. */
@@ -22,18 +23,15 @@ interface State<T> {
 const ASK_AGAIN_MS = 5_000;
 
 /**
- * Loads a value again whenever one of `inputs` changes, and drops answers that come too late. A failed attempt is
- * repeated until the server answers when the value was never there.
+ * Loads a value again whenever one of `inputs` changes, and drops answers that come too late. While the server does not
+ * answer, the attempt is repeated.
  */
-export function useResource<T>(
-  load: (signal: AbortSignal) => Promise<T>,
-  inputs: readonly unknown[],
-  isOffline: (error: unknown) => boolean = () => false,
-): Resource<T> {
+export function useResource<T>(load: (signal: AbortSignal) => Promise<T>, inputs: readonly unknown[]): Resource<T> {
   const [state, setState] = useState<State<T>>({ value: undefined, error: undefined, isLoading: true });
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
+  const reload = useCallback(() => setTurn((n) => n + 1), []);
 
   useEffect(() => {
     const abort = new AbortController();
@@ -46,7 +44,9 @@ export function useResource<T>(
       (error: unknown) => {
         if (abort.signal.aborted) return;
         setState((before) => ({ ...before, error, isLoading: false }));
-        if (isOffline(error)) timer = setTimeout(() => setTurn((n) => n + 1), ASK_AGAIN_MS);
+        if (problemKind(error) !== "offline") return;
+        timer = setTimeout(reload, ASK_AGAIN_MS);
+        addEventListener("online", reload, { signal: abort.signal });
       },
     );
     return () => {
@@ -55,7 +55,6 @@ export function useResource<T>(
     };
   }, [...inputs, turn]);
 
-  const reload = useCallback(() => setTurn((n) => n + 1), []);
   const update = useCallback(
     (change: (value: T) => T) =>
       setState((before) => (before.value === undefined ? before : { ...before, value: change(before.value) })),

@@ -1,7 +1,8 @@
 /** The whole page: it asks who the reader is, and then shows the frame around the page of the address. */
 import { LocationProvider } from "preact-iso";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { returnFromLogin } from "../api/expiry.ts";
+import { useResource } from "../api/resource.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { Routes } from "./routes.tsx";
@@ -12,21 +13,14 @@ import { Shell } from "./shell.tsx";
 const OWN_PAGES = /^\/(?!(api|login|logout|device|invitation|reset)(\/|\?|$))/;
 
 export function App() {
-  const [error, setError] = useState<unknown>(undefined);
-  const load = () => {
-    setError(undefined);
-    loadSession().catch(setError);
-  };
-  useEffect(() => {
-    returnFromLogin();
-    load();
-  }, []);
+  useEffect(returnFromLogin, []);
+  const { error, reload } = useResource(loadSession, []);
   return (
     <LocationProvider scope={OWN_PAGES}>
       {session.value === undefined ? (
         error === undefined ? null : (
           <main>
-            <Problem error={error} onRetry={load} />
+            <Problem error={error} onRetry={reload} />
           </main>
         )
       ) : (

@@ -1,37 +1,39 @@
 /** The pages by their addresses. Each is loaded when it is opened. */
-import { ErrorBoundary, lazy, Route, Router } from "preact-iso";
+import { Route, Router, useLocation } from "preact-iso";
 import searchX from "lucide-static/icons/search-x.svg?raw";
 import { ButtonLink } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
 import { words } from "../words.ts";
+import { CrashBoundary, lazyPart } from "./page-parts.tsx";
 import { noteRoute } from "./place.ts";
 
-const Home = lazy(() => import("../pages/home.tsx").then(({ HomePage }) => HomePage));
-const Runs = lazy(() => import("../pages/runs.tsx").then(({ RunsPage }) => RunsPage));
-const Pipelines = lazy(() => import("../pages/pipelines.tsx").then(({ PipelinesPage }) => PipelinesPage));
-const NewPipeline = lazy(() => import("../pages/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage));
-const Pipeline = lazy(() => import("../pages/pipeline.tsx").then(({ PipelinePage }) => PipelinePage));
-const Trigger = lazy(() => import("../pages/trigger.tsx").then(({ TriggerPage }) => TriggerPage));
-const Edit = lazy(() => import("../edit/edit-page.tsx").then(({ EditPage }) => EditPage));
-const Approvals = lazy(() => import("../pages/approvals.tsx").then(({ ApprovalsPage }) => ApprovalsPage));
-const Agents = lazy(() => import("../pages/agents.tsx").then(({ AgentsPage }) => AgentsPage));
-const Agent = lazy(() => import("../pages/agent.tsx").then(({ AgentPage }) => AgentPage));
-const Me = lazy(() => import("../pages/me.tsx").then(({ MePage }) => MePage));
-const Projects = lazy(() => import("../project/projects.tsx").then(({ ProjectsPage }) => ProjectsPage));
-const Project = lazy(() => import("../project/project-page.tsx").then(({ ProjectPage }) => ProjectPage));
-const Plugins = lazy(() => import("../admin/plugins-page.tsx").then(({ PluginsPage }) => PluginsPage));
-const Plugin = lazy(() => import("../admin/plugin-page.tsx").then(({ PluginPage }) => PluginPage));
-const Cluster = lazy(() => import("../admin/cluster-page.tsx").then(({ ClusterPage }) => ClusterPage));
-const Admin = lazy(() => import("../admin/admin-page.tsx").then(({ AdminPage }) => AdminPage));
-const Tenant = lazy(() => import("../admin/tenant-page.tsx").then(({ TenantPage }) => TenantPage));
-const Run = lazy(() => import("../run/run-page.tsx"));
-const Compare = lazy(() => import("../compare/compare-page.tsx").then(({ ComparePage }) => ComparePage));
-const Log = lazy(() => import("../run/log-page.tsx"));
+const Home = lazyPart(() => import("../pages/home.tsx").then(({ HomePage }) => HomePage));
+const Runs = lazyPart(() => import("../pages/runs.tsx").then(({ RunsPage }) => RunsPage));
+const Pipelines = lazyPart(() => import("../pages/pipelines.tsx").then(({ PipelinesPage }) => PipelinesPage));
+const NewPipeline = lazyPart(() => import("../pages/new-pipeline.tsx").then(({ NewPipelinePage }) => NewPipelinePage));
+const Pipeline = lazyPart(() => import("../pages/pipeline.tsx").then(({ PipelinePage }) => PipelinePage));
+const Trigger = lazyPart(() => import("../pages/trigger.tsx").then(({ TriggerPage }) => TriggerPage));
+const Edit = lazyPart(() => import("../edit/edit-page.tsx").then(({ EditPage }) => EditPage));
+const Approvals = lazyPart(() => import("../pages/approvals.tsx").then(({ ApprovalsPage }) => ApprovalsPage));
+const Agents = lazyPart(() => import("../pages/agents.tsx").then(({ AgentsPage }) => AgentsPage));
+const Agent = lazyPart(() => import("../pages/agent.tsx").then(({ AgentPage }) => AgentPage));
+const Me = lazyPart(() => import("../pages/me.tsx").then(({ MePage }) => MePage));
+const Projects = lazyPart(() => import("../project/projects.tsx").then(({ ProjectsPage }) => ProjectsPage));
+const Project = lazyPart(() => import("../project/project-page.tsx").then(({ ProjectPage }) => ProjectPage));
+const Plugins = lazyPart(() => import("../admin/plugins-page.tsx").then(({ PluginsPage }) => PluginsPage));
+const Plugin = lazyPart(() => import("../admin/plugin-page.tsx").then(({ PluginPage }) => PluginPage));
+const Cluster = lazyPart(() => import("../admin/cluster-page.tsx").then(({ ClusterPage }) => ClusterPage));
+const Admin = lazyPart(() => import("../admin/admin-page.tsx").then(({ AdminPage }) => AdminPage));
+const Tenant = lazyPart(() => import("../admin/tenant-page.tsx").then(({ TenantPage }) => TenantPage));
+const Run = lazyPart(() => import("../run/run-page.tsx").then(({ RunPage }) => RunPage));
+const Compare = lazyPart(() => import("../compare/compare-page.tsx").then(({ ComparePage }) => ComparePage));
+const Log = lazyPart(() => import("../run/log-page.tsx").then(({ LogPage }) => LogPage));
 
 export function Routes() {
+  const { url } = useLocation();
   return (
-    <ErrorBoundary>
+    <CrashBoundary address={url}>
       <Router onRouteChange={noteRoute}>
         <Route path="/" component={Home} />
         <Route path="/runs" component={Runs} />
@@ -56,7 +58,7 @@ export function Routes() {
         <Route path="/me" component={Me} />
         <Route default component={NoPage} />
       </Router>
-    </ErrorBoundary>
+    </CrashBoundary>
   );
 }
 

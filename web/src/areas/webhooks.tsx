@@ -4,6 +4,7 @@ import webhookIcon from "lucide-static/icons/webhook.svg?raw";
 import type { Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Button } from "../parts/button.tsx";
+import { copyText } from "../parts/copy.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -11,7 +12,6 @@ import { Section } from "../parts/page.tsx";
 import { Blank } from "../parts/problem.tsx";
 import { type Column, RowLink, Table, Under } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
-import { tell } from "../parts/toast.tsx";
 import { words } from "../words.ts";
 import { addressOf, type Area, createWebhook, listWebhooks } from "./area.ts";
 import { areaWords } from "./area-words.ts";
@@ -101,11 +101,7 @@ export function SecretDialog({ secret, onClose }: { readonly secret: string; rea
     <Dialog
       title={texts.secretTitle}
       onClose={onClose}
-      actions={
-        <Button onClick={() => navigator.clipboard.writeText(secret).then(() => tell(words.actions.copied))}>
-          {words.actions.copy}
-        </Button>
-      }
+      actions={<Button onClick={() => copyText(secret)}>{words.actions.copy}</Button>}
     >
       <p class={styles["about"]}>{texts.secretText}</p>
       <code class={styles["secret"]}>{secret}</code>

@@ -4,7 +4,6 @@ import { useLocation } from "preact-iso";
 import arrows from "lucide-static/icons/arrow-left-right.svg?raw";
 import gitCompare from "lucide-static/icons/git-compare-arrows.svg?raw";
 import { api } from "../api/client.ts";
-import { problemKind } from "../api/errors.ts";
 import { pipelineName } from "../api/names.ts";
 import { type Resource, useResource } from "../api/resource.ts";
 import { useKeys } from "../app/keys.ts";
@@ -88,7 +87,6 @@ function useRun(runId: string): Resource<Run> {
   const run = useResource(
     (signal) => api.get("/pipelines/runs/{runId}", { path: { runId }, query: { attempts: "newest" }, signal }),
     [runId],
-    (error) => problemKind(error) === "offline",
   );
   const { value } = run;
   const live = value === undefined || value.endTime !== null ? undefined : { pipelineId: value.pipelineId };

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { session } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
-import { isReason, problemKind } from "../api/errors.ts";
+import { isReason } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -16,13 +16,8 @@ export type Head = Schemas["Spec"] | null;
 
 export function EditPage({ pipelineId }: { readonly pipelineId: string }) {
   const path = { pipelineId };
-  const isOffline = (error: unknown) => problemKind(error) === "offline";
-  const pipeline = useResource(
-    (signal) => api.get("/pipelines/{pipelineId}", { path, signal }),
-    [pipelineId],
-    isOffline,
-  );
-  const head = useResource((signal) => loadHead(pipelineId, signal), [pipelineId], isOffline);
+  const pipeline = useResource((signal) => api.get("/pipelines/{pipelineId}", { path, signal }), [pipelineId]);
+  const head = useResource((signal) => loadHead(pipelineId, signal), [pipelineId]);
   const [draft] = useState<Draft | undefined>(() => readDraft(pipelineId, session.value?.user.userId ?? ""));
   const [turn, setTurn] = useState(0);
   const [isRestored, setRestored] = useState(draft !== undefined);

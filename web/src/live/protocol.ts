@@ -34,9 +34,14 @@ export function nameOf({ channel, params }: LiveRequest): string {
 /** True when both have the same {@link nameOf}, which costs more: a log that runs quickly has thousands of messages. */
 export function isAbout(message: LiveRequest, request: LiveRequest): boolean {
   if (message.channel !== request.channel) return false;
-  const keys = Object.keys(message.params).filter((key) => !PLACES.has(key));
-  const wanted = Object.keys(request.params).filter((key) => !PLACES.has(key));
-  return keys.length === wanted.length && keys.every((key) => `${message.params[key]}` === `${request.params[key]}`);
+  let left = 0;
+  for (const key of Object.keys(request.params)) if (!PLACES.has(key)) left++;
+  for (const key of Object.keys(message.params)) {
+    if (PLACES.has(key)) continue;
+    if (`${message.params[key]}` !== `${request.params[key]}`) return false;
+    left--;
+  }
+  return left === 0;
 }
 
 /** Where a subscription goes on. */

@@ -75,6 +75,7 @@ setInterval(probe, PROBE_EVERY_MS);
 addEventListener("online", () => {
   if (socket === undefined && subscriptions.size > 0) connect();
 });
+addEventListener("offline", probe);
 
 /**
  * Follows a channel until the returned function is called. Listeners of the same request share one subscription; a

@@ -3,7 +3,6 @@ import server from "lucide-static/icons/server.svg?raw";
 import { useFilters } from "../app/place.ts";
 import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { api } from "../api/client.ts";
-import { problemKind } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { useLive } from "../live/use-live.ts";
 import { FilterBar, FilterText } from "../parts/filters.tsx";
@@ -26,11 +25,7 @@ const COLUMNS: readonly Column<Agent>[] = [
 
 export function AgentsPage() {
   const [filters, change] = useFilters();
-  const agents = useResource(
-    (signal) => api.get("/agents", { signal }),
-    [],
-    (error) => problemKind(error) === "offline",
-  );
+  const agents = useResource((signal) => api.get("/agents", { signal }), []);
   useLive({ channel: "channel_agents", params: {} }, ({ type }) => {
     if (type === "agent") agents.reload();
   });

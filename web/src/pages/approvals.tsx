@@ -4,7 +4,6 @@ import { useFilters } from "../app/place.ts";
 import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { currentProject } from "../app/session.ts";
 import { api } from "../api/client.ts";
-import { problemKind } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { useLive } from "../live/use-live.ts";
 import { Chips, FilterBar } from "../parts/filters.tsx";
@@ -26,7 +25,6 @@ export function ApprovalsPage() {
   const approvals = useResource(
     (signal) => api.get("/approvals", { query: { ...scope, status, sort: "-requestedAt", pageSize: 100 }, signal }),
     [status, projectId],
-    (error) => problemKind(error) === "offline",
   );
   useLive({ channel: "channel_approvals", params: scope }, ({ type }) => {
     if (type === "approval" || type === "removed") approvals.reload();

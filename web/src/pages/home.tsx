@@ -3,7 +3,6 @@ import waves from "lucide-static/icons/waves.svg?raw";
 import sparkles from "lucide-static/icons/workflow.svg?raw";
 import { currentProject, may } from "../app/session.ts";
 import { api } from "../api/client.ts";
-import { problemKind } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { useLive } from "../live/use-live.ts";
 import { ButtonLink } from "../parts/button.tsx";
@@ -32,7 +31,6 @@ export function HomePage() {
       return list.filter(({ createdAt }) => Date.parse(createdAt) > Date.now() - FAILED_WITHIN_MS);
     },
     [projectId, active.value?.list.length],
-    (error) => problemKind(error) === "offline",
   );
   const approvals = useResource(
     (signal) => api.get("/approvals", { query: { ...scope, status: "pending", pageSize: 50 }, signal }),

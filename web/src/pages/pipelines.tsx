@@ -7,7 +7,6 @@ import { useFilters } from "../app/place.ts";
 import { SavedFilterList } from "../app/saved-filter-list.tsx";
 import { currentProject, may, projects } from "../app/session.ts";
 import { api, type Schemas } from "../api/client.ts";
-import { problemKind } from "../api/errors.ts";
 import { noteNames } from "../api/names.ts";
 import { useResource } from "../api/resource.ts";
 import { useLive } from "../live/use-live.ts";
@@ -40,11 +39,7 @@ export function PipelinesPage() {
     ...(name === "" ? {} : { name }),
     ...(after === "" ? {} : { after }),
   };
-  const pipelines = useResource(
-    (signal) => api.get("/pipelines", { query, signal }),
-    [JSON.stringify(query)],
-    (error) => problemKind(error) === "offline",
-  );
+  const pipelines = useResource((signal) => api.get("/pipelines", { query, signal }), [JSON.stringify(query)]);
   const list = pipelines.value?.list;
   useEffect(() => noteNames(list ?? []), [list]);
   useLive({ channel: "channel_runs", params: projectId === undefined ? {} : { projectId } }, ({ type, data }) => {

@@ -1,7 +1,6 @@
 /** A list of runs that follows the server. */
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { api, type Schemas } from "../api/client.ts";
-import { problemKind } from "../api/errors.ts";
 import { type Resource, useResource } from "../api/resource.ts";
 import { useLive } from "../live/use-live.ts";
 import { applyRunState, type RunState } from "./run-states.ts";
@@ -19,11 +18,7 @@ const GATHER_MS = 400;
 /** The runs that `query` finds. `isLive`: what changes is shown at once. */
 export function useRuns(query: RunQuery, isLive: boolean): Resource<RunPage> {
   const key = JSON.stringify(query);
-  const runs = useResource<RunPage>(
-    (signal) => api.get("/runs", { query, signal }),
-    [key],
-    (error) => problemKind(error) === "offline",
-  );
+  const runs = useResource<RunPage>((signal) => api.get("/runs", { query, signal }), [key]);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const isCaughtUp = useRef(false);
   const reloadSoon = useCallback(() => {

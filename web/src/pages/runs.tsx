@@ -10,6 +10,7 @@ import { currentProject, may } from "../app/session.ts";
 import { api } from "../api/client.ts";
 import { problemText } from "../api/errors.ts";
 import { Button, ButtonLink } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
 import { Chips, FilterBar, FilterText } from "../parts/filters.tsx";
 import { Loaded } from "../parts/loaded.tsx";
 import { Page } from "../parts/page.tsx";
@@ -168,6 +169,7 @@ function NoRuns({ isFiltered, onClear }: { readonly isFiltered: boolean; readonl
 
 /** What can be done with the selected runs at once. */
 function Together({ runs, onDone }: { readonly runs: readonly Run[]; readonly onDone: () => void }) {
+  const [isAsking, ask] = useState(false);
   const live = runs.filter(({ status }) => !hasEnded(status as StatusWord));
   const ended = runs.filter(({ status }) => hasEnded(status as StatusWord));
   const each = async (some: readonly Run[], call: (run: Run) => Promise<unknown>, done: (n: number) => string) => {
@@ -178,21 +180,18 @@ function Together({ runs, onDone }: { readonly runs: readonly Run[]; readonly on
     onDone();
   };
   const pathOf = ({ pipelineId, runId }: Run) => ({ path: { pipelineId, runId } });
+  const stop = async (): Promise<void> => {
+    ask(false);
+    await each(
+      live,
+      (run) => api.post("/pipelines/{pipelineId}/runs/{runId}/stop", { ...pathOf(run), body: {} }),
+      texts.stopped,
+    );
+  };
   return (
     <div class={styles["together"]} role="region" aria-label={texts.selected(runs.length)}>
       <strong>{texts.selected(runs.length)}</strong>
-      <Button
-        icon={square}
-        kind="danger"
-        disabled={live.length === 0}
-        onClick={() =>
-          each(
-            live,
-            (run) => api.post("/pipelines/{pipelineId}/runs/{runId}/stop", { ...pathOf(run), body: {} }),
-            texts.stopped,
-          )
-        }
-      >
+      <Button icon={square} kind="danger" disabled={live.length === 0} onClick={() => ask(true)}>
         {texts.stop} ({live.length})
       </Button>
       <Button
@@ -208,6 +207,22 @@ function Together({ runs, onDone }: { readonly runs: readonly Run[]; readonly on
       >
         {texts.rerun} ({ended.length})
       </Button>
+      {isAsking ? (
+        <Dialog
+          title={texts.stopTitle(live.length)}
+          onClose={() => ask(false)}
+          actions={
+            <>
+              <Button onClick={() => ask(false)}>{words.actions.cancel}</Button>
+              <Button kind="danger" onClick={stop}>
+                {texts.stop}
+              </Button>
+            </>
+          }
+        >
+          <p>{texts.stopText}</p>
+        </Dialog>
+      ) : null}
     </div>
   );
 }

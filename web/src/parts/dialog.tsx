@@ -20,6 +20,7 @@ interface DialogProps {
 /** Shown as long as it is rendered. */
 export function Dialog({ title, children, actions, wide = false, bare = false, onClose }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
+  const isPressedOutside = useRef(false);
   useEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
@@ -35,8 +36,10 @@ export function Dialog({ title, children, actions, wide = false, bare = false, o
       data-bare={bare}
       aria-label={title}
       onClose={onClose}
+      // A selection of text may end outside: only a press that also begins there closes.
+      onPointerDown={(event) => (isPressedOutside.current = event.target === element.current)}
       onClick={(event) => {
-        if (event.target === element.current) onClose();
+        if (event.target === element.current && isPressedOutside.current) onClose();
       }}
     >
       <div class={styles["body"]}>

@@ -1,7 +1,6 @@
 /** A list with a cursor of which the reader asks for more. */
 import { useEffect, useState } from "preact/hooks";
 import { type Resource, useResource } from "../api/resource.ts";
-import { problemKind } from "../api/errors.ts";
 import { words } from "../words.ts";
 import { Button } from "./button.tsx";
 
@@ -28,11 +27,7 @@ export function usePages<T>(
   const [after, setAfter] = useState<{ readonly key: string; readonly cursor: string } | undefined>(undefined);
   const [earlier, setEarlier] = useState<readonly T[]>([]);
   const cursor = after?.key === key ? after.cursor : undefined;
-  const pages = useResource(
-    (signal) => load(cursor, signal),
-    [key, cursor],
-    (error) => problemKind(error) === "offline",
-  );
+  const pages = useResource((signal) => load(cursor, signal), [key, cursor]);
   useEffect(() => {
     setAfter(undefined);
     setEarlier([]);

@@ -3,11 +3,11 @@ import { useRef, useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { words } from "../words.ts";
 import { Button } from "./button.tsx";
+import { copyText } from "./copy.ts";
 import { Dialog } from "./dialog.tsx";
 import { FormDialog } from "./form-dialog.tsx";
 import { Table, Under } from "./table.tsx";
 import { Ago } from "./time.tsx";
-import { tell } from "./toast.tsx";
 import { tokenWords } from "./token-words.ts";
 import styles from "./tokens.module.css";
 
@@ -106,11 +106,7 @@ export function NewTokenDialog({
     <Dialog
       title={texts.made}
       onClose={onClose}
-      actions={
-        <Button onClick={() => navigator.clipboard.writeText(made).then(() => tell(words.actions.copied))}>
-          {words.actions.copy}
-        </Button>
-      }
+      actions={<Button onClick={() => copyText(made)}>{words.actions.copy}</Button>}
     >
       <p class={styles["about"]}>{texts.shownOnce}</p>
       <code class={styles["secret"]}>{made}</code>

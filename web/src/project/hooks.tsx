@@ -10,6 +10,7 @@ import styles from "../areas/areas.module.css";
 import { DeliveryState, prettyJson, Sent } from "../areas/delivery-parts.tsx";
 import { StateList } from "../areas/state-list.tsx";
 import { Button } from "../parts/button.tsx";
+import { copyText } from "../parts/copy.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { ConfirmDialog, FormDialog } from "../parts/form-dialog.tsx";
 import { Loaded } from "../parts/loaded.tsx";
@@ -20,7 +21,6 @@ import { type Column, RowButton, RowLink, Table, Under } from "../parts/table.ts
 import { sizeText } from "../parts/time-texts.ts";
 import { Ago } from "../parts/time.tsx";
 import { tell } from "../parts/toast.tsx";
-import { words } from "../words.ts";
 
 const texts = areaWords.hooks;
 type Hook = Schemas["Hook"];
@@ -135,9 +135,7 @@ export function HookPart({ projectId, hookId }: { readonly projectId: string; re
                   >
                     {shown.enabled ? texts.off : texts.on}
                   </Button>
-                  <Button onClick={() => navigator.clipboard.writeText(address).then(() => tell(words.actions.copied))}>
-                    {texts.copy}
-                  </Button>
+                  <Button onClick={() => copyText(address)}>{texts.copy}</Button>
                   <Button onClick={() => setAsking(true)}>{texts.remove}</Button>
                 </span>
               }

@@ -1,7 +1,9 @@
 /** The log of one step alone. */
 import { useEffect, useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { NOT_CONNECTED } from "../api/errors.ts";
 import { useKeys } from "../app/keys.ts";
+import { connection } from "../live/socket.ts";
 import { Loading } from "../parts/loaded.tsx";
 import { useTitle } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -14,7 +16,7 @@ import { StepFacts } from "./step-head.tsx";
 import { StepPicker } from "./step-picker.tsx";
 import styles from "./log-page.module.css";
 
-export default function LogPage({ runId, stepRunId }: { readonly runId: string; readonly stepRunId: string }) {
+export function LogPage({ runId, stepRunId }: { readonly runId: string; readonly stepRunId: string }) {
   const store = useMemo(() => new RunStore(runId), [runId]);
   useEffect(() => {
     store.start();
@@ -24,7 +26,7 @@ export default function LogPage({ runId, stepRunId }: { readonly runId: string; 
   const place = view === undefined ? undefined : findStep(view, stepRunId);
   useTitle(place === undefined ? runWords.log.label : `${place.step.name} · ${place.job.name}`);
   if (view === undefined) {
-    const problem = store.problem.value;
+    const problem = store.problem.value ?? (connection.value.kind === "reconnecting" ? NOT_CONNECTED : undefined);
     return problem === undefined ? <Loading /> : <Problem error={problem} onRetry={() => store.restart()} />;
   }
   if (place === undefined) return <Problem error={new Error(runWords.log.noStep)} onRetry={() => store.restart()} />;

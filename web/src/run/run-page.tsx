@@ -2,9 +2,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { api } from "../api/client.ts";
+import { NOT_CONNECTED } from "../api/errors.ts";
 import { useResource } from "../api/resource.ts";
 import { useKeys } from "../app/keys.ts";
 import { useFilters } from "../app/place.ts";
+import { connection } from "../live/socket.ts";
 import { Loading } from "../parts/loaded.tsx";
 import { useTitle } from "../parts/page.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -31,7 +33,7 @@ export type ViewName = (typeof VIEWS)[number];
 const isView = (word: string | undefined): word is ViewName =>
   (VIEWS as readonly (string | undefined)[]).includes(word);
 
-export default function RunPage({ runId }: { readonly runId: string }) {
+export function RunPage({ runId }: { readonly runId: string }) {
   const store = useMemo(() => new RunStore(runId), [runId]);
   useEffect(() => {
     store.start();
@@ -50,6 +52,7 @@ export default function RunPage({ runId }: { readonly runId: string }) {
     return <Problem error={problem} onRetry={retry} />;
   }
   if (view !== undefined) return <Loaded store={store} view={view} />;
+  if (connection.value.kind === "reconnecting") return <Problem error={NOT_CONNECTED} />;
   return (
     <div class={styles["page"]}>
       <Loading rows={8} />

@@ -39,7 +39,6 @@ export const runWords = {
     back: "Back to the run",
   },
   stopTitle: "Stop this run?",
-  stopText: "Running steps are asked to end, and get 10 seconds before they are killed.",
   rerunTitle: "Run again",
   rerunText: "A new run repeats this one with the same definition and variables.",
   rerunScopes: {

@@ -3529,7 +3529,7 @@ export interface components {
         };
         readonly Diagnostic: {
             /** @enum {string} */
-            readonly code: "alias-limit" | "constant-condition" | "cyclic-include" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "include-limit" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-container" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-image" | "invalid-include" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "moving-image" | "needs-limit" | "no-hook" | "not-a-map" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
+            readonly code: "alias-limit" | "constant-condition" | "container-required" | "cyclic-include" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "include-limit" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-container" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-image" | "invalid-include" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "moving-image" | "needs-limit" | "no-hook" | "not-a-map" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
             /** @enum {string} */
             readonly severity: "error" | "warning";
             readonly message: string;
@@ -4048,6 +4048,7 @@ export interface components {
             };
             readonly defaultAction: string | null;
             readonly platforms: readonly string[];
+            readonly image?: string;
         };
         readonly PluginRelease: {
             readonly version: string;
@@ -4414,7 +4415,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "forks.approval" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "forks.approval" | "jobs.containers" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -14929,6 +14930,7 @@ export interface operations {
                         readonly "trust.protectedTargets"?: boolean;
                         /** @enum {string} */
                         readonly "forks.approval"?: "always" | "firstTime" | "never";
+                        readonly "jobs.containers"?: boolean;
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -15071,6 +15073,7 @@ export interface operations {
                         readonly "trust.protectedTargets"?: boolean;
                         /** @enum {string} */
                         readonly "forks.approval"?: "always" | "firstTime" | "never";
+                        readonly "jobs.containers"?: boolean;
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -15213,6 +15216,7 @@ export interface operations {
                         readonly "trust.protectedTargets"?: boolean;
                         /** @enum {string} */
                         readonly "forks.approval"?: "always" | "firstTime" | "never";
+                        readonly "jobs.containers"?: boolean;
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";

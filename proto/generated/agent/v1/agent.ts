@@ -776,6 +776,11 @@ export interface Container {
   pull: PullPolicy;
   /** True: the container is for this step alone. False: the steps of the job share one. */
   ofStep: boolean;
+  /**
+   * `sha256:...`, to which the run has resolved the image: get it by this digest from the same repository. Empty: resolve the
+   * image and call PinImage.
+   */
+  digest: string;
 }
 
 export interface Service {
@@ -792,6 +797,8 @@ export interface Service {
   /** As of a container. */
   credential: string;
   pull: PullPolicy;
+  /** As of a container. */
+  digest: string;
 }
 
 export interface ServiceHealth {
@@ -4831,6 +4838,7 @@ function createBaseContainer(): Container {
     credential: "",
     pull: PullPolicy.PULL_POLICY_UNSPECIFIED,
     ofStep: false,
+    digest: "",
   };
 }
 
@@ -4871,6 +4879,9 @@ export const Container: MessageFns<Container> = {
     }
     if (message.ofStep !== false) {
       writer.uint32(88).bool(message.ofStep);
+    }
+    if (message.digest !== "") {
+      writer.uint32(98).string(message.digest);
     }
     return writer;
   },
@@ -4976,6 +4987,14 @@ export const Container: MessageFns<Container> = {
             message.ofStep = reader.bool();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5015,6 +5034,7 @@ export const Container: MessageFns<Container> = {
         : isSet(object.of_step)
         ? globalThis.Boolean(object.of_step)
         : false,
+      digest: isSet(object.digest) ? globalThis.String(object.digest) : "",
     };
   },
 
@@ -5053,6 +5073,9 @@ export const Container: MessageFns<Container> = {
     if (message.ofStep !== false) {
       obj.ofStep = message.ofStep;
     }
+    if (message.digest !== "") {
+      obj.digest = message.digest;
+    }
     return obj;
   },
 
@@ -5074,6 +5097,7 @@ export const Container: MessageFns<Container> = {
     message.credential = object.credential ?? "";
     message.pull = object.pull ?? PullPolicy.PULL_POLICY_UNSPECIFIED;
     message.ofStep = object.ofStep ?? false;
+    message.digest = object.digest ?? "";
     return message;
   },
 };
@@ -5087,6 +5111,7 @@ function createBaseService(): Service {
     health: undefined,
     credential: "",
     pull: PullPolicy.PULL_POLICY_UNSPECIFIED,
+    digest: "",
   };
 }
 
@@ -5116,6 +5141,9 @@ export const Service: MessageFns<Service> = {
     }
     if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
       writer.uint32(56).int32(pullPolicyToNumber(message.pull));
+    }
+    if (message.digest !== "") {
+      writer.uint32(66).string(message.digest);
     }
     return writer;
   },
@@ -5199,6 +5227,14 @@ export const Service: MessageFns<Service> = {
             message.pull = pullPolicyFromJSON(reader.int32());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5220,6 +5256,7 @@ export const Service: MessageFns<Service> = {
       health: isSet(object.health) ? ServiceHealth.fromJSON(object.health) : undefined,
       credential: isSet(object.credential) ? globalThis.String(object.credential) : "",
       pull: isSet(object.pull) ? pullPolicyFromJSON(object.pull) : PullPolicy.PULL_POLICY_UNSPECIFIED,
+      digest: isSet(object.digest) ? globalThis.String(object.digest) : "",
     };
   },
 
@@ -5246,6 +5283,9 @@ export const Service: MessageFns<Service> = {
     if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
       obj.pull = pullPolicyToJSON(message.pull);
     }
+    if (message.digest !== "") {
+      obj.digest = message.digest;
+    }
     return obj;
   },
 
@@ -5263,6 +5303,7 @@ export const Service: MessageFns<Service> = {
       : undefined;
     message.credential = object.credential ?? "";
     message.pull = object.pull ?? PullPolicy.PULL_POLICY_UNSPECIFIED;
+    message.digest = object.digest ?? "";
     return message;
   },
 };

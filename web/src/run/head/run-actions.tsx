@@ -84,7 +84,7 @@ function StopDialog({ path, onClose }: { readonly path: RunPath; readonly onClos
       }
     >
       <form class={styles["form"]} onSubmit={(event) => submitted(event, stop)}>
-        <p>{runWords.stopText}</p>
+        <p>{words.runs.stopText}</p>
         <label>
           <span>{runWords.table.reason}</span>
           <input value={reason} maxLength={500} autofocus onInput={(event) => setReason(event.currentTarget.value)} />

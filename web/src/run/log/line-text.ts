@@ -31,7 +31,13 @@ const SGR = /^\u001b\[[0-9;:]*m$/;
 const CONTROL =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff\u2028\u2029]/g;
 
+const ANY_CONTROL = new RegExp(CONTROL.source);
+
+const plainPiece = (text: string): Piece => ({ text, at: 0, classes: "", color: null, background: null });
+
 export function lineText(content: string): LineText {
+  // A log that runs quickly has some thousand lines a second, and nearly all of them are plain.
+  if (!ANY_CONTROL.test(content)) return { pieces: content === "" ? [] : [plainPiece(content)], overwritten: 0 };
   const { start, end } = shownPart(content);
   const overwritten = content.slice(0, start).split("\r").length - 1;
   // What was set before the last carriage return still colours what follows it.

@@ -4,7 +4,9 @@
  * and follows the end while it is in sight.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { problemText } from "../../api/errors.ts";
 import { useKeys } from "../../app/keys.ts";
+import { copyText } from "../../parts/copy.ts";
 import { Blank, StaleNote, Problem } from "../../parts/problem.tsx";
 import { tell } from "../../parts/toast.tsx";
 import scroll from "lucide-static/icons/scroll-text.svg?raw";
@@ -57,6 +59,7 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   const [chosen, choose] = useState<Lines | null>(() => (isPage ? readLines(location.hash) : null));
   const [turned, turn] = useState<ReadonlySet<number>>(new Set());
   const opened = useRef(false);
+  const slots = useRef<Slots>({ first: 0, offset: 0 });
   /** Until then a move of the bar counts as the reader's. */
   const mayMoveUntil = useRef(0);
   const letMove = (forMs: number) => (): void => void (mayMoveUntil.current = performance.now() + forMs);
@@ -151,13 +154,13 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   };
   const linkTo = ({ runId, stepRunId }: LogPlace): string =>
     `${location.origin}/runs/${runId}/steps/${stepRunId}${chosen === null ? "" : linesHash(chosen)}`;
-  const copyLink = async (): Promise<void> => {
-    await navigator.clipboard.writeText(linkTo(store.place));
-    tell(texts.copied);
-  };
+  const copyLink = (): Promise<void> => copyText(linkTo(store.place), texts.copied);
   const move = (by: 1 | -1): boolean => {
     if (search.settings.q === "") return false;
-    void search.move(by).then((line) => line !== undefined && goToLine(line));
+    search.move(by).then(
+      (line) => line !== undefined && goToLine(line),
+      (error: unknown) => tell(problemText(error), "failed"),
+    );
     return true;
   };
   const toggleFollow = (): void => {
@@ -184,9 +187,11 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
   const matches = new Map(search.matches.map((match) => [match.entry.line_number, match.ranges]));
   const current = search.matches[search.at]?.entry.line_number;
   const isAtEnd = at.top >= topMost(extent) - 1;
-  const lines = Array.from({ length: inSight.end - inSight.first }, (_, index) =>
+  const drawn = Array.from({ length: inSight.end - inSight.first }, (_, index) =>
     rows.map.lineAt(inSight.first + index),
   );
+  const lines = wraps ? drawn.slice(Math.min(beyond, inSight.first)) : drawn;
+  const slotOf = isFollowing ? movedSlots(slots.current, inSight.first, lines.length) : undefined;
   return (
     <section class={styles["log"]} aria-label={texts.label} data-wraps={wraps} data-times={hasTimes}>
       <LogBar
@@ -228,10 +233,9 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
               data-end={wraps && isAtEnd}
               style={linesPlace(wraps, isAtEnd, at, inSight.first, viewport)}
             >
-              {(wraps ? lines.slice(Math.min(beyond, inSight.first)) : lines).map((line, index, shown) => (
+              {lines.map((line, index) => (
                 <LogLine
-                  // Rows that leave at the top come again at the end, so that the browser makes no new elements.
-                  key={isFollowing ? (inSight.first + index) % shown.length : line}
+                  key={slotOf?.(index) ?? line}
                   line={line}
                   entry={pages.entry(line)}
                   group={groupAt.get(line)}
@@ -254,6 +258,25 @@ function Log({ store, step, isPage, onStep }: Omit<LogWindowProps, "place"> & { 
       )}
     </section>
   );
+}
+
+/** Where the elements of the rows of a log that goes on stand. */
+interface Slots {
+  first: number;
+  offset: number;
+}
+
+/**
+ * The element of each row, for a log whose first row in sight is now `first`. Elements that leave at the top come again at the
+ * end, so that the browser makes no new ones. When every row is another one each element stays where it is, because a place
+ * costs more than a text.
+ */
+function movedSlots(slots: Slots, first: number, count: number): (index: number) => number {
+  const by = first - slots.first;
+  slots.first = first;
+  if (Math.abs(by) < count) slots.offset += by;
+  const { offset } = slots;
+  return (index) => (((offset + index) % count) + count) % count;
 }
 
 /** Wrapped lines have no known height: they begin at the first line in sight, and at the end of the log they end there. */
