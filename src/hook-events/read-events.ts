@@ -1,7 +1,18 @@
 /** What a delivery says, in the same words for all kinds of senders. The kind of the hook decides how it is read. Pure. */
 import type { EventFacts, HookKind } from "./words.ts";
 import { readBitbucket } from "./bitbucket.ts";
-import { type Body, commitAt, factsOf, firstText, idAt, isTrueAt, namesAt, numberAt, pushed, textAt } from "./fields.ts";
+import {
+  type Body,
+  commitAt,
+  factsOf,
+  firstText,
+  idAt,
+  isTrueAt,
+  namesAt,
+  numberAt,
+  pushed,
+  textAt,
+} from "./fields.ts";
 import { readGithub } from "./github.ts";
 import { readGitlab } from "./gitlab.ts";
 

@@ -117,7 +117,9 @@ describe("a checkout", function () {
       expect(check, check.said).to.include({ code: 0 });
       const next = await run(["trigger", "app", "--ref", "next", "--watch", "--logs"]);
       expect(next.code, next.said).to.equal(0);
-      expect(next.said).to.match(/two\n.*one\n/).and.to.not.include("deep-secret");
+      expect(next.said)
+        .to.match(/two\n.*one\n/)
+        .and.to.not.include("deep-secret");
       const file = join(world.folder, "new.yaml");
       await writeFile(file, textOf("one").replace("name: build", "name: test"));
       const stale = await run(["pipelines", "save", "app", file, "--head", "0".repeat(40)]);

@@ -53,7 +53,8 @@ describe("a repository at its host", function () {
         return true;
       }
       // The agent has no credential for the commit of a fork: everyone may read.
-      if (request.headers.authorization !== undefined || request.url?.includes("git-receive-pack") === true) return false;
+      if (request.headers.authorization !== undefined || request.url?.includes("git-receive-pack") === true)
+        return false;
       serveRepositories(world.folder, request, response, undefined);
       return true;
     };
@@ -116,7 +117,9 @@ describe("a repository at its host", function () {
     expect(listed.said).to.match(/\.millrace\/broken\.yaml +app-broken +- +1:7 /);
     const made = await millrace(...discover, "--connect", REVIEW, "--connect", "../outside.yaml");
     expect(made.code, "one of both is refused").to.equal(1);
-    expect(made.said).to.match(/review\.yaml: created app-review \(pl_/).and.to.match(/^\.\.\/outside\.yaml: ./m);
+    expect(made.said)
+      .to.match(/review\.yaml: created app-review \(pl_/)
+      .and.to.match(/^\.\.\/outside\.yaml: ./m);
     const all = await millrace(...discover, "--all");
     expect(all.said.trim()).to.match(/^\.millrace\/review\.yaml: is the definition of app-review \(pl_\w+\) already$/);
     expect(all.code).to.equal(0);
@@ -129,7 +132,9 @@ describe("a repository at its host", function () {
     expect(checked.code).to.equal(0);
     const missing = await millrace("pipelines", "webhook", "app-review", "--check");
     expect(missing.code, missing.said).to.equal(1);
-    expect(missing.said).to.match(/^missing: /).and.to.include("next: `millrace pipelines webhook`");
+    expect(missing.said)
+      .to.match(/^missing: /)
+      .and.to.include("next: `millrace pipelines webhook`");
     expect(host.hooks.stored).to.deep.equal([]);
     const hooked = await millrace("pipelines", "webhook", "app-review");
     const [stored, ...others] = host.hooks.stored;
@@ -195,7 +200,11 @@ describe("a repository at its host", function () {
     await deliver("release", { action: "published", sender: { login: "ann" }, release });
     const repo = { full_name: "team/app" };
     const sides = { head: { ref: "v1", sha: a, repo }, base: { ref: "main", sha: a, repo } };
-    await deliver("pull_request", { action: "opened", sender: { login: "ann" }, pull_request: { number: 7, ...sides } });
+    await deliver("pull_request", {
+      action: "opened",
+      sender: { login: "ann" },
+      pull_request: { number: 7, ...sides },
+    });
     await deliver("issue_comment", {
       action: "created",
       repository: { full_name: "team/app", clone_url: repoUrl, default_branch: "v1" },
@@ -290,7 +299,12 @@ describe("a repository at its host", function () {
     before(async () => {
       const place = { repoUrl, repoCredential: "CODE", pipelineFilePath: ".millrace/saved.yaml" };
       const atHost = { repoProvider: "gitea", repoApiCredential: "API" };
-      ({ pipelineId } = await call("POST", "/pipelines", { name: "saved", ...place, ...atHost, commitStatuses: "off" }));
+      ({ pipelineId } = await call("POST", "/pipelines", {
+        name: "saved",
+        ...place,
+        ...atHost,
+        commitStatuses: "off",
+      }));
     });
     const save = (body: object) => installation.call("POST", `/pipelines/${pipelineId}/spec/save`, body);
     const commitsOf = (branch: string) => Number(origin.git(["rev-list", "--count", branch]));
@@ -313,11 +327,16 @@ describe("a repository at its host", function () {
       const before = commitsOf("main");
       origin.hook("pre-receive", `touch '${begun}'; until [ -e '${go}' ]; do sleep 0.05; done`);
       const body = { spec: specOf("echo direct"), requestId: "direct", commitMessage: "Save once" };
-      await killIn(body, "the push", () => existsSync(begun), async () => {
-        expect(commitsOf("main")).to.equal(before);
-        writeFileSync(go, "");
-        await until("the push has landed", () => commitsOf("main") === before + 1);
-      });
+      await killIn(
+        body,
+        "the push",
+        () => existsSync(begun),
+        async () => {
+          expect(commitsOf("main")).to.equal(before);
+          writeFileSync(go, "");
+          await until("the push has landed", () => commitsOf("main") === before + 1);
+        },
+      );
       rmSync(join(origin.path, "hooks", "pre-receive"));
       const repeated = await save(body);
       expect(repeated.status, JSON.stringify(repeated.body)).to.equal(200);
@@ -338,9 +357,14 @@ describe("a repository at its host", function () {
         return (isOpened = true);
       };
       const body = { spec: specOf("echo proposed"), requestId: "proposed", saveMode: "pr" };
-      await killIn(body, "the pull request", () => isOpened, async () => {
-        host.intercept = () => false;
-      });
+      await killIn(
+        body,
+        "the pull request",
+        () => isOpened,
+        async () => {
+          host.intercept = () => false;
+        },
+      );
       const repeated = await save(body);
       expect(repeated.status, JSON.stringify(repeated.body)).to.equal(200);
       const { headCommitSha, pullRequest } = repeated.body.detail;

@@ -81,7 +81,9 @@ describe("tokens of checkouts", () => {
     answer = () => slow;
     const first = outcome();
     timers[0]!();
-    expect(await first).to.include("the step waits").and.to.include("has not answered yet");
+    expect(await first)
+      .to.include("the step waits")
+      .and.to.include("has not answered yet");
     resolve("x:late");
     expect(await outcome()).to.equal("x:late");
   });

@@ -111,7 +111,9 @@ describe("the dispatch of a step with secrets", () => {
     expect(await build(vaultWith(key), checkout, failing)).to.equal(undefined);
     expect(refused).to.deep.equal(["the installation is suspended"]);
     const away = () => Promise.reject(new MillraceError("unavailable", "the step waits"));
-    expect(await build(vaultWith(key), checkout, away).catch((error: Error) => error.message)).to.equal("the step waits");
+    expect(await build(vaultWith(key), checkout, away).catch((error: Error) => error.message)).to.equal(
+      "the step waits",
+    );
     expect(refused, "it is built later").to.have.length(1);
     const submodules = await grant({ uses: "checkout", args: { ...args, submodules: "recursive" } });
     await build(vaultWith(key), submodules, async (one) => `x:${asked.push(one)}`);

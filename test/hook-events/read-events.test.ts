@@ -18,7 +18,14 @@ describe("the events of a delivery", () => {
     const read = (body: object) => one("gitlab", "", { project, ...body });
 
     it("are pushes and tags, with the commit that an annotated tag names", () => {
-      const push = { object_kind: "push", ref: "refs/heads/main", before: A, after: B, user_username: "ann", user_id: 11 };
+      const push = {
+        object_kind: "push",
+        ref: "refs/heads/main",
+        before: A,
+        after: B,
+        user_username: "ann",
+        user_id: 11,
+      };
       const commits = [
         { id: A, message: "first" },
         { id: B, message: "second" },

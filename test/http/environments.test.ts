@@ -127,7 +127,9 @@ describe("environments over HTTP", () => {
       const pipelineId = await pipelineIn("default", "branches");
       const runs = [];
       for (let at = 0; at < MAX_DEPLOYED_RUNS + 2; at++) {
-        runs.push(await deploy({ projectId: "default", environment: `branch-${at}`, pipelineId }, "success", 1_000 + at));
+        runs.push(
+          await deploy({ projectId: "default", environment: `branch-${at}`, pipelineId }, "success", 1_000 + at),
+        );
       }
       const deployed = new DeployedRuns(edge.context);
       expect(await deployed.spare(runs.slice(0, MAX_DEPLOYED_RUNS))).to.deep.equal([]);
