@@ -1,4 +1,4 @@
-/** Where the commit of a revision is, as callers read it. Pure. */
+/** Where the commit of a revision is, as callers read it. */
 import type { z } from "zod";
 import type { ProposedIn } from "../../stores/ports/pipelines.ts";
 import type { PullRequestShape } from "./spec-shapes.ts";
