@@ -4169,6 +4169,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
         };
         readonly RevisionDetail: {
             readonly revisionId: string;
@@ -4180,6 +4188,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
             readonly spec: unknown;
             readonly text: string;
         };
