@@ -6,6 +6,7 @@
 import { PROGRAM_SETTINGS } from "./program-settings.ts";
 import { GIT_SETTING_ROWS } from "./git-settings.ts";
 import { MAIL_SETTING_ROWS } from "./mail-settings.ts";
+import { OBJECT_STORAGE_SETTING_ROWS } from "./object-storage-settings.ts";
 import { TRACE_SETTING_ROWS } from "./trace-settings.ts";
 
 export interface Setting {
@@ -323,6 +324,7 @@ export const SETTINGS = {
     standard: "1d",
     meaning: "How long an upload that is not complete may rest before it is deleted.",
   },
+  ...OBJECT_STORAGE_SETTING_ROWS,
   MILLRACE_OUTGOING_NETWORKS: {
     group: "Telling others",
     standard: null,

@@ -26,6 +26,7 @@ describe("the environment", () => {
       roles: ["edge", "gateway", "worker"],
       redis: null,
       mongodb: null,
+      objectStorage: null,
       http: { host: "127.0.0.1", port: 8080 },
       grpc: { host: "127.0.0.1", port: 9090 },
       metrics: { host: "127.0.0.1", port: 9464 },

@@ -84,6 +84,8 @@ export interface AppContext {
   readonly uploadRules: UploadRules;
   /** Verifies identity tokens with which agents register. Absent: no issuer is trusted. */
   readonly workloads?: WorkloadProver;
+  /** Users fetch content from the object storage where they can. Absent: the edge sends all of it. */
+  readonly directDownloads?: boolean;
   /** HMAC key that signs and verifies access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

@@ -133,6 +133,10 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .description("run a node of the control plane until SIGTERM; settings come from the environment")
     .option("--roles <roles>", "edge, gateway and worker, separated by commas; default all (MILLRACE_ROLES)")
     .option("--data-dir <dir>", "the directory for the data of an embedded Redis and SQLite (MILLRACE_DATA_DIR)")
+    .option(
+      "--object-storage <s3-url>",
+      "where the content of artifacts, caches and uploads is (MILLRACE_OBJECT_STORAGE)",
+    )
     .action(async (options: ServeOptions) =>
       setStatus(
         await runCommand(async (signal) => (await import("./serve.ts")).serve(options, signal), {

@@ -4232,6 +4232,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
         };
         readonly RevisionDetail: {
             readonly revisionId: string;
@@ -4243,6 +4251,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
             readonly spec: unknown;
             readonly text: string;
         };
@@ -8430,6 +8446,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
+            };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
@@ -8483,6 +8508,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -8873,6 +8907,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
