@@ -5,7 +5,7 @@ COPY clients/typescript/package.json clients/typescript/
 COPY web/package.json web/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/bundle.mjs scripts/
+COPY scripts/bundle.mjs scripts/bundling.mjs scripts/
 COPY proto proto
 COPY queues queues
 COPY actors actors

@@ -5,7 +5,7 @@ import { isIP, isIPv4 } from "node:net";
 import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-space.ts";
 import { parseDuration } from "./domain/durations.ts";
-import type { Labels } from "./domain/labels.ts";
+import { type Labels, parseLabels } from "./domain/labels.ts";
 import { type LabelQuota, MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
@@ -34,17 +34,10 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 export const labels = z.string().transform((text, check): Labels => {
-  const entries: [string, string][] = [];
-  for (const pair of text.split(",")) {
-    const at = pair.indexOf("=");
-    const key = pair.slice(0, at).trim();
-    if (at < 1 || key === "") {
-      check.addIssue("must be key=value pairs separated by commas");
-      return z.NEVER;
-    }
-    entries.push([key, pair.slice(at + 1).trim()]);
-  }
-  return Object.fromEntries(entries);
+  const read = parseLabels(text);
+  if (read !== undefined) return read;
+  check.addIssue("must be key=value pairs separated by commas");
+  return z.NEVER;
 });
 
 export const cluster = z
@@ -112,6 +105,13 @@ export const wholeNumber = (least: number, most: number) =>
     .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
+
+/** A number of processors, of which a part counts too. */
+export const processors = z
+  .string()
+  .regex(/^\d{1,4}(?:\.\d{1,3})?$/, "must be a number of processors, such as 1.5")
+  .transform(Number)
+  .refine((value) => value >= 0.01 && value <= 1_024, "must be from 0.01 to 1024");
 
 export const DAY_MS = 86_400_000;
 export const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "labels"> => {

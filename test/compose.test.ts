@@ -3,6 +3,7 @@ import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path/posix";
 import { parse } from "yaml";
 import { KNOWN_VARIABLES, NODE_ROLES, readAgentConfig, readNodeConfig } from "../src/config.ts";
 
@@ -100,6 +101,29 @@ describe("the Compose file", () => {
     const command = compose.services["redis"]!.command!.join(" ");
     expect(command).to.contain("--appendonly yes").and.to.contain("--maxmemory-policy noeviction");
     expect(compose.services["redis"]!.volumes).to.deep.equal(["redis:/data"]);
+  });
+});
+
+describe("the Dockerfile", () => {
+  it("copies every script that the build runs, with the files that it imports", () => {
+    const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
+      sources!.split(" "),
+    );
+    const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> };
+    const run = [...scripts["build"]!.matchAll(/node (\S+\.mjs)/g)].map(([, script]) => script!);
+    const configured = [...scripts["build"]!.matchAll(/tsc -p (\S+)/g)].map(([, file]) => file!);
+    expect(run).to.have.length.above(1);
+    const needed = new Set([...configured, ...run]);
+    for (const file of needed) {
+      if (!file.endsWith(".mjs")) continue;
+      for (const [, imported] of read(file).matchAll(/^import .* from "(\.[^"]+)";$/gm)) {
+        needed.add(join(dirname(file), imported!));
+      }
+    }
+    const missing = [...needed].filter(
+      (file) => !copied.some((source) => file === source || file.startsWith(`${source}/`)),
+    );
+    expect(missing).to.deep.equal([]);
   });
 });
 

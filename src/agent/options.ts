@@ -1,9 +1,11 @@
 /** The options of an agent. Its starter (the command line or a test) reads them and passes them on. */
+import type { Isolation } from "../domain/containers/containers.ts";
 import type { DiskFloor } from "../domain/disk-space.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { EngineKind } from "./containers/engine.ts";
 import type { IsolationKind } from "./process/step-isolation.ts";
+import type { StepLimits } from "./process/step-limits.ts";
 
 export interface AgentOptions {
   /** `host:port` of a gateway, or of a load balancer before several gateways. */
@@ -17,8 +19,14 @@ export interface AgentOptions {
   readonly facts: boolean;
   /** How many jobs may run at the same time, 1 to 1000. */
   readonly slots: number;
+  /** The agent ends by itself after this many jobs, from 1. Absent: after none. */
+  readonly maxJobs?: number;
+  /** The agent ends by itself when it has waited this long for a job, milliseconds. Absent: it waits indefinitely. */
+  readonly idleExitMs?: number;
   /** Needed on the first start, and again when the agent's own token is revoked. */
   readonly registrationToken?: string;
+  /** File with an identity token of a trusted issuer. It is read for each registration, and counts before `registrationToken`. */
+  readonly identityTokenFile?: string;
   /**
    * Encrypts the connection. `caFile` (PEM) replaces the certificate authorities of the system. `client` (PEM) is the
    * certificate that this agent presents, with its key.
@@ -38,6 +46,15 @@ export interface AgentOptions {
     /** References of images that jobs may use; `*` stands for any text. Empty for all. */
     readonly images: readonly string[];
   };
+  /** What steps run in that have no container. Absent: the machine itself. */
+  readonly isolation?: {
+    /** `container`: no such step runs here. `namespaces`: it sees the machine read-only, and its own processes. */
+    readonly kind: Isolation;
+    /** Whether steps in namespaces reach the network of the machine. */
+    readonly hasNetwork: boolean;
+  };
+  /** Bounds of each step that has no container. Absent: none. */
+  readonly stepLimits?: StepLimits;
   /** Shown to operators. */
   readonly version?: string;
   /** The operator's folders with plugins that the registry does not have. Default: none. */

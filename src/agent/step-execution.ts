@@ -3,29 +3,27 @@ import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.t
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { NO_ANNOTATIONS } from "../domain/notes.ts";
-import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
-import { type AfterJobs, LONGEST_TIMER_MS, withTimeout } from "./after-job.ts";
+import { LONGEST_TIMER_MS, withTimeout } from "./after-job.ts";
 import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
 import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
 import { builtinOf } from "./builtins/builtins.ts";
-import type { JobContainers, StepPlace } from "./containers/job-containers.ts";
-import { isCheckout, prepareCheckout } from "./builtins/checkout/checkout-step.ts";
-import type { FifoPool } from "./process/fifo-pool.ts";
-import type { GatewayAccess } from "./connection/gateway-call.ts";
+import { closeFolder, type ConfinedCommand } from "./confinement.ts";
+import type { StepPlace } from "./containers/job-containers.ts";
+import { isCheckout } from "./builtins/checkout/checkout-step.ts";
 import type { LaunchObstacle } from "./process/launch-protocol.ts";
-import type { LaunchedProcess, Launcher } from "./process/launcher.ts";
+import type { LaunchedProcess } from "./process/launcher.ts";
 import { checkLaunch } from "./process/launch-script.ts";
 import type { HeldLease } from "./leases.ts";
-import { OutputCapture, type OutputTarget } from "./logs/output-capture.ts";
-import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
-import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins/shell-step.ts";
+import { OutputCapture } from "./logs/output-capture.ts";
+import { parseArguments } from "./builtins/shell-step.ts";
+import { prepareStep } from "./prepare-step.ts";
 import type { StepEnd } from "./step-end.ts";
 import {
   describeExit,
-  explained,
   hasEndedByItself,
   logWithheldOutputs,
+  outOfMemory,
   sayTo,
   withAnnotations,
   withOutputs,
@@ -34,9 +32,8 @@ import {
 import { stepEnvironment } from "./step-environment.ts";
 import { makeStepFile, type StepFile } from "./step-file.ts";
 import { readOutputs } from "./step-outputs.ts";
+import type { StepSurroundings } from "./step-surroundings.ts";
 import { readSummary } from "./step-summary.ts";
-import type { StepUser } from "./process/step-user.ts";
-import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** How long a step that was ended has for its last events. */
@@ -51,25 +48,6 @@ const MISSING: Readonly<Record<LaunchObstacle, string>> = {
 
 /** Why the agent ends a step early. The first cause counts. */
 type Cause = { readonly phase: StepPhase; readonly reason: string };
-
-export interface StepSurroundings {
-  readonly workDir: string;
-  readonly scratchDir: string;
-  readonly trash: Trash;
-  /** As whom steps run; undefined: as the agent. */
-  readonly user: StepUser | undefined;
-  readonly launcher: Launcher;
-  readonly pipes: FifoPool;
-  readonly lease: HeldLease;
-  readonly output: OutputTarget;
-  readonly gateway: GatewayAccess;
-  readonly plugins: PluginSources;
-  readonly afterJobs: AfterJobs;
-  /** Undefined for an agent without a container engine. */
-  readonly containers: JobContainers | undefined;
-  /** Called once, when the process or the builtin has started. */
-  readonly onStarted: (startedAtMs: number) => void;
-}
 
 export class StepExecution {
   /** Resolves when no process of the step is left. Never rejects. */
@@ -139,7 +117,7 @@ export class StepExecution {
       const end =
         builtin === undefined
           ? await this.#runCommand(
-              cwd,
+              { workspace, cwd },
               stepEnvironment(dispatch, workspace, paths, user, place?.env),
               surroundings,
               place,
@@ -169,13 +147,27 @@ export class StepExecution {
     }
   }
 
-  /** Where a step of a job with containers or services runs; undefined for another step, "ended" for one that must end. */
+  /** True for a step that runs a program of the definition or of a plugin on the agent itself. */
+  get #isPlain(): boolean {
+    const { uses, container } = this.#dispatch;
+    return container === undefined && builtinOf(uses) === undefined && !isCheckout(uses);
+  }
+
+  /**
+   * Where a step of a job with containers or services runs, or a step that sees little of the machine; undefined for another
+   * step, "ended" for one that must end.
+   */
   async #openPlace(
     workspace: string,
-    { containers, output, onStarted }: StepSurroundings,
+    { containers, confinement, scratchDir, trash, user, output, onStarted }: StepSurroundings,
   ): Promise<StepPlace | "ended" | undefined> {
     const dispatch = this.#dispatch;
-    if (dispatch.container === undefined && dispatch.services.length === 0) return undefined;
+    if (this.#isPlain) confinement.admit();
+    if (dispatch.container === undefined && dispatch.services.length === 0) {
+      const folder = this.#isPlain ? confinement.openFolder(scratchDir, user) : undefined;
+      if (folder === undefined) return undefined;
+      return { folder, env: {}, start: undefined, leave: () => {}, close: () => closeFolder(folder, trash) };
+    }
     if (containers === undefined) throw new MillraceError("unavailable", "this agent has no container engine");
     // Pulling an image is work of the step, so it counts for the timeout and can be cancelled.
     this.#begin(onStarted);
@@ -190,25 +182,33 @@ export class StepExecution {
   }
 
   async #runCommand(
-    cwd: string,
+    { workspace, cwd }: { readonly workspace: string; readonly cwd: string },
     env: Record<string, string>,
     surroundings: StepSurroundings,
     place: StepPlace | undefined,
   ): Promise<StepEnd> {
     if (place?.start !== undefined) return this.#runInContainer(cwd, env, surroundings, place);
-    const { launcher, pipes, lease, output, onStarted } = surroundings;
-    const prepared = await this.#prepare(env, surroundings);
+    const { launcher, pipes, lease, output, confinement, onStarted } = surroundings;
+    const folder = this.#isPlain && confinement.isolation === "namespaces" ? place?.folder : undefined;
+    const prepared = await this.#prepare(env, surroundings, folder);
     if (prepared === undefined) return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, 0);
     const [stdout, stderr] = [pipes.open(), pipes.open()];
     const closeWriteEnds = () => {
       stdout.closeWriteEnd();
       stderr.closeWriteEnd();
     };
+    let confined: ConfinedCommand | undefined;
     try {
       const capture = new OutputCapture(stdout.reader, stderr.reader, output);
       const paths = { stdout: stdout.path, stderr: stderr.path };
       const { mark: leaseMark, permitFile } = lease;
-      const { command, stdin } = prepared;
+      const { stdin } = prepared;
+      if (this.#isPlain) {
+        const folders = [workspace, ...(folder === undefined ? [] : [folder])];
+        const hasServices = this.#dispatch.services.length > 0;
+        confined = confinement.confine(prepared.command, { leaseMark, folders, hasServices });
+      }
+      const { command } = confined ?? prepared;
       const program = { command, cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
       const input = stdin === undefined ? {} : { stdin };
       const launch = { ...program, ...input, ...paths, leaseMark, permitFile };
@@ -218,11 +218,14 @@ export class StepExecution {
       if (launched === undefined) return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, 0);
       void launched.exited.then(closeWriteEnds);
       const end = await this.#waitForEnd(launched, lease, capture, onStarted);
-      const explanation = end.phase === StepPhase.STEP_PHASE_FAILED ? prepared.explain?.(end.exitCode) : undefined;
+      if (end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
+      if (confined?.ranOutOfMemory() === true) return outOfMemory(end, "that a step may use");
+      const explanation = prepared.explain?.(end.exitCode);
       return explanation === undefined ? end : { ...end, reason: `${end.reason}: ${explanation}` };
     } finally {
       closeWriteEnds();
       prepared.dispose();
+      await confined?.end();
     }
   }
 
@@ -234,7 +237,7 @@ export class StepExecution {
   ): Promise<StepEnd> {
     const { lease, output, onStarted } = surroundings;
     const { folder } = place;
-    const prepared = await this.#prepare(env, { ...surroundings, scratchDir: folder }, folder);
+    const prepared = await this.#prepare(env, surroundings, folder);
     const mustEnd = () =>
       this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, output.log.lastLine, this.#startedAtMs);
     if (prepared === undefined) return mustEnd();
@@ -247,37 +250,15 @@ export class StepExecution {
       const launched = await place.start!(launch);
       const capture = new OutputCapture(launched.stdout, launched.stderr, output);
       const end = await this.#waitForEnd(launched, lease, capture, onStarted, place);
-      return end.phase === StepPhase.STEP_PHASE_FAILED ? explained(end, launched) : end;
+      const isOutOfMemory = end.phase === StepPhase.STEP_PHASE_FAILED && launched.ranOutOfMemory;
+      return isOutOfMemory ? outOfMemory(end, "of the container") : end;
     } finally {
       prepared.dispose();
     }
   }
 
-  /** Undefined when the step was asked to end before its command was ready. */
-  async #prepare(
-    env: Readonly<Record<string, string>>,
-    { scratchDir, user, gateway, plugins }: StepSurroundings,
-    copyTo?: string,
-  ): Promise<PreparedCommand | undefined> {
-    if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir, user);
-    if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir, user);
-    const { signal } = this.#ending;
-    // Loaded on demand: most agents never run a plugin.
-    const { preparePlugin } = await import("./builtins/plugin/plugin-step.ts");
-    try {
-      return await preparePlugin(this.#dispatch, {
-        ...plugins,
-        env,
-        scratchDir,
-        user,
-        gateway,
-        signal,
-        ...(copyTo === undefined ? {} : { copyTo }),
-      });
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      throw error;
-    }
+  #prepare(env: Readonly<Record<string, string>>, surroundings: StepSurroundings, ownFolder: string | undefined) {
+    return prepareStep(this.#dispatch, env, surroundings, ownFolder, this.#ending.signal);
   }
 
   async #waitForEnd(

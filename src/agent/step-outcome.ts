@@ -1,7 +1,6 @@
 /** What becomes of the end of a step: its outputs, annotations and reasons, without its secrets. */
 import { StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
-import type { ContainedProcess } from "./containers/contained-process.ts";
 import type { OutputTarget } from "./logs/output-capture.ts";
 import type { ProcessExit } from "./process/launch-protocol.ts";
 import type { StepEnd } from "./step-end.ts";
@@ -15,11 +14,9 @@ export function withOutputs(end: StepEnd, { outputs: written, problem }: StepOut
   return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
 }
 
-/** Says what an exit code means that the kernel or the engine has made. */
-export function explained(end: StepEnd, { ranOutOfMemory }: ContainedProcess): StepEnd {
-  if (ranOutOfMemory)
-    return { ...end, reason: `out_of_memory: the memory of the container was used up (${end.reason})` };
-  return end;
+/** The same end with the cause that the kernel has ended a process for lack of memory; `whose`: the memory. */
+export function outOfMemory(end: StepEnd, whose: string): StepEnd {
+  return { ...end, reason: `out_of_memory: the memory ${whose} was used up (${end.reason})` };
 }
 
 export function hasEndedByItself({ phase }: StepEnd): boolean {

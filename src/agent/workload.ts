@@ -29,6 +29,7 @@ import { SecretFinder } from "./logs/secret-finder.ts";
 import type { StepEnd } from "./step-end.ts";
 import { StepExecution } from "./step-execution.ts";
 import type { StepUser } from "./process/step-user.ts";
+import type { Confinement } from "./confinement.ts";
 import type { JobContainers } from "./containers/job-containers.ts";
 import type { Trash } from "./trash.ts";
 import { workspacePath } from "./workspace.ts";
@@ -66,9 +67,14 @@ export interface WorkloadOptions {
   readonly afterJobs: AfterJobs;
   /** Undefined without a container engine. */
   readonly containers: JobContainers | undefined;
+  readonly confinement: Confinement;
   readonly log: Logger;
   /** Sends a report if the agent is connected. A report that is lost is sent again. */
   readonly report: (report: StepReport) => void;
+  /** A job takes a slot of this agent. */
+  readonly onJobBegins: () => void;
+  /** A job has given its slot back. */
+  readonly onJobEnds: () => void;
 }
 
 interface RunningStep {
@@ -209,8 +215,11 @@ export class Workload {
     }
     const obstacle = this.#obstacleTo(dispatch, this.#revokedEarly.get(key));
     if (obstacle === undefined) {
+      const isNew = !this.#jobs.has(jobId);
       this.#jobs.add(jobId);
-      return this.#start(key, dispatch, lease);
+      this.#start(key, dispatch, lease);
+      if (isNew) this.#options.onJobBegins();
+      return;
     }
     lease.release();
     this.#ended({ ...lostReport(dispatch, obstacle.reason), phase: obstacle.phase });
@@ -234,7 +243,7 @@ export class Workload {
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
     const { workDir, scratchDir, trash, user, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } =
       this.#options;
-    const { containers } = this.#options;
+    const { containers, confinement } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -251,6 +260,7 @@ export class Workload {
       plugins,
       afterJobs,
       containers,
+      confinement,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_REPORT_DELAY_MS);
@@ -307,7 +317,7 @@ export class Workload {
     for (const entry of journal.unsettled()) {
       if (entry.jobId === jobId) journal.settle(entry.stepRunId, entry.token);
     }
-    this.#jobs.delete(jobId);
+    if (this.#jobs.delete(jobId)) this.#options.onJobEnds();
     this.#notifyChange();
   }
 

@@ -19,6 +19,8 @@ export interface ProjectFacts {
   readonly trustDemand: TrustDemand;
   /** Which runs of forks wait for an approval. */
   readonly forks: SettingValues["forks.approval"];
+  /** True: steps run in containers alone. */
+  readonly demandsContainers: boolean;
   /** The most that permissions of its jobs may say. */
   readonly jobs: { readonly idToken: boolean; readonly api: SettingValues["jobs.api"] };
   /** True for a project that takes no new pipelines and runs: it is archived, or its tenant is. */
@@ -59,6 +61,7 @@ export async function projectFactsOf(
       protectedTargets: effectiveSetting("trust.protectedTargets", layers).value,
     },
     forks: effectiveSetting("forks.approval", layers).value,
+    demandsContainers: effectiveSetting("jobs.containers", layers).value,
     jobs: {
       idToken: effectiveSetting("jobs.idToken", layers).value,
       api: effectiveSetting("jobs.api", layers).value,

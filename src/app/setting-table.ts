@@ -136,6 +136,15 @@ export const RUNTIME_SETTINGS: { readonly [K in SettingKey]: SettingRule<K> } = 
     standard: "always",
     stricter: null,
   },
+  "jobs.containers": {
+    value: z.boolean(),
+    type: "boolean",
+    about:
+      "Every step that runs a program needs a [container](definition.md#container). A run with another one is refused.",
+    variable: null,
+    standard: false,
+    stricter: isTrue,
+  },
   "jobs.idToken": {
     value: z.boolean(),
     type: "boolean",

@@ -33,6 +33,7 @@ export const RECORDED_FIELDS = {
     "trust.secrets",
     "trust.protectedTargets",
     "forks.approval",
+    "jobs.containers",
     "jobs.idToken",
     "jobs.api",
     "quota.perProject",

@@ -2,10 +2,22 @@
  * Labels and reaches of agents, and the selectors of jobs: which labels count, and which jobs of a project need an agent that an
  * operator has labelled. The board, the gateways and the dry run use the same matcher. Pure.
  */
-import { ENGINE_LABEL } from "./containers/containers.ts";
+import { ENGINE_LABEL, ISOLATION_LABEL } from "./containers/containers.ts";
 import type { ProjectId, TenantId } from "./ids.ts";
 
 export type Labels = Readonly<Record<string, string>>;
+
+/** Reads `key=value` pairs that are separated by commas. Undefined for another text. */
+export function parseLabels(text: string): Labels | undefined {
+  const entries: [string, string][] = [];
+  for (const pair of text.split(",")) {
+    const at = pair.indexOf("=");
+    const key = pair.slice(0, at).trim();
+    if (at < 1 || key === "") return undefined;
+    entries.push([key, pair.slice(at + 1).trim()]);
+  }
+  return Object.fromEntries(entries);
+}
 
 /** An agent without a reach belongs to the installation: it may get jobs of every project. */
 export interface AgentReach {
@@ -42,6 +54,8 @@ export interface LabelledAgent {
 export interface AgentSelector {
   /** True: the agent must tell a container engine, whatever an operator has given. Else absent. */
   readonly engine?: true;
+  /** True: every step of the job that runs a program has a container, so it may run on agents that demand them. Else absent. */
+  readonly contained?: true;
   /** Each pair must be present with this value. */
   readonly matchLabels: readonly (readonly [key: string, value: string])[];
   /** Each expression must hold. */
@@ -83,6 +97,7 @@ export function failingClauses(selector: AgentSelector, agent: LabelledAgent): r
 
 function* eachFailing(selector: AgentSelector, agent: LabelledAgent): Generator<string, void, void> {
   if (selector.engine === true && !Object.hasOwn(agent.labels, ENGINE_LABEL)) yield ANY_ENGINE;
+  if (selector.contained !== true && agent.labels[ISOLATION_LABEL] === "container") yield OTHER_ISOLATION;
   const labels = selector.trusted === true ? trustedLabelsOf(agent) : agent.labels;
   if (selector.trusted === true && Object.keys(labels).length === 0) return yield ANY_TRUSTED;
   for (const label of selector.matchLabels) {
@@ -115,6 +130,9 @@ export function trustedLabelsOf({ labels, trusted = [] }: LabelledAgent): Labels
 
 /** The clause of a selector that asks for a container engine. */
 const ANY_ENGINE = `${ENGINE_LABEL} Exists`;
+
+/** The clause of a selector whose job has steps without a container. */
+const OTHER_ISOLATION = `${ISOLATION_LABEL} NotIn (container)`;
 
 /** The clause of a selector that asks for trusted labels and for none in particular. */
 const ANY_TRUSTED = "a trusted label";
@@ -189,9 +207,18 @@ export function overruledLabels({ labels, trustedLabels = {} }: GivenLabels): La
   );
 }
 
-/** The selector of a job that needs containers. */
-export function demandEngine(selector: AgentSelector): AgentSelector {
-  return { ...selector, engine: true };
+/** The selector of a job by its containers: whether it has any, and whether all its programs run in one. */
+export function selectorOfContainers(
+  selector: AgentSelector,
+  { hasContainers, isContained }: { readonly hasContainers: boolean; readonly isContained: boolean },
+): AgentSelector {
+  // Cells of a matrix share their selector.
+  if (!hasContainers && !isContained) return selector;
+  return {
+    ...selector,
+    ...(hasContainers ? { engine: true } : {}),
+    ...(isContained ? { contained: true } : {}),
+  };
 }
 
 /** The selector of a job under the demand of its project. */

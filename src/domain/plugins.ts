@@ -43,6 +43,8 @@ export interface PluginManifest {
   readonly defaultAction: string | null;
   /** `linux` or `linux/x64`, as Node names platforms; empty for all platforms. */
   readonly platforms: readonly string[];
+  /** The image in whose container its actions run; absent for a plugin that runs where its step does. */
+  readonly image?: string;
 }
 
 /** A version of a plugin in the registry, with the digest and size of its package. */

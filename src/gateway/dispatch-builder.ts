@@ -92,6 +92,8 @@ export interface Dispatch {
   /** Whether the container is for this step alone. */
   readonly isOwnContainer?: boolean;
   readonly services: readonly ServiceSpec[];
+  /** The digests that the run has pinned, by the references of its images. */
+  readonly imageDigests: ReadonlyMap<string, string>;
   /** Patterns of JUnit XML files; absent for none. */
   readonly junit?: readonly string[];
   readonly logLimit: LogLimit;
@@ -109,15 +111,18 @@ interface RunDocuments {
 }
 
 export interface DispatchBuilderOptions {
-  readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
+  readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs" | "runImages">;
   readonly secrets: Pick<SecretVault, "read">;
   readonly handout: Pick<SecretHandout, "refusal">;
   readonly logLimits: Pick<LogLimits, "of">;
   /** Makes the tokens of jobs with permissions; `publicUrl` is where their steps reach the API. Absent: such jobs fail. */
   readonly identity?: Pick<AppContext, "clock" | "signingKey" | "publicUrl"> & Pick<SecretHandout, "allowed">;
   readonly contentLimits?: ContentLimits;
-  /** Makes the tokens of checkouts with the secret of a GitHub App. Absent: such checkouts fail. */
-  readonly checkoutToken?: (asked: AskedCheckout) => Promise<string>;
+  /**
+   * Makes the tokens of checkouts with the secret of a GitHub App. Rejects with a `NoCheckoutTokenError` to refuse the dispatch,
+   * and with another error to have it built later. Absent: such checkouts fail.
+   */
+  readonly checkoutToken?: (stepRunId: StepRunId, asked: AskedCheckout) => Promise<string>;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -156,7 +161,8 @@ export class DispatchBuilder {
 
   /**
    * Builds the dispatch. Undefined when a text of the step cannot be evaluated with the present outputs and secrets;
-   * then `onRefused` was called. Rejects when the store cannot be read, and with `internal` when the plan is missing.
+   * then `onRefused` was called. Rejects when the store cannot be read, while the token of a checkout is waited for, and with
+   * `internal` when the plan is missing.
    */
   async build(granted: GrantedStep): Promise<Dispatch | undefined> {
     try {
@@ -215,6 +221,7 @@ export class DispatchBuilder {
       artifacts: step.artifacts,
       plugin: step.plugin,
       services: step.services,
+      imageDigests: await this.#imageDigests(runId, step),
       ...(step.container === undefined
         ? {}
         : { container: step.container, isOwnContainer: stepSpec.container !== undefined }),
@@ -252,7 +259,16 @@ export class DispatchBuilder {
       resolveDeferred(spec, step, facts, secrets),
     );
     const handedOut = { step: value, secrets: Object.values(secrets) };
-    return { ...(await withCheckoutToken(handedOut, this.#options.checkoutToken)), matrix: job.matrix };
+    const { checkoutToken } = this.#options;
+    const tokenFor = checkoutToken && ((asked: AskedCheckout) => checkoutToken(granted.stepRunId, asked));
+    return { ...(await withCheckoutToken(handedOut, tokenFor)), matrix: job.matrix };
+  }
+
+  /** Most steps have no image, and cost no read. */
+  async #imageDigests(runId: RunId, { container, services }: ResolvedStep): Promise<ReadonlyMap<string, string>> {
+    if (container === undefined && services.length === 0) return new Map();
+    const pinned = await this.#options.stores.runImages.of(runId);
+    return new Map(pinned.map(({ image, digest }) => [image, digest]));
   }
 
   /** The tokens of a job with permissions. They are secrets: an agent that gets no secrets gets none of them. */

@@ -24,6 +24,7 @@ import { asId, type StepRunId } from "../domain/ids.ts";
 import { artifactCalls } from "./artifact-calls.ts";
 import { cacheCalls } from "./cache-calls.ts";
 import { type Duplex, duplex, type StreamContext } from "./calls.ts";
+import { imageCalls } from "./image-calls.ts";
 import { answerInOrder } from "./ordered-answers.ts";
 import { pluginCalls } from "./plugin-calls.ts";
 import { testCaseCalls } from "./test-case-calls.ts";
@@ -52,6 +53,7 @@ export function gatewayService(context: StreamContext): GatewayServer {
     ...pluginCalls(context),
     ...cacheCalls(context),
     ...testCaseCalls(context),
+    ...imageCalls(context),
   };
 }
 

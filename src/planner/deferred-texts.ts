@@ -32,7 +32,7 @@ export function isResolved({ late, container, services = [] }: JobSpec, step: St
 }
 
 /** The container of the step: its own, else that of its job; undefined for a step that runs outside. */
-export function containerOf(spec: JobSpec, step: StepSpec): ContainerSpec | undefined {
+export function containerOf(spec: Pick<JobSpec, "container">, step: StepSpec): ContainerSpec | undefined {
   const builtin = builtinOf(step.uses);
   return builtin === undefined || builtin === "shell" ? (step.container ?? spec.container) : undefined;
 }
@@ -123,6 +123,19 @@ function resolveImageUse<T extends ImageUse>(use: T, whose: string, facts: Facts
       ([name, text]) => [name, textOf(text, ["env", name], `the variable ${name} of ${whose}`)] as const,
     ),
   };
+}
+
+/** The images of the step's container and of the services of its job. Throws {@link DeferredTextError}, `MissingOutputs`. */
+export function resolveImages(spec: JobSpec, step: StepSpec, facts: Facts): readonly string[] {
+  return imageUsesOf(spec, step).map(({ image, late }) =>
+    late.includes("/image") ? asText(resolve(image, facts, { env: {}, secrets: {} }, "an image")) : image,
+  );
+}
+
+/** The container of the step, if it has one, and the services of its job. */
+export function imageUsesOf(spec: JobSpec, step: StepSpec): readonly ImageUse[] {
+  const container = containerOf(spec, step);
+  return [...(container === undefined ? [] : [container]), ...(spec.services ?? [])];
 }
 
 /** The value of an output of a job; null when it cannot be evaluated. Throws `MissingOutputs`, and `WorkUsedUp`. */

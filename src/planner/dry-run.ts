@@ -7,6 +7,7 @@ import { findTooLarge } from "./definition-size.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { PlanBudget } from "./plan-budget.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
+import { refuseUncontained } from "./plan-containers.ts";
 import { keptTexts, type PlanContexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planPermissions } from "./plan-permissions.ts";
 import { pinPlugins } from "./plan-plugins.ts";
@@ -99,6 +100,9 @@ function planWith(
       if (cell.stage !== index) continue;
       const resolved = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
       const spec = { ...resolved, ...planPermissions(cell.defined, resolver) };
+      if (input.demandsContainers === true) {
+        refuseUncontained(cell.defined, spec, (path, message) => resolver.refuse("container-required", path, message));
+      }
       for (const step of spec.steps) for (const name of step.secrets) secrets.add(name);
       jobs.push(dryJob(cell, spec, verdict, judge, plannedSelector(input, cell.defined, spec)));
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };

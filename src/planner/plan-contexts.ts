@@ -8,14 +8,15 @@ import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
 import {
   type AgentSelector,
-  demandEngine,
   NO_TRUST_DEMAND,
+  selectorOfContainers,
   selectorUnder,
   type TrustDemand,
 } from "../domain/labels.ts";
 import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
 import type { Json } from "../expressions/context-data.ts";
+import { containmentOf } from "./plan-containers.ts";
 
 /** What started the run. */
 export interface TriggerContext {
@@ -50,6 +51,8 @@ export interface Subject {
   readonly snapshotBytes?: number | null;
   /** What the project demands of agents; absent for nothing. */
   readonly trustDemand?: TrustDemand;
+  /** True: the project refuses steps that would run on an agent itself. */
+  readonly demandsContainers?: boolean;
 }
 
 export interface PlanContexts {
@@ -98,13 +101,12 @@ export function keptTexts({ variables, inherited = [], trigger: { uploads = [] }
 export function plannedSelector(
   { trustDemand = NO_TRUST_DEMAND }: Pick<Subject, "trustDemand">,
   { selector, target }: Pick<DefinedJob, "selector" | "target">,
-  { steps, permissions, container, services }: Pick<JobSpec, "steps" | "permissions" | "container" | "services">,
+  spec: Pick<JobSpec, "steps" | "permissions" | "container" | "services">,
 ): AgentSelector {
+  const { steps, permissions } = spec;
   // The tokens of a job are secrets, too.
   const hasSecrets = permissions !== undefined || steps.some(({ secrets }) => secrets.length > 0);
-  const isContained =
-    container !== undefined || services !== undefined || steps.some((step) => step.container !== undefined);
-  return selectorUnder(trustDemand, isContained ? demandEngine(selector) : selector, {
+  return selectorUnder(trustDemand, selectorOfContainers(selector, containmentOf(spec)), {
     hasSecrets,
     hasProtectedTarget: target?.protected === true,
   });

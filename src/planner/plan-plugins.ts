@@ -1,5 +1,6 @@
 /** Pins the plugins that the steps of a run use to exact versions, which are the same for every attempt. Pure. */
 import type { DefinedJob } from "../definition/definition.ts";
+import type { ContainerSpec } from "../domain/containers/containers.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { findPluginProblems, isPlugin } from "../definition/checks/plugin-checks.ts";
 import type { JobSpec, StepSpec } from "../domain/plan.ts";
@@ -34,7 +35,26 @@ export function pinPlugins(
     const { manifest, sha256, sizeBytes, owner } = found.release;
     const chosen = actionOf(manifest, action)?.[0] ?? action;
     const plugin = { sha256, sizeBytes, ...(owner !== "installation" && { owner }) };
-    return { ...step, uses: `${manifest.name}@${manifest.version}`, action: chosen, plugin };
+    const pinned = { ...step, uses: `${manifest.name}@${manifest.version}`, action: chosen, plugin };
+    // The plugin says what it needs, and the step may say otherwise. The container of the job is for the other steps.
+    const { image } = manifest;
+    return image === undefined || step.container !== undefined ? pinned : { ...pinned, container: containerOf(image) };
   });
   return { ...spec, steps };
+}
+
+function containerOf(image: string): ContainerSpec {
+  return {
+    image,
+    env: [],
+    credential: "",
+    pull: "missing",
+    late: [],
+    user: "",
+    entrypoint: [],
+    network: "default",
+    cpus: null,
+    memoryBytes: null,
+    pids: null,
+  };
 }

@@ -21,6 +21,7 @@ import type { Reference } from "../expressions/template.ts";
 import { tooLarge } from "./definition-size.ts";
 import { linkCells } from "./link-cells.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
+import { refuseUncontained } from "./plan-containers.ts";
 import { planCondition } from "./plan-condition.ts";
 import { keptTexts, planContexts, plannedSelector, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
@@ -106,6 +107,9 @@ function planWith(resolver: TextResolver, input: PlanInput, base: Scope, budget:
     };
     jobs.push(spec);
     refuseDeferredEnv(cell.defined, spec, resolver, parsed);
+    if (input.demandsContainers === true) {
+      refuseUncontained(cell.defined, spec, (path, message) => resolver.refuse("container-required", path, message));
+    }
     planned.push({ ...planJob(cell, spec, input, known, budget), index, ...links[index]! });
     // The remaining jobs of a plan that is too large are never made.
     if (resolver.isFull) return refused();

@@ -3,6 +3,7 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { z } from "zod";
 import { findDuplicateKeys, findReservedKeys } from "../definition/text/node-checks.ts";
 import { readText } from "../definition/text/read-text.ts";
+import { parseImage } from "../domain/containers/image-references.ts";
 import { MAX_LISTED_PROBLEMS, MillraceError, type Problem } from "../domain/errors.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { isVersion } from "../domain/plugin-versions.ts";
@@ -62,6 +63,12 @@ const manifestSchema = z.strictObject({
     .array(z.string().regex(/^[a-z0-9]+(?:\/[a-z0-9]+)?$/, { error: "must be a platform such as linux or linux/x64" }))
     .max(LIST_ITEMS)
     .default([]),
+  image: z
+    .string()
+    .refine((image) => parseImage(image) !== undefined, {
+      error: "must be the reference of an image, such as `node:22.12` or `registry.example/team/tools@sha256:...`",
+    })
+    .optional(),
 });
 
 export type ManifestResult =
@@ -173,6 +180,7 @@ function toManifest(data: z.output<typeof manifestSchema>): PluginManifest {
     ),
     defaultAction: data.defaultAction ?? (names.length === 1 ? names[0]! : null),
     platforms: data.platforms,
+    ...(data.image === undefined ? {} : { image: data.image }),
   };
 }
 

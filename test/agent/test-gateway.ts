@@ -65,6 +65,8 @@ export class TestGateway {
       stream.write({ part: push.part, stored: true });
     });
   };
+  /** Handles an image that an agent has found. By default the gateway is one of an earlier version, and does not know the call. */
+  onPinImage: GatewayServer["pinImage"] = (_call, callback) => callback({ code: status.UNIMPLEMENTED });
   /** The events that agents have pushed. Those of the type `svc.step.refused` are refused. */
   readonly events: AgentEvent[] = [];
   onPushEvents: GatewayServer["pushEvents"] = (stream) => {
@@ -129,6 +131,7 @@ export class TestGateway {
       pullCache: (stream) => this.onPullCache(stream),
       pushCache: (stream) => this.onPushCache(stream),
       pushTestCases: (stream) => this.onPushTestCases(stream),
+      pinImage: (call, callback) => this.onPinImage(call, callback),
     };
     this.#server.addService(AgentService, agentService);
     this.#server.addService(GatewayService, gatewayService);

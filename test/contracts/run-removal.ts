@@ -11,7 +11,7 @@ export function runRemovalContract(open: () => Stores): void {
     it("removes all its records, changes no other run, and may be repeated", async () => {
       const [run, other] = [await storeWhole(open()), await storeWhole(open(), FEW)];
       const whole = await leftOf(open(), other);
-      expect(whole).to.have.length(14);
+      expect(whole).to.have.length(15);
       expect(await leftOf(open(), run)).to.deep.equal(whole);
       for (const _ of ["once", "again"]) {
         await open().removeRun(run);
@@ -65,6 +65,7 @@ export async function storeWhole(stores: Stores, amounts = MANY): Promise<RunRec
       timeMs: 1,
     },
   ]);
+  await stores.runImages.pin({ runId, image: "node:22", digest: "sha256:1" });
   for (const stepRunId of run.stepRunIds) {
     for (let line = 1; line <= amounts.lines; line++)
       await stores.logs.append({ stepRunId, agentId: "a", lines: lines(line, line) });
@@ -113,6 +114,7 @@ export async function leftOf(stores: Stores, run: RunRecords): Promise<readonly 
     agentEvent: (await stores.agentEvents.count(runId)) || undefined,
   };
   for (const jobId of jobIds) left["job"] ??= await stores.aggregates.findJob(jobId);
+  left["image"] = (await stores.runImages.of(runId))[0];
   left["notes"] = (await stores.notes.placesOf(runId, "cases"))[0];
   for (const stepRunId of stepRunIds) {
     left["step"] ??= await stores.aggregates.findStep(stepRunId);

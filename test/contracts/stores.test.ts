@@ -47,6 +47,7 @@ import { reshardContract } from "./reshard.ts";
 import { listPagesContract } from "./list-pages.ts";
 import { rightsStoreContract } from "./rights-store.ts";
 import { retentionStoreContract } from "./retention-store.ts";
+import { runImageStoreContract } from "./run-images.ts";
 import { FEW, leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
 import { systemEventStoreContract } from "./system-event-store.ts";
@@ -80,6 +81,7 @@ describe("the store on SQLite", () => {
   outputStoreContract(() => opened.stores);
   noteStoreContract(() => opened.stores);
   endedAttemptsContract(() => opened.stores);
+  runImageStoreContract(() => opened.stores);
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
   auditStoreContract(() => opened.stores);
@@ -184,6 +186,7 @@ describe("the store on MongoDB", function () {
   outputStoreContract(() => stores);
   noteStoreContract(() => stores);
   endedAttemptsContract(() => stores);
+  runImageStoreContract(() => stores);
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);
   auditStoreContract(() => stores);

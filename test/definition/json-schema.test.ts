@@ -68,6 +68,7 @@ const MEANING: readonly DiagnosticCode[] = [
 ];
 /** Reported about a text as a whole, when a run is planned, or when the registry of plugins is known. */
 const ELSEWHERE: readonly DiagnosticCode[] = [
+  "container-required",
   "diagnostic-limit",
   "evaluation-failed",
   "no-hook",

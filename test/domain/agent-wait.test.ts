@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { agentWait } from "../../src/domain/agent-wait.ts";
 import { type AgentId, asId, type ProjectId, type TenantId } from "../../src/domain/ids.ts";
-import { type AgentSelector, ANY_AGENT, demandEngine, demandTrust, describeSelector } from "../../src/domain/labels.ts";
+import {
+  type AgentSelector,
+  ANY_AGENT,
+  demandTrust,
+  describeSelector,
+  selectorOfContainers,
+} from "../../src/domain/labels.ts";
 import type { QuotaUse } from "../../src/domain/quotas.ts";
 
 const PROJECT = asId<ProjectId>("default");
@@ -27,7 +33,7 @@ describe("the reason why a queued job waits", () => {
   it("names the container engine that no agent has, also where only labels of an operator count", () => {
     const text = (selector: AgentSelector, ...online: Agent[]) => agentWait(selector, PROJECT, agents(online)).text;
     const engine = { "container-engine": "podman" };
-    const contained = demandEngine(ANY_AGENT);
+    const contained = selectorOfContainers(ANY_AGENT, { hasContainers: true, isContained: true });
     expect(text(contained, agent({}, 0))).to.equal(
       "no online agent matches: container-engine Exists (the only agent fails it)",
     );
@@ -37,6 +43,17 @@ describe("the reason why a queued job waits", () => {
       "waits for an agent to take it",
     );
     expect(describeSelector(trusted)).to.deep.equal(["container-engine Exists", "trusted zone=a"]);
+  });
+
+  it("names agents that run steps in containers alone, for a job that has steps without", () => {
+    const strict = agent({ "container-engine": "podman", isolation: "container" }, 0);
+    const text = (hasContainers: boolean, isContained: boolean, ...online: Agent[]) =>
+      agentWait(selectorOfContainers(ANY_AGENT, { hasContainers, isContained }), PROJECT, agents(online)).text;
+    const refused = "no online agent matches: isolation NotIn (container) (the only agent fails it)";
+    expect(text(false, false, strict)).to.equal(refused);
+    expect(text(true, false, strict)).to.equal(refused);
+    expect(text(true, true, strict)).to.equal("waits for an agent to take it");
+    expect(text(false, false, strict, agent({ isolation: "namespaces" }, 0))).to.equal("waits for an agent to take it");
   });
 
   it("says why agents with free slots take no jobs", () => {

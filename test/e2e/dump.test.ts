@@ -20,7 +20,7 @@ import { until } from "../support/until.ts";
 
 /** The collections that docs/operations.md tells operators to dump. */
 const DUMPED = (
-  "hook_deliveries aggregates ended_attempts inbox inbox_counters idempotency events log_joinings log_heads log_chunks agent_events step_outputs step_notes artifacts caches " +
+  "hook_deliveries aggregates ended_attempts inbox inbox_counters idempotency events log_joinings log_heads log_chunks agent_events step_outputs step_notes run_images artifacts caches " +
   "uploads upload_uses " +
   "plans job_specs pipelines revisions plugins owned_plugins blobs.files blobs.chunks secrets bindings team_members teams projects tenants tokens identities agents " +
   "users dead_letters shards settings removals pipeline_deletions area_deletions documents statistics test_histories failing_revisions audit system_events deliveries hooks"

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { currentQuotas } from "../../src/app/current-quotas.ts";
 import { PolledSettings } from "../../src/app/polled-settings.ts";
-import { projectFactsOf } from "../../src/app/project-facts.ts";
+import { forgetTenantFacts, projectFactsOf } from "../../src/app/project-facts.ts";
 import { SETTING_KEYS } from "../../src/app/setting-table.ts";
 import { pruneRuns } from "../../src/app/upkeep/prune-runs.ts";
 import { PruneSchedule } from "../../src/app/upkeep/prune-schedule.ts";
@@ -105,6 +105,32 @@ describe("settings over HTTP", () => {
     expect((await projectFactsOf(edge.context, projectId)).trustDemand).to.include({ secrets: true });
     await set("installation", { "jobs.api": "none" });
     expect(await handout.allowed(projectId, asked)).to.include({ api: null });
+  });
+
+  it("keep steps without a container out of a project, in dry runs and triggers", async () => {
+    const job = (more: object) => ({ name: "a", ...more, steps: [{ uses: "shell", args: { script: "make" } }] });
+    const make = async (name: string, more: object) => {
+      const { body } = await edge.call("POST", "/api/v1/pipelines", { body: { name, projectId } });
+      const { pipelineId } = body.detail as { pipelineId: string };
+      const saving = { body: { spec: { jobs: [job(more)] } } };
+      const saved = await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, saving);
+      expect(saved.status, JSON.stringify(saved.body)).to.equal(200);
+      return pipelineId;
+    };
+    const [plain, contained] = [await make("plain", {}), await make("contained", { container: "node:22.12" })];
+    await set("tenant", { "jobs.containers": true });
+    await set("project", { "jobs.containers": false });
+    expect(await get("project", "jobs.containers")).to.deep.equal([true, "tenant", true]);
+    forgetTenantFacts(edge.context);
+    for (const call of ["plan", "trigger"]) {
+      const refused = await edge.call("POST", `/api/v1/pipelines/${plain}/${call}`, { body: {} });
+      expect([refused.status, refused.body.errors?.map(({ code }: { code: string }) => code)], call).to.deep.equal([
+        400,
+        ["container-required"],
+      ]);
+    }
+    const taken = await edge.call("POST", `/api/v1/pipelines/${contained}/plan`, { body: {} });
+    expect(taken.status, JSON.stringify(taken.body)).to.equal(200);
   });
 
   it("have quotas, of which the lowest counts, and the board knows them after a read", async () => {

@@ -2,10 +2,11 @@
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+import { knownPlugins } from "../support/known-plugins.ts";
 import { containerOf, DeferredTextError, isResolved, resolveDeferred } from "../../src/planner/deferred-texts.ts";
-import { planRun } from "../../src/planner/plan-run.ts";
+import { type PlanInput, planRun } from "../../src/planner/plan-run.ts";
 
-function planned(text: string) {
+function planned(text: string, more: Partial<Pick<PlanInput, "demandsContainers" | "plugins">> = {}) {
   const { definition, diagnostics } = parseDefinition(text, "yaml");
   if (definition === undefined) throw new Error(JSON.stringify(diagnostics));
   return planRun({
@@ -19,6 +20,7 @@ function planned(text: string) {
     runId: asId<RunId>("run_1"),
     attempt: 1,
     revisionId: "rev_1",
+    ...more,
   });
 }
 
@@ -61,7 +63,10 @@ describe("containers in a plan", () => {
 
   it("ask for an agent with an engine, and give each step the secrets with which its containers may have to start", () => {
     const { plan, spec } = ofFirstJob();
-    expect(plan.jobs.map(({ selector }) => selector.engine)).to.deep.equal([true, undefined]);
+    expect(plan.jobs.map(({ selector }) => [selector.engine, selector.contained])).to.deep.equal([
+      [true, true],
+      [undefined, undefined],
+    ]);
     const ofJob = ["DB", "REGISTRY", "TOKEN"];
     expect(spec.steps.map(({ secrets }) => secrets)).to.deep.equal([ofJob, ofJob, [...ofJob, "X"]]);
   });
@@ -92,5 +97,41 @@ describe("containers in a plan", () => {
     const late = { ...spec, container: { ...spec.container!, image: "${{ secrets.TOKEN }}", late: ["/image"] } };
     const resolve = () => resolveDeferred(late, spec.steps[1]!, {} as never, { TOKEN: "a b" });
     expect(resolve).to.throw(DeferredTextError, 'it became "a b"');
+  });
+
+  it("are demanded by a project of each step that runs a program", () => {
+    const refused = planned(DEFINITION, { demandsContainers: true });
+    expect(refused.ok ? [] : refused.problems.map(({ code, pointer }) => `${code} ${pointer}`)).to.deep.equal([
+      "container-required /jobs/1/steps/0",
+    ]);
+    const inside = DEFINITION.replace("- name: b\n", "- name: b\n    container: alpine:3.21\n");
+    expect(planned(inside, { demandsContainers: true }).ok).to.equal(true);
+    const some = planned(
+      `jobs: [{ name: a, services: { db: { image: "postgres:17.2" } }, steps: [{ uses: shell, args: { script: make } }] }]`,
+    );
+    expect(some.ok ? some.plan.jobs[0]!.selector : {})
+      .to.include({ engine: true })
+      .and.not.to.have.any.keys("contained");
+  });
+
+  it("are those of the images that plugins name, unless the step has one", () => {
+    const plugins: PlanInput["plugins"] = (uses) => {
+      const found = knownPlugins()(uses);
+      if (found.found !== "release") return found;
+      const manifest = { ...found.release.manifest, image: "python:3.13" };
+      return { ...found, release: { ...found.release, manifest } };
+    };
+    const step = `uses: util/json-patch@1, args: { file: a, patch: [{ op: remove, path: /a }] }`;
+    const text = `jobs: [{ name: a, container: "node:22.12", steps: [{ ${step} }, { ${step}, container: "alpine:3.21" }, { uses: shell, args: { script: make } }] }]`;
+    const run = planned(text, { plugins, demandsContainers: true });
+    if (!run.ok) throw new Error(JSON.stringify(run.problems));
+    const [spec] = run.jobs;
+    expect(spec!.steps.map((one) => containerOf(spec!, one)?.image)).to.deep.equal([
+      "python:3.13",
+      "alpine:3.21",
+      "node:22.12",
+    ]);
+    const alone = planned(`jobs: [{ name: a, steps: [{ ${step} }] }]`, { plugins });
+    expect(alone.ok ? alone.plan.jobs[0]!.selector : {}).to.include({ engine: true, contained: true });
   });
 });

@@ -41,6 +41,10 @@ describe("a plugin's manifest", () => {
     });
   });
 
+  it("may name the image in which its actions run", () => {
+    expect(manifestIn(`${GOOD}image: node:22.12\n`)).to.include({ image: "node:22.12" });
+  });
+
   it("has no default action when it has several actions and names none", () => {
     const manifest = manifestIn(GOOD + lines("  test: { command: [./test] }"));
     expect(manifest.defaultAction).to.equal(null);
@@ -71,6 +75,7 @@ describe("a plugin's manifest", () => {
       "  9: { command: [sh] }",
       "  test: { command: [] }",
       "platforms: [Linux]",
+      "image: Not an image",
     );
     expect(problemsIn(text)).to.deep.equal([
       "plugin.yaml:1:1: `name` must be names of letters, digits, `_`, `-` and `.`, separated by `/`; no name can be `versions`",
@@ -81,6 +86,7 @@ describe("a plugin's manifest", () => {
       "plugin.yaml:7:3: `actions.9` must begin with a letter or `_`, followed by at most 63 letters, digits, `_` or `-`",
       "plugin.yaml:8:11: `actions.test.command` must name a program",
       "plugin.yaml:9:13: `platforms.0` must be a platform such as linux or linux/x64",
+      "plugin.yaml:10:1: `image` must be the reference of an image, such as `node:22.12` or `registry.example/team/tools@sha256:...`",
     ]);
   });
 

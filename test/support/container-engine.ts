@@ -4,15 +4,18 @@ import {
   accessSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
   chmodSync,
   copyFileSync,
+  cpSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { javaServer } from "./mongo.ts";
 
 const run = promisify(execFile);
 
@@ -62,6 +65,56 @@ export async function openTestEngine(): Promise<TestEngine | undefined> {
 }
 
 async function makeImage(busybox: string, ask: TestEngine["ask"]): Promise<void> {
+  const command = (words: readonly string[]) => `CMD ${JSON.stringify(words)}`;
+  await withRoot(busybox, async (archive) => {
+    await ask("import", "--change", command(["/bin/sh"]), archive, TEST_IMAGE);
+    await ask("import", "--change", command(["/bin/sh", "-c", SERVE]), archive, SERVICE_IMAGE);
+  });
+}
+
+/** A MongoDB-wire server on port 27017: the one of the other tests, with a Java runtime that is made for it. */
+export const DATABASE_IMAGE = "localhost/millrace-test-mongo:1";
+const MODULES = "java.base,java.logging,java.management,java.naming,jdk.unsupported";
+
+/** Makes {@link DATABASE_IMAGE} unless the engine has it. Rejects where no JDK is installed. */
+export async function makeDatabaseImage({ ask }: TestEngine): Promise<void> {
+  if (await ask("images", "-q", DATABASE_IMAGE)) return;
+  const { launcher, jars } = await javaServer();
+  await withRoot(BUSYBOX.find(isThere)!, async (archive, root) => {
+    const place = join(root, "opt/mongo");
+    const runtime = join(root, "opt/java");
+    await run("jlink", [
+      "--add-modules",
+      MODULES,
+      "--strip-debug",
+      "--no-header-files",
+      "--no-man-pages",
+      "--output",
+      runtime,
+    ]);
+    await run("javac", ["-d", place, "-cp", `${jars}*`, launcher]);
+    cpSync(jars, place, { recursive: true });
+    const programs = ["bin/java", "lib/server/libjvm.so", "lib/libnet.so", "lib/libnio.so"].map((name) =>
+      join(runtime, name),
+    );
+    const libraries = (await run("ldd", programs)).stdout.matchAll(/(?:=> |^\s+)(\/\S+) \(/gm);
+    for (const path of new Set([...libraries].map(([, library]) => library!))) {
+      if (!path.startsWith(root)) cpSync(path, join(root, path), { dereference: true });
+    }
+    await run("tar", ["-C", root, "-cf", archive, "."]);
+    // It ends when its standard input does.
+    const serve =
+      "tail -f /dev/null | exec /opt/java/bin/java -XX:+UseSerialGC -cp '/opt/mongo:/opt/mongo/*' Launcher 27017 0.0.0.0";
+    await ask("import", "--change", `CMD ${JSON.stringify(["/bin/sh", "-c", serve])}`, archive, DATABASE_IMAGE);
+  });
+}
+
+/** The file system of the test's image, as a tar. */
+export async function testRoot(): Promise<Buffer> {
+  return withRoot(BUSYBOX.find(isThere)!, async (archive) => readFileSync(archive));
+}
+
+async function withRoot<T>(busybox: string, use: (archive: string, root: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-image-"));
   try {
     const root = join(folder, "root");
@@ -75,11 +128,9 @@ async function makeImage(busybox: string, ask: TestEngine["ask"]): Promise<void>
     }
     writeFileSync(join(root, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\napp:x:1234:1234:app:/:/bin/sh\n");
     writeFileSync(join(root, "etc/group"), "root:x:0:\napp:x:1234:\n");
-    await run("tar", ["-C", root, "-cf", join(folder, "root.tar"), "."]);
-    const command = (words: readonly string[]) => `CMD ${JSON.stringify(words)}`;
     const archive = join(folder, "root.tar");
-    await ask("import", "--change", command(["/bin/sh"]), archive, TEST_IMAGE);
-    await ask("import", "--change", command(["/bin/sh", "-c", SERVE]), archive, SERVICE_IMAGE);
+    await run("tar", ["-C", root, "-cf", archive, "."]);
+    return await use(archive, root);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -112,6 +112,7 @@ export function diagnose(
     projectId: asId<ProjectId>("default"),
     repoUrl: null,
     snapshotBytes: SNAPSHOT_BYTES,
+    demandsContainers: code === "container-required",
   });
   return [...diagnostics, ...(planned.ok ? planned.plan.warnings : planned.problems.map(asDiagnostic))];
 }

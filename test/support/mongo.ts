@@ -132,11 +132,17 @@ async function downloadedMongod(): Promise<string> {
   return Promise.race([MongoBinary.getPath(), late]);
 }
 
-async function startJava(): Promise<TestMongo> {
+/** The source of the server in Java, and the folder of the libraries that it needs. Slow where they have to be fetched. */
+export async function javaServer(): Promise<{ readonly launcher: string; readonly jars: string }> {
   if (!existsSync(JARS)) await fetchJars();
+  return { launcher: join(SOURCES, "Launcher.java"), jars: JARS };
+}
+
+async function startJava(): Promise<TestMongo> {
+  const { launcher, jars } = await javaServer();
   // A server that lives for minutes gains nothing from the costly compiler and the parallel collector.
   const flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
-  const child = spawn("java", [...flags, "-cp", `${JARS}*`, join(SOURCES, "Launcher.java"), "0"], {
+  const child = spawn("java", [...flags, "-cp", `${jars}*`, launcher, "0"], {
     stdio: ["pipe", "pipe", "ignore"],
   });
   const failed = once(child, "close").then(([code]) => Promise.reject(new Error(`java ended with ${String(code)}`)));

@@ -30,11 +30,6 @@ cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev
 exit 0
 `;
 
-/** The number of processes that the kernel has killed for lack of memory, in what {@link END_OF_STEP} prints. */
-export function oomKillsIn(text: string): number {
-  return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
-}
-
 /** Exit code of a step whose folder is not there. A program may exit with it as well. */
 const NO_FOLDER = 125;
 

@@ -3,11 +3,11 @@
  * a shell. What an engine is asked here, both answer alike; {@link EngineKind} holds where they differ.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import type { Logger } from "../../domain/logger.ts";
 import { engineEnvironment } from "../process/engine-environment.ts";
 import { MARK } from "../process/kill-script.ts";
+import { pathOf } from "../process/program-path.ts";
 
 const ENGINE_KINDS = ["podman", "docker"] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
@@ -137,7 +137,7 @@ export async function findEngine(
   log: Logger,
 ): Promise<ContainerEngine | undefined> {
   for (const kind of wanted === "auto" ? ENGINE_KINDS : [wanted]) {
-    if (!isOnPath(kind)) {
+    if (pathOf(kind) === undefined) {
       if (wanted !== "auto") log.warn({ engine: kind }, "the container engine is not on the PATH of this agent");
       continue;
     }
@@ -156,17 +156,6 @@ export async function findEngine(
     return engine;
   }
   return undefined;
-}
-
-function isOnPath(program: string): boolean {
-  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return folder !== "";
-    } catch {
-      return false;
-    }
-  });
 }
 
 function linesOf(text: string): readonly string[] {

@@ -11,11 +11,13 @@ import type { Container, Dispatch, Service } from "../../../proto/generated/agen
 import type { PullPolicy } from "../../domain/containers/containers.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
+import type { GatewayAccess } from "../connection/gateway-call.ts";
 import type { HeldLease, Leases } from "../leases.ts";
 import { giveTo, type Owner } from "../process/step-user.ts";
 import type { Trash } from "../trash.ts";
 import { ContainedProcess, type ContainedLaunch } from "./contained-process.ts";
 import type { ContainerEngine } from "./engine.ts";
+import { pinImage } from "../connection/pin-image.ts";
 import { type FoundImage, obtainImage } from "./pull.ts";
 import { RunningContainer } from "./running-container.ts";
 import { RunningService } from "./service.ts";
@@ -29,13 +31,14 @@ export interface JobContainersOptions {
   readonly scratchDir: string;
   readonly leases: Pick<Leases, "take" | "holdsContainers">;
   readonly trash: Trash;
+  readonly gateway: GatewayAccess;
   /** As whom steps outside of containers run; undefined: as the agent. */
   readonly user: Owner | undefined;
   readonly log: Logger;
 }
 
 export interface PlaceRequest {
-  readonly dispatch: Pick<Dispatch, "jobId" | "stepRunId" | "leaseMs" | "container" | "services">;
+  readonly dispatch: Pick<Dispatch, "jobId" | "stepRunId" | "token" | "leaseMs" | "container" | "services">;
   readonly workspace: string;
   readonly say: (line: string) => void;
   readonly isSecret: (text: string) => boolean;
@@ -194,13 +197,14 @@ class ContainedJob {
     this.#network = undefined;
   }
 
-  async #openServices({ dispatch, isSecret, signal, say }: PlaceRequest): Promise<void> {
-    const { services } = dispatch;
+  async #openServices(request: PlaceRequest): Promise<void> {
+    const { isSecret, signal } = request;
+    const { services } = request.dispatch;
     if (services.length === 0 || this.#hasServices) return;
     const { engine } = this.#options;
     await this.#makeNetwork();
     const start = async (service: Service): Promise<RunningService> => {
-      const image = await this.#imageOf(service, say, signal);
+      const image = await this.#imageOf(service, request);
       const place = {
         engine,
         ...this.#identity(service.name),
@@ -217,13 +221,11 @@ class ContainedJob {
     this.#hasServices = true;
   }
 
-  async #containerFor(
-    wanted: Container,
-    { dispatch, workspace, say, signal }: PlaceRequest,
-  ): Promise<RunningContainer> {
+  async #containerFor(wanted: Container, request: PlaceRequest): Promise<RunningContainer> {
+    const { dispatch, workspace, signal } = request;
     const { ofStep } = wanted;
     if (!ofStep && this.#shared?.isRunning === true) return this.#shared;
-    const image = await this.#imageOf(wanted, say, signal);
+    const image = await this.#imageOf(wanted, request);
     const { engine, user } = this.#options;
     const place = {
       engine,
@@ -253,15 +255,16 @@ class ContainedJob {
     this.#network = name;
   }
 
-  #imageOf(use: Container | Service, say: (line: string) => void, signal: AbortSignal): Promise<FoundImage> {
-    const { image, credential, pull } = use;
-    const { engine, allowed, scratchDir, agentKey } = this.#options;
+  #imageOf(use: Container | Service, { dispatch, say, signal }: PlaceRequest): Promise<FoundImage> {
+    const { image, credential, pull, digest } = use;
+    const { engine, allowed, scratchDir, agentKey, gateway } = this.#options;
     const once = (line: string) => {
       if (!this.#said.has(line)) say(line);
       this.#said.add(line);
     };
-    const request = { image, credential, pull: PULL[pull] ?? "missing" } as const;
-    return obtainImage(request, { engine, allowed, scratchDir, agentKey, say: once, signal, ...this.#client });
+    const request = { image, credential, digest, pull: PULL[pull] ?? "missing" } as const;
+    const pin = (found: string) => pinImage(gateway, dispatch, { image, digest: found }, signal);
+    return obtainImage(request, { engine, allowed, scratchDir, agentKey, pin, say: once, signal, ...this.#client });
   }
 
   get #client() {

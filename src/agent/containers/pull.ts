@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { PullPolicy } from "../../domain/containers/containers.ts";
-import { registryOf } from "../../domain/containers/image-references.ts";
+import { movingTag, parseImage, registryOf, withDigest } from "../../domain/containers/image-references.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ClientOptions, ContainerEngine } from "./engine.ts";
 
@@ -19,6 +19,8 @@ export interface ImageRequest {
   readonly pull: PullPolicy;
   /** `user:password`; empty for none. */
   readonly credential: string;
+  /** To which the run has resolved the image; empty while it has not. */
+  readonly digest: string;
 }
 
 export interface PullOptions extends ClientOptions {
@@ -28,6 +30,8 @@ export interface PullOptions extends ClientOptions {
   readonly scratchDir: string;
   /** Distinguishes the files of this agent from those of others on the machine. */
   readonly agentKey: string;
+  /** Tells the digest that was found, and answers the one that the run uses. */
+  readonly pin: (digest: string) => Promise<string>;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
@@ -38,36 +42,110 @@ export interface FoundImage {
   readonly command: readonly string[];
 }
 
-/** The image, which is pulled if need be. Rejects with `forbidden`, `not_found` or the reason of `signal`. */
+interface InspectedImage extends FoundImage {
+  /** `REPOSITORY@sha256:...` for each repository from which the engine has it. */
+  readonly references: readonly string[];
+  /** That of the manifest for this machine; empty where the engine does not tell it. */
+  readonly ownDigest: string;
+}
+
+/**
+ * The image, which is pulled if need be. All steps of a run get the same one: the first digest that an agent finds for a
+ * reference is pinned, and from then on it is got by this digest. Rejects with `forbidden`, `not_found`, as `pin` does, or
+ * with the reason of `signal`.
+ */
 export async function obtainImage(request: ImageRequest, options: PullOptions): Promise<FoundImage> {
+  refuseForbidden(request.image, options);
+  if (request.digest !== "") return obtainPinned(request, request.digest, options);
   const { image, pull } = request;
-  const { engine, allowed, say, signal } = options;
+  const { engine, pin, say, signal } = options;
   const fullName = engine.pulledName(image);
-  if (allowed.length > 0 && !allowed.some((pattern) => matches(pattern, image) || matches(pattern, fullName))) {
-    const text = `this agent may not use the image ${image}: its operator allows ${allowed.join(", ")}`;
-    throw new MillraceError("forbidden", text);
-  }
-  const present = pull === "always" ? undefined : await inspect(engine, image);
+  const present = pull === "always" ? undefined : await inspect(engine, [image]);
   if (present === undefined) {
     if (pull === "never")
       throw new MillraceError("not_found", `this agent does not have the image ${image}, and \`pull\` is never`);
     await pullImage(request, fullName, options);
   }
-  const found = present ?? (await inspect(engine, image)) ?? (await inspect(engine, fullName));
+  const found = present ?? (await inspect(engine, [image, fullName]));
   signal.throwIfAborted();
   if (found === undefined) throw new MillraceError("not_found", `the image ${image} is not there after its pull`);
-  say(`the image ${image} is ${found.digest}`);
+  const reference = parseImage(image);
+  if (reference?.digest !== undefined) return found;
+  const digest = digestIn(found, [image, fullName]);
+  if (digest === undefined) {
+    say(`the image ${image} is ${found.id}; no registry has it, so another agent may have another one by this name`);
+    return found;
+  }
+  const isMoving = reference !== undefined && movingTag(reference) !== undefined;
+  const advice = isMoving ? "; its tag moves: name the image by this digest to get the same one in later runs" : "";
+  say(`the image ${image} is ${withDigest(image, digest)}${advice}`);
+  const pinned = await pin(digest);
+  return pinned === digest ? found : obtainPinned(request, pinned, options);
+}
+
+/** The image of the digest that the run uses. */
+async function obtainPinned(request: ImageRequest, digest: string, options: PullOptions): Promise<FoundImage> {
+  const { image, pull } = request;
+  const { engine, say, signal } = options;
+  const wanted = withDigest(image, digest)!;
+  const fullName = engine.pulledName(wanted);
+  const present = await inspect(engine, [wanted, fullName]);
+  say(`the image ${image} is ${wanted} in this run`);
+  if (present !== undefined) return present;
+  const why = `another step of this run has found ${digest} for the image ${image}, and this agent does not have it`;
+  if (pull === "never") throw new MillraceError("not_found", `${why}: \`pull\` is never`);
+  await pullImage({ ...request, image: wanted }, fullName, options);
+  const found = await inspect(engine, [wanted, fullName]);
+  signal.throwIfAborted();
+  if (found === undefined) throw new MillraceError("not_found", `${why}, also after its pull`);
   return found;
 }
 
-async function inspect(engine: ContainerEngine, image: string): Promise<(FoundImage & { digest: string }) | undefined> {
-  const { code, stdout } = await engine.ask(["image", "inspect", image]);
-  if (code !== 0) return undefined;
-  const [{ Id = "", RepoDigests = [], Config = {} } = {}] = JSON.parse(stdout) as [
-    { Id?: string; RepoDigests?: string[] | null; Config?: { Entrypoint?: string[] | null; Cmd?: string[] | null } }?,
+function refuseForbidden(image: string, { engine, allowed }: PullOptions): void {
+  const names = [image, engine.pulledName(image)];
+  if (allowed.length === 0 || allowed.some((pattern) => names.some((name) => matches(pattern, name)))) return;
+  const text = `this agent may not use the image ${image}: its operator allows ${allowed.join(", ")}`;
+  throw new MillraceError("forbidden", text);
+}
+
+/**
+ * The digest by which other agents get the same image. An index of several platforms serves them all, and Podman tells it
+ * beside that of this machine's manifest.
+ */
+function digestIn({ references, ownDigest }: InspectedImage, names: readonly string[]): string | undefined {
+  const repositories = names.map((name) => parseImage(name)?.name);
+  const digests = references.flatMap((reference) => {
+    const { name, digest } = parseImage(reference) ?? {};
+    return digest !== undefined && repositories.includes(name) ? [digest] : [];
+  });
+  return digests.find((digest) => digest !== ownDigest) ?? digests[0];
+}
+
+/** The first of these images that the engine has. */
+async function inspect(engine: ContainerEngine, names: readonly string[]): Promise<InspectedImage | undefined> {
+  for (const name of new Set(names)) {
+    const { code, stdout } = await engine.ask(["image", "inspect", name]);
+    if (code === 0) return readInspected(stdout);
+  }
+  return undefined;
+}
+
+function readInspected(text: string): InspectedImage {
+  const [{ Id = "", Digest = "", RepoDigests = [], Config = {} } = {}] = JSON.parse(text) as [
+    {
+      Id?: string;
+      Digest?: string;
+      RepoDigests?: string[] | null;
+      Config?: { Entrypoint?: string[] | null; Cmd?: string[] | null };
+    }?,
   ];
-  const id = Id.includes(":") ? Id : `sha256:${Id}`;
-  return { id, digest: RepoDigests?.[0] ?? id, entrypoint: Config.Entrypoint ?? [], command: Config.Cmd ?? [] };
+  return {
+    id: Id.includes(":") ? Id : `sha256:${Id}`,
+    entrypoint: Config.Entrypoint ?? [],
+    command: Config.Cmd ?? [],
+    references: RepoDigests ?? [],
+    ownDigest: Digest,
+  };
 }
 
 async function pullImage({ image, credential }: ImageRequest, fullName: string, options: PullOptions): Promise<void> {

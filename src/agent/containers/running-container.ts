@@ -7,10 +7,11 @@ import { execFile } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Container } from "../../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../../domain/errors.ts";
+import { oomKillsIn } from "../process/cgroups.ts";
 import { MARK } from "../process/kill-script.ts";
 import { signalGroup } from "../process/process-group.ts";
 import type { Owner } from "../process/step-user.ts";
-import { END_OF_STEP, FIRST_PROCESS, oomKillsIn, READY } from "./container-scripts.ts";
+import { END_OF_STEP, FIRST_PROCESS, READY } from "./container-scripts.ts";
 import type { ClientOptions, ContainerEngine, EngineAnswer } from "./engine.ts";
 
 /** What an engine may take from the start of a container to its first line. */

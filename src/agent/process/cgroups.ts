@@ -24,21 +24,95 @@ export interface Hierarchy {
  * /proc/self/mountinfo.
  */
 export function hierarchiesOf(cgroup: string, mountinfo: string): Hierarchy[] {
-  const mounts = mountinfo.split("\n").flatMap(readMount);
   return (["kill", "freezer", "pids"] as const).flatMap((control) => {
-    const line = cgroup.split("\n").find((each) => {
-      const [number, controllers = ""] = each.split(":");
-      return control === "kill" ? number === "0" && controllers === "" : controllers.split(",").includes(control);
-    });
-    const path = line?.split(":").slice(2).join(":");
-    const mount = mounts.find(({ type, options }) =>
-      control === "kill" ? type === "cgroup2" : type === "cgroup" && options.includes(control),
-    );
-    if (path === undefined || mount === undefined) return [];
-    // A container may see only a part of the hierarchy.
-    const inside = mount.root === "/" ? path : path.startsWith(mount.root) ? path.slice(mount.root.length) : undefined;
-    return inside === undefined || inside.startsWith("/..") ? [] : [{ control, own: join(mount.point, inside) }];
+    const own = ownGroup(cgroup, mountinfo, control === "kill" ? null : control);
+    return own === undefined ? [] : [{ control, own }];
   });
+}
+
+/** The cgroup of this process in the hierarchy of a controller of version 1, or in that of version 2 (null). */
+function ownGroup(cgroup: string, mountinfo: string, controller: string | null): string | undefined {
+  const line = cgroup.split("\n").find((each) => {
+    const [number, controllers = ""] = each.split(":");
+    return controller === null ? number === "0" && controllers === "" : controllers.split(",").includes(controller);
+  });
+  const path = line?.split(":").slice(2).join(":");
+  const mount = mountinfo
+    .split("\n")
+    .flatMap(readMount)
+    .find(({ type, options }) =>
+      controller === null ? type === "cgroup2" : type === "cgroup" && options.includes(controller),
+    );
+  if (path === undefined || mount === undefined) return undefined;
+  // A container may see only a part of the hierarchy.
+  const inside = mount.root === "/" ? path : path.startsWith(mount.root) ? path.slice(mount.root.length) : undefined;
+  return inside === undefined || inside.startsWith("/..") ? undefined : join(mount.point, inside);
+}
+
+export type Controller = "memory" | "pids" | "cpu";
+
+/** A cgroup below which the agent makes cgroups that have these controllers. */
+export interface ControllerGroup {
+  readonly folder: string;
+  readonly version: 1 | 2;
+  readonly controllers: readonly Controller[];
+}
+
+/**
+ * A cgroup `name` for each hierarchy that has some of the controllers. Undefined when this process has no cgroup with one
+ * of them. In version 2, a cgroup passes controllers on only while it holds no process: where this process is alone in its
+ * own, it moves into one below it. There, `steps` takes the place of a cgroup of that name: the cgroup of the agent's steps.
+ */
+export function controllerGroups(
+  wanted: readonly Controller[],
+  name: string,
+  steps: string | undefined,
+  { cgroup, mountinfo } = readOwnGroups(),
+): readonly ControllerGroup[] | undefined {
+  const own = ownGroup(cgroup, mountinfo, null);
+  if (own !== undefined && passesOn(own, wanted)) {
+    const folder = steps?.startsWith(`${own}/`) === true ? steps : join(own, name);
+    makeCgroup(folder);
+    return passesOn(folder, wanted) ? [{ folder, version: 2, controllers: wanted }] : undefined;
+  }
+  const groups = wanted.map((controller) => [controller, ownGroup(cgroup, mountinfo, controller)] as const);
+  if (groups.some(([, folder]) => folder === undefined)) return undefined;
+  // One hierarchy may have several controllers, such as `cpu,cpuacct`.
+  return [...new Set(groups.map(([, folder]) => folder!))].map((folder) => ({
+    folder: join(folder, name),
+    version: 1,
+    controllers: groups.filter(([, other]) => other === folder).map(([controller]) => controller),
+  }));
+}
+
+function readOwnGroups(): { readonly cgroup: string; readonly mountinfo: string } {
+  return { cgroup: read("/proc/self/cgroup") ?? "", mountinfo: read("/proc/self/mountinfo") ?? "" };
+}
+
+/** Makes a cgroup of version 2 pass controllers on to those below it, if it can. */
+function passesOn(folder: string, wanted: readonly Controller[]): boolean {
+  const available = (read(join(folder, "cgroup.controllers")) ?? "").trim().split(" ");
+  if (!wanted.every((controller) => available.includes(controller))) return false;
+  const control = join(folder, "cgroup.subtree_control");
+  const isPassed = (): boolean => {
+    write(control, wanted.map((controller) => `+${controller}`).join(" "));
+    const passed = (read(control) ?? "").trim().split(" ");
+    return wanted.every((controller) => passed.includes(controller));
+  };
+  if (isPassed()) return true;
+  if ((read(join(folder, "cgroup.procs")) ?? "").trim() !== String(process.pid)) return false;
+  try {
+    mkdirSync(join(folder, "agent"), { recursive: true });
+  } catch {
+    return false;
+  }
+  write(join(folder, "agent", "cgroup.procs"), String(process.pid));
+  return isPassed();
+}
+
+/** How many processes the kernel has killed for lack of memory, in the text of the events of a memory cgroup. */
+export function oomKillsIn(text: string): number {
+  return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
 function readMount(line: string) {

@@ -46,6 +46,8 @@ const PluginManifestShape = shape("PluginManifest", {
   defaultAction: z.string().nullable(),
   /** `linux` or `linux/x64`; empty for all platforms. */
   platforms: listOf(z.string()),
+  /** The image in whose container the actions run; absent for a plugin that runs where its step does. */
+  image: z.string().optional(),
 });
 
 export const PluginReleaseShape = shape("PluginRelease", {

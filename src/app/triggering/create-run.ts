@@ -67,7 +67,7 @@ export function planNewRun(
   plugins: PluginLookup,
   trustDemand: TrustDemand,
 ): PlannedRun {
-  return plannedOf(run, planRun({ ...inputOf(run, stores.snapshotBytes, trustDemand), definition, plugins }));
+  return plannedOf(run, planRun({ ...inputOf(run, stores.snapshotBytes, { trustDemand }), definition, plugins }));
 }
 
 /** As {@link planNewRun}, off the event loop where the plan is large. Rejects as `Threads.run` does, too. */
@@ -78,15 +78,18 @@ export async function planKnownRun(
   run: NewRun,
   plugins: KnownPlugins,
 ): Promise<PlannedRun> {
-  const { trustDemand } = await projectFactsOf(context, run.pipeline.projectId);
-  const input = inputOf(run, context.stores.snapshotBytes, trustDemand);
+  const facts = await projectFactsOf(context, run.pipeline.projectId);
+  const input = inputOf(run, context.stores.snapshotBytes, facts);
   return plannedOf(run, await work.plan(caller, known, { input, plugins }));
 }
 
 function inputOf(
   { runId, origin, pipeline, told, approval, isOfDefaultBranch = false }: NewRun,
   snapshotBytes: number | null,
-  trustDemand: TrustDemand,
+  {
+    trustDemand,
+    demandsContainers = false,
+  }: Pick<PlanInput, "demandsContainers"> & { readonly trustDemand: TrustDemand },
 ): Omit<PlanInput, "definition" | "plugins"> {
   const { kind, ref, scheduled } = origin.trigger;
   return {
@@ -113,6 +116,7 @@ function inputOf(
     ...inGitOf(isUntrusted(origin) ? { ...pipeline, repoCredential: "" } : pipeline, origin.commitSha),
     snapshotBytes,
     trustDemand,
+    demandsContainers,
   };
 }
 

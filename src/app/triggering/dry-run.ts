@@ -77,6 +77,7 @@ export async function planPipeline(
   const variables = Object.entries(input.variables);
   const uploads = await findGivenUploads(context, pipeline.projectId, input.uploads);
   const { definition, commit } = await requestedDefinition(context, asking, pipeline, input);
+  const { trustDemand, demandsContainers } = await projectFactsOf(context, pipeline.projectId);
   const outcome = await asking.work.dryRun(asking.caller, definition, {
     plugins: await pluginsForRun(context, pipeline.projectId, definition),
     input: {
@@ -94,7 +95,8 @@ export async function planPipeline(
       repoUrl: pipeline.repoUrl,
       ...inGitOf(pipeline, commit),
       snapshotBytes: context.stores.snapshotBytes,
-      trustDemand: (await projectFactsOf(context, pipeline.projectId)).trustDemand,
+      trustDemand,
+      demandsContainers,
     },
   });
   if (!outcome.ok) throw planRefused(outcome);

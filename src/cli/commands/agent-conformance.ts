@@ -18,6 +18,7 @@ import { readSettings, UsageError } from "../command-line.ts";
 import { AgentCommand } from "../conformance/agent-command.ts";
 import { Bench, CaseFailure } from "../conformance/bench.ts";
 import type { ConformanceCase } from "../conformance/conformance-case.ts";
+import { CONTAINER_CASES } from "../conformance/container-cases.ts";
 import { FAULT_CASES } from "../conformance/fault-cases.ts";
 import { Network } from "../conformance/network.ts";
 import { caseLine, type CaseOutcome, reportOf } from "../conformance/report.ts";
@@ -34,6 +35,8 @@ const SHOWN_BYTES = 4_000;
 export interface AgentConformanceOptions {
   readonly address: string;
   readonly mode: "push" | "pull";
+  /** Adds the cases with containers, which use this image. */
+  readonly containerImage?: string;
   /** Run only the cases whose names contain this text. */
   readonly only?: string;
   readonly json?: boolean;
@@ -125,13 +128,15 @@ async function openBench(
     const lines = Object.entries({ MILLRACE_GATEWAY, MILLRACE_REGISTRATION_TOKEN }).map(([k, v]) => `${k}=${v}\n`);
     process.stderr.write(`Start the agent with\n${lines.join("")}`);
   }
-  return { bench: new Bench({ context, caller, network, command, mode: options.mode, signal }), output };
+  const { mode, containerImage = null } = options;
+  return { bench: new Bench({ context, caller, network, command, mode, containerImage, signal }), output };
 }
 
 async function runCases(bench: Bench, { only, json, mode }: AgentConformanceOptions, output: string): Promise<number> {
   const paint = paintFor(process.stdout);
   const outcomes: CaseOutcome[] = [];
-  const selected = CASES.filter(({ name }) => only === undefined || name.includes(only));
+  const all = bench.containerImage === null ? CASES : [...CASES, ...CONTAINER_CASES];
+  const selected = all.filter(({ name }) => only === undefined || name.includes(only));
   for (const one of [REGISTRATION_CASE!, ...selected]) {
     const outcome = await outcomeOf(one, bench, mode);
     outcomes.push(outcome);

@@ -27,8 +27,12 @@ export interface AgentOptions {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+  readonly identityTokenFile?: string;
   readonly name?: string;
   readonly slots?: string;
+  readonly once?: boolean;
+  readonly maxJobs?: string;
+  readonly idleExit?: string;
   readonly labels?: string;
   readonly facts?: string;
   readonly stepUser?: string;
@@ -39,6 +43,11 @@ export interface AgentOptions {
   readonly stepIsolation?: string;
   readonly containerEngine?: string;
   readonly containerImages?: string;
+  readonly isolation?: string;
+  readonly isolationNetwork?: string;
+  readonly stepMemory?: string;
+  readonly stepPids?: string;
+  readonly stepCpus?: string;
   readonly logBuffer?: string;
   readonly pluginCache?: string;
   /** Set when another process starts the agent: the agent ends when that process closes the pipe to its stdin. */
@@ -57,8 +66,11 @@ const VARIABLES = {
   ca: "MILLRACE_GATEWAY_CA_FILE",
   cert: "MILLRACE_GATEWAY_CERT_FILE",
   key: "MILLRACE_GATEWAY_KEY_FILE",
+  identityTokenFile: "MILLRACE_IDENTITY_TOKEN_FILE",
   name: "MILLRACE_AGENT_NAME",
   slots: "MILLRACE_AGENT_SLOTS",
+  maxJobs: "MILLRACE_AGENT_MAX_JOBS",
+  idleExit: "MILLRACE_AGENT_IDLE_EXIT",
   labels: "MILLRACE_AGENT_LABELS",
   facts: "MILLRACE_AGENT_FACTS",
   stepUser: "MILLRACE_STEP_USER",
@@ -69,12 +81,18 @@ const VARIABLES = {
   stepIsolation: "MILLRACE_AGENT_STEP_ISOLATION",
   containerEngine: "MILLRACE_AGENT_CONTAINER_ENGINE",
   containerImages: "MILLRACE_AGENT_CONTAINER_IMAGES",
+  isolation: "MILLRACE_AGENT_ISOLATION",
+  isolationNetwork: "MILLRACE_AGENT_ISOLATION_NETWORK",
+  stepMemory: "MILLRACE_AGENT_STEP_MEMORY",
+  stepPids: "MILLRACE_AGENT_STEP_PIDS",
+  stepCpus: "MILLRACE_AGENT_STEP_CPUS",
   logBuffer: "MILLRACE_AGENT_LOG_BUFFER",
   pluginCache: "MILLRACE_AGENT_PLUGIN_CACHE",
 } as const satisfies Partial<Record<keyof AgentOptions, string>>;
 
 /**
- * Runs the agent. Rejects with the reason of `signal` after the drain, or with the reason why the agent cannot work.
+ * Runs the agent. Resolves with 0 when the agent has ended by itself. Rejects with the reason of `signal` after the drain,
+ * or with the reason why the agent cannot work.
  * `urgent` ends the drain at once. With `printConfig`, prints the settings and resolves with 0.
  */
 export async function agent(options: AgentOptions, signal: AbortSignal, urgent: AbortSignal): Promise<number> {
@@ -111,7 +129,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   const exitAfter = (ms: number) => setTimeout(() => process.exit(EXIT.failure), ms).unref();
   ending.addEventListener("abort", () => exitAfter(drainTimeoutMs + SHUTDOWN_MS));
   urgent.addEventListener("abort", () => exitAfter(SHUTDOWN_MS));
-  await runAgent(
+  const end = await runAgent(
     {
       address: reachableAddress(config.gateway),
       dataDir: dataDirOf(config),
@@ -119,16 +137,21 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       labels: config.labels,
       facts: config.facts,
       slots: config.slots,
+      ...(config.maxJobs === null ? {} : { maxJobs: config.maxJobs }),
+      ...(config.idleExitMs === null ? {} : { idleExitMs: config.idleExitMs }),
       ...(config.stepUser === null ? {} : { stepUser: config.stepUser }),
       pluginDirs: config.pluginDirs,
       pluginCacheBytes: config.pluginCache,
       ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
+      ...(config.identityTokenFile === null ? {} : { identityTokenFile: config.identityTokenFile }),
       ...(config.security === "tls" ? { tls: tlsOf(config) } : {}),
       insecure: config.security === "plaintext",
       version: packageVersion(),
       log,
       stepIsolation: config.stepIsolation,
       ...containersOf(config),
+      ...isolationOf(config),
+      stepLimits: config.stepLimits,
       logBufferBytes: config.logBufferBytes,
       minFreeDisk: config.minFreeDisk,
       drainTimeoutMs,
@@ -139,11 +162,15 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
     ending,
   ).finally(stopWaiting);
   signal.throwIfAborted();
-  return EXIT.failure;
+  return end === "finished" ? EXIT.ok : EXIT.failure;
 }
 
 function containersOf({ containerEngine: engine, containerImages: images }: AgentConfig) {
   return engine === "off" ? {} : { containers: { engine, images } };
+}
+
+function isolationOf({ isolation: kind, isolationNetwork: hasNetwork }: AgentConfig) {
+  return kind === "none" ? {} : { isolation: { kind, hasNetwork } };
 }
 
 function tlsOf({ caFile, clientCertificate }: AgentConfig) {
@@ -157,8 +184,9 @@ function tlsOf({ caFile, clientCertificate }: AgentConfig) {
 function readConfig(options: AgentOptions): { readonly config: AgentConfig; readonly warning: string | undefined } {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
   const file = options.config ?? environment["MILLRACE_AGENT_CONFIG"];
+  const given = options.once === true ? { ...options, maxJobs: "1" } : options;
   const flags = Object.entries(VARIABLES).flatMap(([option, variable]) => {
-    const value = options[option as keyof typeof VARIABLES];
+    const value = given[option as keyof typeof VARIABLES];
     return value === undefined ? [] : [[variable, value] as const];
   });
   const { settings, warning } = file === undefined ? { settings: {} } : readConfigFile(file);

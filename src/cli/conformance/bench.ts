@@ -40,6 +40,8 @@ export interface BenchParts {
   /** Null when the user starts the agent. */
   readonly command: AgentCommand | null;
   readonly mode: "push" | "pull";
+  /** The image of the cases with containers; null without them. */
+  readonly containerImage: string | null;
   readonly signal: AbortSignal;
 }
 
@@ -49,16 +51,18 @@ export class Bench {
   readonly network: Network;
   readonly command: AgentCommand | null;
   readonly mode: "push" | "pull";
+  readonly containerImage: string | null;
   readonly #signal: AbortSignal;
   readonly #live = new Set<RunId>();
   #pipelineId: PipelineId | undefined;
 
-  constructor({ context, caller, network, command, mode, signal }: BenchParts) {
+  constructor({ context, caller, network, command, mode, containerImage, signal }: BenchParts) {
     this.context = context;
     this.caller = caller;
     this.network = network;
     this.command = command;
     this.mode = mode;
+    this.containerImage = containerImage;
     this.#signal = signal;
   }
 

@@ -4,6 +4,7 @@
 export const DIAGNOSTIC_CODES = [
   "alias-limit",
   "constant-condition",
+  "container-required",
   "cyclic-include",
   "cyclic-needs",
   "depth-limit",

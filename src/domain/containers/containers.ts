@@ -9,6 +9,12 @@ export type ContainerNetwork = (typeof CONTAINER_NETWORKS)[number];
 /** The label by which an agent tells the container engine that it has. */
 export const ENGINE_LABEL = "container-engine";
 
+/** The label by which an agent tells what its steps run in, where that is not the machine itself. */
+export const ISOLATION_LABEL = "isolation";
+/** `container`: the agent takes only jobs whose steps run in containers. `namespaces`: its steps see little of the machine. */
+export const ISOLATIONS = ["container", "namespaces"] as const;
+export type Isolation = (typeof ISOLATIONS)[number];
+
 /** What containers and services have in common. */
 export interface ImageUse {
   readonly image: string;

@@ -12,7 +12,9 @@ const HOST = "(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\\.[a-zA-Z0-9](?:[a
 const REFERENCE = new RegExp(
   `^(?<name>(?:${HOST}/)?${COMPONENT}(?:/${COMPONENT})*)(?::(?<tag>\\w[\\w.-]{0,127}))?(?:@(?<digest>sha256:[0-9a-f]{64}))?$`,
 );
-const MAX_REFERENCE_CHARS = 512;
+export const MAX_REFERENCE_CHARS = 512;
+/** The digest of an image. */
+export const IMAGE_DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** Undefined for a text that names no image. */
 export function parseImage(text: string): ImageReference | undefined {
@@ -34,4 +36,10 @@ export function registryOf(image: string): string {
   const [first = "", ...rest] = image.split("/");
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === "localhost");
   return isHost ? first : "docker.io";
+}
+
+/** The reference by digest alone: engines refuse some references that have a tag as well. Undefined for a malformed one. */
+export function withDigest(image: string, digest: string): string | undefined {
+  const reference = parseImage(image);
+  return reference && `${reference.name}@${digest}`;
 }

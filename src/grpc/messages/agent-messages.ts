@@ -4,7 +4,6 @@ import {
   type ConnectResponse,
   type Dispatch as DispatchMessage,
   type HeartbeatRequest,
-  type HeldStepRun,
   PullPolicy as PullPolicyMessage,
   type Hello as HelloMessage,
   IfMissing,
@@ -47,11 +46,18 @@ const stepRun = id.transform((text) => asId<StepRunId>(text));
 const heldSteps = z.array(z.object({ stepRunId: stepRun, token: wholeNumber })).max(MAX_HELD);
 const heldJobs = z.array(id.transform((text) => asId<JobRunId>(text))).max(MAX_HELD);
 
-const holdings = z.object({ held: heldSteps, heldJobIds: heldJobs, takesNoJobs: z.string().max(256) });
+const holdings = z.object({
+  held: heldSteps,
+  heldJobIds: heldJobs,
+  takesNoJobs: z.string().max(256),
+  jobsLeft: z.number().int().min(0).optional(),
+});
 
-function readHoldings(message: { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string }): AgentHoldings {
-  const { held, heldJobIds, takesNoJobs } = parseMessage(holdings, message);
-  return { steps: held, jobIds: heldJobIds, takesNoJobs };
+function readHoldings(
+  message: Pick<HeartbeatRequest, "held" | "heldJobIds" | "takesNoJobs" | "jobsLeft">,
+): AgentHoldings {
+  const { held, heldJobIds, takesNoJobs, jobsLeft } = parseMessage(holdings, message);
+  return { steps: held, jobIds: heldJobIds, takesNoJobs, ...(jobsLeft === undefined ? {} : { jobsLeft }) };
 }
 
 const PHASES: Record<Exclude<StepPhase, "STEP_PHASE_UNSPECIFIED">, StepReport["phase"]> = {
@@ -135,7 +141,10 @@ const PULL_POLICIES = {
   never: PullPolicyMessage.PULL_POLICY_NEVER,
 } as const satisfies Record<PullPolicy, PullPolicyMessage>;
 
-function containerMessage(container: ContainerSpec, ofStep: boolean): DispatchMessage["container"] {
+function containerMessage(
+  container: ContainerSpec,
+  { isOwnContainer = false, imageDigests }: Dispatch,
+): DispatchMessage["container"] {
   const { image, env, user, entrypoint, network, cpus, memoryBytes, pids, credential, pull } = container;
   return {
     image,
@@ -148,11 +157,15 @@ function containerMessage(container: ContainerSpec, ofStep: boolean): DispatchMe
     pids: pids ?? 0,
     credential,
     pull: PULL_POLICIES[pull],
-    ofStep,
+    ofStep: isOwnContainer,
+    digest: imageDigests.get(image) ?? "",
   };
 }
 
-function serviceMessage({ name, image, env, ports, health, credential, pull }: ServiceSpec) {
+function serviceMessage(
+  { name, image, env, ports, health, credential, pull }: ServiceSpec,
+  { imageDigests }: Pick<Dispatch, "imageDigests">,
+) {
   return {
     name,
     image,
@@ -169,6 +182,7 @@ function serviceMessage({ name, image, env, ports, health, credential, pull }: S
           },
     credential,
     pull: PULL_POLICIES[pull],
+    digest: imageDigests.get(image) ?? "",
   };
 }
 
@@ -177,13 +191,13 @@ function envMessage(env: Pairs<string>) {
 }
 
 export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
-  const { plugin, contentLimits, junit, container, isOwnContainer = false, services } = dispatch;
+  const { plugin, contentLimits, junit, container, services } = dispatch;
   return {
     ...dispatch,
     token: BigInt(dispatch.token),
     env: envMessage(dispatch.env),
-    container: container && containerMessage(container, isOwnContainer),
-    services: services.map(serviceMessage),
+    container: container && containerMessage(container, dispatch),
+    services: services.map((service) => serviceMessage(service, dispatch)),
     timeoutMs: BigInt(dispatch.timeoutMs),
     cancelGraceMs: BigInt(dispatch.cancelGraceMs),
     leaseMs: BigInt(dispatch.leaseMs),

@@ -18,6 +18,7 @@ import { migrate, refuseOther } from "./migrate.ts";
 import { deploymentStore } from "./runs/deployments.ts";
 import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./runs/outputs.ts";
+import { runImageStore } from "./runs/run-images.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
@@ -52,6 +53,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     logs: translated(new MongoLogStore(connection)),
     outputs: translated(outputStore(connection)),
     notes: translated(noteStore(connection)),
+    runImages: translated(runImageStore(connection)),
     artifacts: translated(artifactStore(connection)),
     caches: translated(cacheStore(connection)),
     uploads: translated(uploadStore(connection)),

@@ -1,6 +1,7 @@
 /** Removes the records of a run from MongoDB. */
 import type { RemoveRun } from "../ports/removals.ts";
 import type { Connection } from "./connection.ts";
+import { ofRun } from "./runs/run-images.ts";
 
 const IDS_AT_ONCE = 1_000;
 
@@ -25,6 +26,7 @@ export function runRemoval(connection: Connection): RemoveRun {
     await connection.collection("agent_events").deleteMany({ owner: runId });
     await connection.collection("step_outputs").deleteMany({ runId });
     await connection.collection("step_notes").deleteMany({ runId });
+    await connection.collection("run_images").deleteMany(ofRun(runId));
     await connection.collection("ended_attempts").deleteMany({ rootId: runId });
     // Before the chunks: who joins some of them meanwhile looks at the head afterwards.
     await removeByIds("log_heads", stepRunIds);

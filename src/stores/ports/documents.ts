@@ -34,6 +34,7 @@ export interface SettingValues {
   readonly "trust.protectedTargets": boolean;
   /** Which runs of forks wait for an approval. */
   readonly "forks.approval": "always" | "firstTime" | "never";
+  readonly "jobs.containers": boolean;
   readonly "jobs.idToken": boolean;
   readonly "jobs.api": JobPermissions["api"] & string;
   /** How many jobs may run at once; null for any number. */

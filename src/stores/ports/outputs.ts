@@ -1,6 +1,6 @@
 /**
- * The ports of what steps leave beside their logs: outputs, which are values that later steps read, and notes for people.
- * Both never change, and are stored before the snapshot that has the end of the step.
+ * The ports of what steps leave beside their logs: outputs, which are values that later steps read, notes for people, and the
+ * images that they have found. None ever changes. Outputs and notes are stored before the snapshot that has the end of the step.
  */
 import type { RunId, StepRunId } from "../../domain/ids.ts";
 import type { Pairs } from "../../domain/plan.ts";
@@ -63,4 +63,20 @@ export interface NoteStore {
   placesOf(runId: RunId, kind: NoteKind): Promise<readonly NotePlace[]>;
   /** Those of the notes that are stored, in no particular order. */
   find(keys: readonly NoteKey[]): Promise<readonly StoredNote[]>;
+}
+
+/** To which digest a run has resolved the reference of an image, the first time. */
+export interface RunImage {
+  readonly runId: RunId;
+  /** The reference as the dispatch has it. */
+  readonly image: string;
+  /** `sha256:` and hexadecimal digits. */
+  readonly digest: string;
+}
+
+export interface RunImageStore {
+  /** Stores the digest unless the run has one for this reference. Answers the digest that the run has. */
+  pin(image: RunImage): Promise<string>;
+  /** All of a run, in no particular order. */
+  of(runId: RunId): Promise<readonly RunImage[]>;
 }

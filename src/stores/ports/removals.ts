@@ -14,7 +14,7 @@ export interface RunRecords {
 }
 
 /**
- * Removes the snapshot first, so that no reader sees half a run, and then its look-ups, plan, events, outputs, notes, logs,
+ * Removes the snapshot first, so that no reader sees half a run, and then its look-ups, plan, events, outputs, notes, images, logs,
  * agent events and unanswered commands. A repeat with the same ids finishes a removal that was cut off, and changes
  * nothing else.
  */

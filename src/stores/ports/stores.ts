@@ -16,7 +16,7 @@ import type { InboxStore } from "./inbox.ts";
 import type { InspectionStore } from "./inspection.ts";
 import type { LoginStore } from "./logins.ts";
 import type { LogStore } from "./logs.ts";
-import type { NoteStore, OutputStore } from "./outputs.ts";
+import type { NoteStore, OutputStore, RunImageStore } from "./outputs.ts";
 import type { PipelineDeletionStore } from "./deletions.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
@@ -43,6 +43,7 @@ export interface Stores {
   readonly logs: LogStore;
   readonly outputs: OutputStore;
   readonly notes: NoteStore;
+  readonly runImages: RunImageStore;
   readonly artifacts: ArtifactStore;
   readonly caches: CacheStore;
   readonly uploads: UploadStore;

@@ -16,6 +16,7 @@ import { SqliteLogStore } from "./logs.ts";
 import { deploymentStore } from "./runs/deployments.ts";
 import { noteStore } from "./runs/notes.ts";
 import { outputStore } from "./runs/outputs.ts";
+import { runImageStore } from "./runs/run-images.ts";
 import { pipelineDeletionStore } from "./deletions.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
@@ -54,6 +55,7 @@ export async function openSqliteStores({ path, ...options }: SqliteOptions): Pro
     logs: new SqliteLogStore(db),
     outputs: outputStore(db),
     notes: noteStore(db),
+    runImages: runImageStore(db),
     artifacts: artifactStore(db),
     caches: cacheStore(db),
     uploads: uploadStore(db),

@@ -18,7 +18,7 @@ export function runRemoval(db: Database): RemoveRun {
         db.runNow("DELETE FROM aggregates WHERE root_id = ?", runId);
         db.runNow("DELETE FROM actors WHERE root_id = ?", runId);
         db.runNow("DELETE FROM inbox WHERE root_id = ? AND verdict IS NULL", runId);
-        for (const table of ["plans", "job_specs", "step_outputs"]) {
+        for (const table of ["plans", "job_specs", "step_outputs", "run_images"]) {
           db.runNow(`DELETE FROM ${table} WHERE run_id = ?`, runId);
         }
       },

@@ -382,6 +382,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX notifications_by_state ON deliveries (project_id, state, created_at, delivery_id) WHERE lane >= 'notification/' AND lane < 'notification0';
   CREATE INDEX hook_deliveries_by_state ON hook_deliveries (hook_id, state, received_at, delivery_id);
   `,
+  `
+  CREATE TABLE run_images (
+    run_id TEXT NOT NULL, image TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (run_id, image)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /**

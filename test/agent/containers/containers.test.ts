@@ -3,13 +3,20 @@
  * engine, and adds the tests that take longer.
  */
 import { readFile, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Container, Dispatch, Service } from "../../../proto/generated/agent/v1/agent.ts";
 import { Container as ContainerMessage, Service as ServiceMessage } from "../../../proto/generated/agent/v1/agent.ts";
 import { agentLabel } from "../../../src/agent/containers/job-containers.ts";
 import { agentKeyOf } from "../../../src/agent/containers/open-engine.ts";
-import { openTestEngine, SERVICE_IMAGE, TEST_IMAGE } from "../../support/container-engine.ts";
+import {
+  DATABASE_IMAGE,
+  makeDatabaseImage,
+  openTestEngine,
+  SERVICE_IMAGE,
+  TEST_IMAGE,
+} from "../../support/container-engine.ts";
 import { until } from "../../support/until.ts";
 import { AgentBench, processesWith, sleepOf } from "../test-agent.ts";
 
@@ -205,6 +212,31 @@ if (engine !== undefined)
         script: script.replace("wget -qO-", "curl -sS"),
       });
       expect(outside.log).to.include.members(["TEXT=hello", "PASSWORD=hunter22-of-the-service"]);
+    });
+
+    itWhole("uses a database that is healthy before it begins, and gone with its job", async () => {
+      await makeDatabaseImage(engine);
+      const driver = createRequire(import.meta.url).resolve("mongodb");
+      const program = `
+        const { MongoClient } = require(${JSON.stringify(driver)});
+        const { MILLRACE_SERVICE_DB_HOST: host, MILLRACE_SERVICE_DB_PORT: port } = process.env;
+        (async () => {
+          const client = await MongoClient.connect("mongodb://" + host + ":" + port);
+          const names = client.db("test").collection("names");
+          await names.insertOne({ _id: 1, name: "millrace" });
+          console.log((await names.findOne({ _id: 1 })).name, await names.countDocuments());
+          await client.close();
+        })();`;
+      const health = { command: "nc -z 127.0.0.1 27017", intervalMs: 200n, timeoutMs: 5_000n, retries: 100 };
+      const database = service({ name: "db", image: DATABASE_IMAGE, ports: [27_017], health });
+      const { end, log } = await step(1, {
+        services: [database],
+        argsJson: JSON.stringify({ command: process.execPath, args: ["-e", program] }),
+      });
+      expect(end.phase, log.join("\n")).to.equal("STEP_PHASE_SUCCEEDED");
+      expect(log.at(-1)).to.equal("millrace 1");
+      bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: true } });
+      await until("the end of the database", async () => (await containers()).length === 0);
     });
 
     itWhole("goes on in another container when the engine's client is killed during a step", async () => {

@@ -4,7 +4,7 @@ import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
 import java.util.List;
 
 /**
- * A MongoDB-wire server in memory, for tests. It prints its port. It ends when its standard input closes, which happens at the
+ * A MongoDB-wire server in memory, for tests: `Launcher PORT [ADDRESS]`. It prints its port. It ends when its standard input closes, which happens at the
  * latest when the process that started it dies.
  */
 public class Launcher {
@@ -23,7 +23,7 @@ public class Launcher {
 
     public static void main(String[] args) throws Exception {
         MongoServer server = new MongoServer(new MemoryBackend().version(VERSION));
-        server.bind("127.0.0.1", Integer.parseInt(args[0]));
+        server.bind(args.length > 1 ? args[1] : "127.0.0.1", Integer.parseInt(args[0]));
         System.out.println(server.getLocalAddress().getPort());
         while (System.in.read() >= 0) {
             // The parent writes nothing: this loop only waits for the end of the input.

@@ -181,6 +181,7 @@ export const adminWords = {
     removeText: "Definitions that name the version are refused from now on. The version cannot be pushed again.",
     removed: "The version is deleted",
     platforms: "Platforms",
+    image: "Runs in the image",
     everywhere: "every platform",
     args: "Arguments",
     sha256: "SHA-256",

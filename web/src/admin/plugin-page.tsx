@@ -65,6 +65,9 @@ export function PluginPage({ name }: { readonly name: string }) {
                     texts.platforms,
                     shown.manifest.platforms.length === 0 ? texts.everywhere : shown.manifest.platforms.join(", "),
                   ],
+                  ...(shown.manifest.image === undefined
+                    ? []
+                    : [[texts.image, <code>{shown.manifest.image}</code>] as const]),
                   [texts.use, <code>{`uses: ${name}@${shown.manifest.version}`}</code>],
                 ]}
               />

@@ -196,6 +196,7 @@ export const areaWords = {
       "log.bytes": "Most bytes of a step's log",
       "trust.secrets": "Trust for steps with secrets",
       "trust.protectedTargets": "Trust for protected targets",
+      "jobs.containers": "Steps run in containers alone",
       "jobs.idToken": "Jobs get an identity token",
       "jobs.api": "What jobs may do with the API",
       "forks.approval": "Runs of forks wait for an approval",

@@ -414,6 +414,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/agents/demand": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads which jobs wait for agents, by project and selector, and which agents would serve them. */
+        readonly get: operations["readAgentDemand"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/agents": {
         readonly parameters: {
             readonly query?: never;
@@ -3118,6 +3135,17 @@ export interface components {
                 readonly projectIds: readonly string[] | null;
             } | null;
         };
+        readonly AgentDemand: {
+            readonly waiting: number;
+            readonly oldestAge: number;
+            readonly complete: boolean;
+            readonly groups: readonly components["schemas"]["DemandGroup"][];
+            readonly agents: {
+                readonly online: number;
+                readonly slots: number;
+                readonly busy: number;
+            } | null;
+        };
         readonly AgentDetail: {
             readonly agentId: string;
             readonly name: string;
@@ -3201,6 +3229,20 @@ export interface components {
                 readonly clause: string;
                 readonly agents: number;
             }[];
+        };
+        readonly AgentSelector: {
+            readonly matchLabels: {
+                readonly [key: string]: string;
+            };
+            readonly matchExpressions: readonly {
+                readonly key: string;
+                /** @enum {string} */
+                readonly operator: "In" | "NotIn" | "Exists" | "NotExists" | "Gt" | "Lt";
+                readonly values: readonly string[];
+            }[];
+            readonly trusted: boolean;
+            readonly containerEngine: boolean;
+            readonly contained: boolean;
         };
         readonly Annotation: {
             /** @enum {string} */
@@ -3493,6 +3535,27 @@ export interface components {
             readonly lastTry: string | null;
             readonly nextTry: string | null;
         };
+        readonly DemandGroup: {
+            readonly projectId: string;
+            readonly tenantId: string | null;
+            readonly selector: components["schemas"]["AgentSelector"];
+            readonly clauses: readonly string[];
+            readonly waiting: number;
+            /** Format: date-time */
+            readonly oldestAt: string;
+            readonly oldestAge: number;
+            readonly wait: {
+                /** @enum {string} */
+                readonly reason: "no_agent_online" | "no_agent_matches" | "all_busy" | "quota" | "agent";
+                readonly text: string;
+            };
+            readonly freeSlots: number;
+            readonly online: components["schemas"]["AgentFacts"] | null;
+            readonly offline: {
+                readonly matching: number;
+                readonly agentIds: readonly string[];
+            } | null;
+        };
         readonly Deployment: {
             readonly runId: string;
             readonly jobId: string;
@@ -3529,7 +3592,7 @@ export interface components {
         };
         readonly Diagnostic: {
             /** @enum {string} */
-            readonly code: "alias-limit" | "constant-condition" | "cyclic-include" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "include-limit" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-container" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-image" | "invalid-include" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "moving-image" | "needs-limit" | "no-hook" | "not-a-map" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
+            readonly code: "alias-limit" | "constant-condition" | "container-required" | "cyclic-include" | "cyclic-needs" | "depth-limit" | "diagnostic-limit" | "duplicate-key" | "duplicate-name" | "evaluation-failed" | "expression-limit" | "expression-misplaced" | "expression-syntax" | "include-limit" | "inexact-number" | "invalid-approval" | "invalid-args" | "invalid-call" | "invalid-container" | "invalid-cron" | "invalid-duration" | "invalid-event" | "invalid-image" | "invalid-include" | "invalid-input" | "invalid-matrix" | "invalid-notification" | "invalid-path" | "invalid-pattern" | "invalid-retry" | "invalid-selector" | "invalid-source" | "invalid-type" | "invalid-uses" | "invalid-value" | "jobs-or-stages" | "matrix-limit" | "missing-key" | "moving-image" | "needs-limit" | "no-hook" | "not-a-map" | "plan-limit" | "removed-key" | "reserved-key" | "script-injection" | "size-limit" | "snapshot-limit" | "step-limit" | "syntax" | "type-mismatch" | "undefined-value" | "unknown-action" | "unknown-context" | "unknown-function" | "unknown-job" | "unknown-key" | "unknown-plugin" | "unknown-plugin-version" | "unknown-property" | "unknown-step" | "unknown-word";
             /** @enum {string} */
             readonly severity: "error" | "warning";
             readonly message: string;
@@ -4048,6 +4111,7 @@ export interface components {
             };
             readonly defaultAction: string | null;
             readonly platforms: readonly string[];
+            readonly image?: string;
         };
         readonly PluginRelease: {
             readonly version: string;
@@ -4168,6 +4232,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
         };
         readonly RevisionDetail: {
             readonly revisionId: string;
@@ -4179,6 +4251,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
             readonly spec: unknown;
             readonly text: string;
         };
@@ -4398,7 +4478,7 @@ export interface components {
             readonly scope: "project" | "tenant" | "installation";
             readonly settings: readonly {
                 /** @enum {string} */
-                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "forks.approval" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
+                readonly name: "retention.runs" | "retention.logs" | "retention.artifacts" | "retention.events" | "log.lines" | "log.bytes" | "trust.secrets" | "trust.protectedTargets" | "forks.approval" | "jobs.containers" | "jobs.idToken" | "jobs.api" | "quota.perProject" | "quota.perTenant" | "quota.labels" | "calls.perToken" | "calls.perAddress";
                 readonly value: unknown;
                 /** @enum {string} */
                 readonly source: "project" | "tenant" | "installation" | "environment" | "default";
@@ -6271,6 +6351,45 @@ export interface operations {
             readonly 406: components["responses"]["not_acceptable"];
             readonly 413: components["responses"]["payload_too_large"];
             readonly 415: components["responses"]["unsupported_media_type"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
+    readonly readAgentDemand: {
+        readonly parameters: {
+            readonly query?: {
+                readonly projectId?: string;
+                readonly tenantId?: string;
+                readonly labels?: string;
+                readonly trusted?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["AgentDemand"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
             readonly 429: components["responses"]["too_many"];
             readonly 500: components["responses"]["internal"];
             readonly 503: components["responses"]["unavailable"];
@@ -8327,6 +8446,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
+            };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
@@ -8380,6 +8508,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -8770,6 +8907,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -14913,6 +15059,7 @@ export interface operations {
                         readonly "trust.protectedTargets"?: boolean;
                         /** @enum {string} */
                         readonly "forks.approval"?: "always" | "firstTime" | "never";
+                        readonly "jobs.containers"?: boolean;
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -15055,6 +15202,7 @@ export interface operations {
                         readonly "trust.protectedTargets"?: boolean;
                         /** @enum {string} */
                         readonly "forks.approval"?: "always" | "firstTime" | "never";
+                        readonly "jobs.containers"?: boolean;
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";
@@ -15197,6 +15345,7 @@ export interface operations {
                         readonly "trust.protectedTargets"?: boolean;
                         /** @enum {string} */
                         readonly "forks.approval"?: "always" | "firstTime" | "never";
+                        readonly "jobs.containers"?: boolean;
                         readonly "jobs.idToken"?: boolean;
                         /** @enum {string} */
                         readonly "jobs.api"?: "none" | "read" | "trigger" | "write";

@@ -619,6 +619,8 @@ export interface Hello {
   heldJobIds: string[];
   /** As in HeartbeatRequest. */
   takesNoJobs: string;
+  /** As in HeartbeatRequest. */
+  jobsLeft?: number | undefined;
 }
 
 export interface Hello_LabelsEntry {
@@ -645,6 +647,11 @@ export interface HeartbeatRequest {
   heldJobIds: string[];
   /** Why the agent takes no further jobs now, as a text of at most 256 characters; empty when it takes jobs. */
   takesNoJobs: string;
+  /**
+   * How many jobs the agent takes beyond those of `held_job_ids`, for one that ends after a number of jobs. Absent for any
+   * number. An agent that fetches says it with `free_slots`.
+   */
+  jobsLeft?: number | undefined;
 }
 
 export interface HeartbeatResponse {
@@ -776,6 +783,11 @@ export interface Container {
   pull: PullPolicy;
   /** True: the container is for this step alone. False: the steps of the job share one. */
   ofStep: boolean;
+  /**
+   * `sha256:...`, to which the run has resolved the image: get it by this digest from the same repository. Empty: resolve the
+   * image and call PinImage.
+   */
+  digest: string;
 }
 
 export interface Service {
@@ -792,6 +804,8 @@ export interface Service {
   /** As of a container. */
   credential: string;
   pull: PullPolicy;
+  /** As of a container. */
+  digest: string;
 }
 
 export interface ServiceHealth {
@@ -3246,7 +3260,16 @@ export const HeldStepRun: MessageFns<HeldStepRun> = {
 };
 
 function createBaseHello(): Hello {
-  return { bootId: "", labels: {}, slots: 0, version: "", held: [], heldJobIds: [], takesNoJobs: "" };
+  return {
+    bootId: "",
+    labels: {},
+    slots: 0,
+    version: "",
+    held: [],
+    heldJobIds: [],
+    takesNoJobs: "",
+    jobsLeft: undefined,
+  };
 }
 
 export const Hello: MessageFns<Hello> = {
@@ -3271,6 +3294,9 @@ export const Hello: MessageFns<Hello> = {
     }
     if (message.takesNoJobs !== "") {
       writer.uint32(58).string(message.takesNoJobs);
+    }
+    if (message.jobsLeft !== undefined) {
+      writer.uint32(64).int32(message.jobsLeft);
     }
     return writer;
   },
@@ -3347,6 +3373,14 @@ export const Hello: MessageFns<Hello> = {
             message.takesNoJobs = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.jobsLeft = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3393,6 +3427,11 @@ export const Hello: MessageFns<Hello> = {
         : isSet(object.takes_no_jobs)
         ? globalThis.String(object.takes_no_jobs)
         : "",
+      jobsLeft: isSet(object.jobsLeft)
+        ? globalThis.Number(object.jobsLeft)
+        : isSet(object.jobs_left)
+        ? globalThis.Number(object.jobs_left)
+        : undefined,
     };
   },
 
@@ -3425,6 +3464,9 @@ export const Hello: MessageFns<Hello> = {
     if (message.takesNoJobs !== "") {
       obj.takesNoJobs = message.takesNoJobs;
     }
+    if (message.jobsLeft !== undefined) {
+      obj.jobsLeft = Math.round(message.jobsLeft);
+    }
     return obj;
   },
 
@@ -3448,6 +3490,7 @@ export const Hello: MessageFns<Hello> = {
     message.held = object.held?.map((e) => HeldStepRun.fromPartial(e)) || [];
     message.heldJobIds = object.heldJobIds?.map((e) => e) || [];
     message.takesNoJobs = object.takesNoJobs ?? "";
+    message.jobsLeft = object.jobsLeft ?? undefined;
     return message;
   },
 };
@@ -3656,7 +3699,7 @@ export const Welcome: MessageFns<Welcome> = {
 };
 
 function createBaseHeartbeatRequest(): HeartbeatRequest {
-  return { bootId: "", sequence: 0n, held: [], heldJobIds: [], takesNoJobs: "" };
+  return { bootId: "", sequence: 0n, held: [], heldJobIds: [], takesNoJobs: "", jobsLeft: undefined };
 }
 
 export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
@@ -3678,6 +3721,9 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     }
     if (message.takesNoJobs !== "") {
       writer.uint32(42).string(message.takesNoJobs);
+    }
+    if (message.jobsLeft !== undefined) {
+      writer.uint32(48).int32(message.jobsLeft);
     }
     return writer;
   },
@@ -3735,6 +3781,14 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
             message.takesNoJobs = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.jobsLeft = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3766,6 +3820,11 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
         : isSet(object.takes_no_jobs)
         ? globalThis.String(object.takes_no_jobs)
         : "",
+      jobsLeft: isSet(object.jobsLeft)
+        ? globalThis.Number(object.jobsLeft)
+        : isSet(object.jobs_left)
+        ? globalThis.Number(object.jobs_left)
+        : undefined,
     };
   },
 
@@ -3786,6 +3845,9 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     if (message.takesNoJobs !== "") {
       obj.takesNoJobs = message.takesNoJobs;
     }
+    if (message.jobsLeft !== undefined) {
+      obj.jobsLeft = Math.round(message.jobsLeft);
+    }
     return obj;
   },
 
@@ -3799,6 +3861,7 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     message.held = object.held?.map((e) => HeldStepRun.fromPartial(e)) || [];
     message.heldJobIds = object.heldJobIds?.map((e) => e) || [];
     message.takesNoJobs = object.takesNoJobs ?? "";
+    message.jobsLeft = object.jobsLeft ?? undefined;
     return message;
   },
 };
@@ -4831,6 +4894,7 @@ function createBaseContainer(): Container {
     credential: "",
     pull: PullPolicy.PULL_POLICY_UNSPECIFIED,
     ofStep: false,
+    digest: "",
   };
 }
 
@@ -4871,6 +4935,9 @@ export const Container: MessageFns<Container> = {
     }
     if (message.ofStep !== false) {
       writer.uint32(88).bool(message.ofStep);
+    }
+    if (message.digest !== "") {
+      writer.uint32(98).string(message.digest);
     }
     return writer;
   },
@@ -4976,6 +5043,14 @@ export const Container: MessageFns<Container> = {
             message.ofStep = reader.bool();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5015,6 +5090,7 @@ export const Container: MessageFns<Container> = {
         : isSet(object.of_step)
         ? globalThis.Boolean(object.of_step)
         : false,
+      digest: isSet(object.digest) ? globalThis.String(object.digest) : "",
     };
   },
 
@@ -5053,6 +5129,9 @@ export const Container: MessageFns<Container> = {
     if (message.ofStep !== false) {
       obj.ofStep = message.ofStep;
     }
+    if (message.digest !== "") {
+      obj.digest = message.digest;
+    }
     return obj;
   },
 
@@ -5074,6 +5153,7 @@ export const Container: MessageFns<Container> = {
     message.credential = object.credential ?? "";
     message.pull = object.pull ?? PullPolicy.PULL_POLICY_UNSPECIFIED;
     message.ofStep = object.ofStep ?? false;
+    message.digest = object.digest ?? "";
     return message;
   },
 };
@@ -5087,6 +5167,7 @@ function createBaseService(): Service {
     health: undefined,
     credential: "",
     pull: PullPolicy.PULL_POLICY_UNSPECIFIED,
+    digest: "",
   };
 }
 
@@ -5116,6 +5197,9 @@ export const Service: MessageFns<Service> = {
     }
     if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
       writer.uint32(56).int32(pullPolicyToNumber(message.pull));
+    }
+    if (message.digest !== "") {
+      writer.uint32(66).string(message.digest);
     }
     return writer;
   },
@@ -5199,6 +5283,14 @@ export const Service: MessageFns<Service> = {
             message.pull = pullPolicyFromJSON(reader.int32());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5220,6 +5312,7 @@ export const Service: MessageFns<Service> = {
       health: isSet(object.health) ? ServiceHealth.fromJSON(object.health) : undefined,
       credential: isSet(object.credential) ? globalThis.String(object.credential) : "",
       pull: isSet(object.pull) ? pullPolicyFromJSON(object.pull) : PullPolicy.PULL_POLICY_UNSPECIFIED,
+      digest: isSet(object.digest) ? globalThis.String(object.digest) : "",
     };
   },
 
@@ -5246,6 +5339,9 @@ export const Service: MessageFns<Service> = {
     if (message.pull !== PullPolicy.PULL_POLICY_UNSPECIFIED) {
       obj.pull = pullPolicyToJSON(message.pull);
     }
+    if (message.digest !== "") {
+      obj.digest = message.digest;
+    }
     return obj;
   },
 
@@ -5263,6 +5359,7 @@ export const Service: MessageFns<Service> = {
       : undefined;
     message.credential = object.credential ?? "";
     message.pull = object.pull ?? PullPolicy.PULL_POLICY_UNSPECIFIED;
+    message.digest = object.digest ?? "";
     return message;
   },
 };

@@ -13,10 +13,13 @@ import {
   type ClientDuplexStream,
   type ClientOptions,
   type ClientReadableStream,
+  type ClientUnaryCall,
   type handleBidiStreamingCall,
   type handleServerStreamingCall,
+  type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
+  type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
@@ -595,6 +598,21 @@ export interface PushTestCasesResponse {
   part: number;
   /** False when the run has no room for it. */
   stored: boolean;
+}
+
+export interface PinImageRequest {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** As in the dispatch. */
+  image: string;
+  /** What the agent has found: `sha256:` and 64 lower-case hexadecimal digits. */
+  digest: string;
+}
+
+export interface PinImageResponse {
+  /** What the run uses. Another one than in the request: get the image by this digest. */
+  digest: string;
 }
 
 function createBaseLogLine(): LogLine {
@@ -4546,6 +4564,197 @@ export const PushTestCasesResponse: MessageFns<PushTestCasesResponse> = {
   },
 };
 
+function createBasePinImageRequest(): PinImageRequest {
+  return { stepRunId: "", token: 0n, image: "", digest: "" };
+}
+
+export const PinImageRequest: MessageFns<PinImageRequest> = {
+  encode(message: PinImageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.image !== "") {
+      writer.uint32(26).string(message.image);
+    }
+    if (message.digest !== "") {
+      writer.uint32(34).string(message.digest);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PinImageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePinImageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.image = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PinImageRequest {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      image: isSet(object.image) ? globalThis.String(object.image) : "",
+      digest: isSet(object.digest) ? globalThis.String(object.digest) : "",
+    };
+  },
+
+  toJSON(message: PinImageRequest): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.image !== "") {
+      obj.image = message.image;
+    }
+    if (message.digest !== "") {
+      obj.digest = message.digest;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PinImageRequest>, I>>(base?: I): PinImageRequest {
+    return PinImageRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PinImageRequest>, I>>(object: I): PinImageRequest {
+    const message = createBasePinImageRequest();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.image = object.image ?? "";
+    message.digest = object.digest ?? "";
+    return message;
+  },
+};
+
+function createBasePinImageResponse(): PinImageResponse {
+  return { digest: "" };
+}
+
+export const PinImageResponse: MessageFns<PinImageResponse> = {
+  encode(message: PinImageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.digest !== "") {
+      writer.uint32(10).string(message.digest);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PinImageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePinImageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PinImageResponse {
+    return { digest: isSet(object.digest) ? globalThis.String(object.digest) : "" };
+  },
+
+  toJSON(message: PinImageResponse): unknown {
+    const obj: any = {};
+    if (message.digest !== "") {
+      obj.digest = message.digest;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PinImageResponse>, I>>(base?: I): PinImageResponse {
+    return PinImageResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PinImageResponse>, I>>(object: I): PinImageResponse {
+    const message = createBasePinImageResponse();
+    message.digest = object.digest ?? "";
+    return message;
+  },
+};
+
 export type GatewayService = typeof GatewayService;
 export const GatewayService = {
   /** Sends log lines in batches; each batch is acknowledged. A stream may carry batches of many step runs. */
@@ -4673,6 +4882,20 @@ export const GatewayService = {
       Buffer.from(PushTestCasesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PushTestCasesResponse => PushTestCasesResponse.decode(value),
   },
+  /**
+   * Pins an image of the container or of a service, for the run of a step that the agent holds: the first digest of a
+   * reference stays, and every answer has it. Safe to repeat. FAILED_PRECONDITION: the grant has ended, or the step has no
+   * such image.
+   */
+  pinImage: {
+    path: "/gateway.v1.Gateway/PinImage" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PinImageRequest): Buffer => Buffer.from(PinImageRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PinImageRequest => PinImageRequest.decode(value),
+    responseSerialize: (value: PinImageResponse): Buffer => Buffer.from(PinImageResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PinImageResponse => PinImageResponse.decode(value),
+  },
 } as const;
 
 export interface GatewayServer extends UntypedServiceImplementation {
@@ -4726,6 +4949,12 @@ export interface GatewayServer extends UntypedServiceImplementation {
    * FAILED_PRECONDITION: the grant has ended, or the step declares no test reports.
    */
   pushTestCases: handleBidiStreamingCall<PushTestCasesRequest, PushTestCasesResponse>;
+  /**
+   * Pins an image of the container or of a service, for the run of a step that the agent holds: the first digest of a
+   * reference stays, and every answer has it. Safe to repeat. FAILED_PRECONDITION: the grant has ended, or the step has no
+   * such image.
+   */
+  pinImage: handleUnaryCall<PinImageRequest, PinImageResponse>;
 }
 
 export interface GatewayClient extends Client {
@@ -4821,6 +5050,26 @@ export interface GatewayClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PushTestCasesRequest, PushTestCasesResponse>;
+  /**
+   * Pins an image of the container or of a service, for the run of a step that the agent holds: the first digest of a
+   * reference stays, and every answer has it. Safe to repeat. FAILED_PRECONDITION: the grant has ended, or the step has no
+   * such image.
+   */
+  pinImage(
+    request: PinImageRequest,
+    callback: (error: ServiceError | null, response: PinImageResponse) => void,
+  ): ClientUnaryCall;
+  pinImage(
+    request: PinImageRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PinImageResponse) => void,
+  ): ClientUnaryCall;
+  pinImage(
+    request: PinImageRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PinImageResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const GatewayClient = makeGenericClientConstructor(GatewayService, "gateway.v1.Gateway") as unknown as {

@@ -54,7 +54,7 @@ interface Surroundings extends PluginSources {
   readonly signal: AbortSignal;
 }
 
-type PluginDispatch = Pick<Dispatch, "uses" | "action" | "argsJson" | "plugin" | "stepRunId" | "token">;
+type PluginDispatch = Pick<Dispatch, "uses" | "action" | "argsJson" | "plugin" | "container" | "stepRunId" | "token">;
 
 /**
  * Prepares the command of a step, and fetches its plugin if necessary. The process reads its arguments as JSON from its
@@ -71,6 +71,7 @@ export async function preparePlugin(dispatch: PluginDispatch, surroundings: Surr
     const manifest = readManifestIn(folder);
     const [name, action] = chooseAction(manifest, dispatch);
     refusePlatform(manifest);
+    if (dispatch.container === undefined) refuseOutside(manifest);
     const problems = checkArgs(action.args, args);
     if (problems.length > 0) throw brokenArgs(manifest, name, problems);
     const input = join(surroundings.scratchDir, `args-${randomUUID()}`);
@@ -210,6 +211,13 @@ function chooseAction(manifest: PluginManifest, { uses, action }: PluginDispatch
   const what =
     action === "" ? "has several actions and no default: say which with `action`" : `has no action "${action}"`;
   throw new MillraceError("malformed_request", `${uses} ${what}; it has ${Object.keys(manifest.actions).join(", ")}`);
+}
+
+/** The plan gives a plugin of the registry the container of its image. It knows no manifest of an operator's folder. */
+function refuseOutside({ name, image }: PluginManifest): void {
+  if (image === undefined) return;
+  const text = `${name} runs in the image ${image}, and this step has no container: give it a \`container\`, or push the plugin to the registry`;
+  throw new MillraceError("malformed_request", text);
 }
 
 function refusePlatform({ name, platforms }: PluginManifest): void {
