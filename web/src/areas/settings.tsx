@@ -56,7 +56,7 @@ export function Settings({ area }: { readonly area: Area }) {
       name: texts.change,
       isQuiet: true,
       width: "190px",
-      narrow: "96px",
+      narrow: "108px",
       align: "end",
       cell: (setting) =>
         mayWrite ? (
