@@ -75,6 +75,8 @@ export interface NodeConfig {
   readonly traces: TraceTarget | null;
   /** The file with the OpenID Connect providers, or null. */
   readonly oidcFile: string | null;
+  /** The file with the issuers whose identity tokens let agents register, or null. */
+  readonly workloadIssuersFile: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Agents that a gateway admits in a second. */
@@ -130,9 +132,15 @@ export interface AgentConfig extends PlaceSettings {
   /** PEM files with the certificate and key that the agent presents to a gateway that asks for them, or null. */
   readonly clientCertificate: { readonly certificateFile: string; readonly keyFile: string } | null;
   readonly registrationToken: string | null;
+  /** File with an identity token of a trusted issuer, which is presented in place of a registration token. */
+  readonly identityTokenFile: string | null;
   readonly name: string;
   /** How many jobs the agent runs at the same time. */
   readonly slots: number;
+  /** After how many jobs the agent ends; null: never. */
+  readonly maxJobs: number | null;
+  /** How long the agent waits for a job before it ends; null: indefinitely. */
+  readonly idleExitMs: number | null;
   readonly labels: Labels;
   /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`, `step-isolation`). */
   readonly facts: boolean;
@@ -186,6 +194,7 @@ const nodeVariables = z
     MILLRACE_PUBLIC_URL: publicUrl.optional(),
     ...TRACE_SETTINGS,
     MILLRACE_OIDC_FILE: file,
+    MILLRACE_WORKLOAD_ISSUERS_FILE: file,
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_AGENTS_PER_SECOND: wholeNumber(1, 10_000).default(100),
@@ -269,11 +278,14 @@ const agentVariables = z
     MILLRACE_GATEWAY_CERT_FILE: file,
     MILLRACE_GATEWAY_KEY_FILE: file,
     MILLRACE_REGISTRATION_TOKEN: z.string().optional(),
+    MILLRACE_IDENTITY_TOKEN_FILE: file,
     MILLRACE_AGENT_NAME: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must have 1 to 128 letters, digits, ., _ or -")
       .optional(),
     MILLRACE_AGENT_SLOTS: wholeNumber(1, 1000).default(1),
+    MILLRACE_AGENT_MAX_JOBS: wholeNumber(1, 1_000_000).optional(),
+    MILLRACE_AGENT_IDLE_EXIT: duration(1_000, 604_800_000, "from 1s to 7d").optional(),
     MILLRACE_AGENT_LABELS: labels.default({}),
     MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
@@ -332,6 +344,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
     traces: traceTarget(read),
     oidcFile: read.MILLRACE_OIDC_FILE ?? null,
+    workloadIssuersFile: read.MILLRACE_WORKLOAD_ISSUERS_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,
@@ -391,8 +404,11 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     caFile: ca ?? null,
     clientCertificate: certificateFile === undefined || keyFile === undefined ? null : { certificateFile, keyFile },
     registrationToken: read.MILLRACE_REGISTRATION_TOKEN ?? null,
+    identityTokenFile: read.MILLRACE_IDENTITY_TOKEN_FILE ?? null,
     name: read.MILLRACE_AGENT_NAME ?? hostname(),
     slots: read.MILLRACE_AGENT_SLOTS,
+    maxJobs: read.MILLRACE_AGENT_MAX_JOBS ?? null,
+    idleExitMs: read.MILLRACE_AGENT_IDLE_EXIT ?? null,
     labels: read.MILLRACE_AGENT_LABELS,
     facts: read.MILLRACE_AGENT_FACTS === "on",
     stepUser: read.MILLRACE_STEP_USER ?? null,

@@ -151,6 +151,13 @@ export const SETTINGS = {
     without: "none: users log in with passwords",
     meaning: "A JSON file with [OpenID Connect providers](operations.md#openid-connect), on every edge.",
   },
+  MILLRACE_WORKLOAD_ISSUERS_FILE: {
+    group: "Keys and tokens",
+    standard: null,
+    without: "none: agents register with registration tokens",
+    meaning:
+      "A JSON file with the issuers whose [identity tokens](operations.md#agents-with-identity-tokens) let agents register, on every gateway.",
+  },
   MILLRACE_BOOTSTRAP_TOKEN: {
     group: "Keys and tokens",
     standard: null,

@@ -37,6 +37,7 @@ describe("the environment", () => {
       publicUrl: null,
       traces: null,
       oidcFile: null,
+      workloadIssuersFile: null,
       grpcReflection: true,
       agentsPerSecond: 100,
       dataDir: null,

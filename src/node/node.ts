@@ -24,6 +24,7 @@ import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { readLanes } from "../board/board-queue.ts";
 import { QueuePlaces } from "../board/queue-places.ts";
+import { readWorkloadIssuers } from "./workload-issuers.ts";
 import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -187,7 +188,12 @@ async function startParts(
     config.traces === null || !has("worker")
       ? undefined
       : startExporter(config.traces, { clock, log, registry }, teardown);
+  const publicUrl = config.publicUrl === null ? {} : { publicUrl: config.publicUrl };
+  const secrets = new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock });
+  const issuers = { clock, log, stores, secrets, ...publicUrl };
   const context: ClusterContext = {
+    ...publicUrl,
+    ...(await readWorkloadIssuers(has("gateway") ? config.workloadIssuersFile : null, issuers)),
     stores,
     feed,
     mailboxes,
@@ -216,9 +222,8 @@ async function startParts(
     directDownloads: config.objectStorage?.directDownloads === true,
     logLimit: config.logLimit,
     givenVariables: config.given,
-    ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
     signingKey: await signingKeyOf(config, dataDir),
-    secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),
+    secrets,
   };
   const { adminToken } = await ensureBootstrap(context, {
     ...(config.bootstrapToken === null ? {} : { token: config.bootstrapToken }),
