@@ -27,8 +27,16 @@ export const BUNDLING = {
   format: "esm",
   platform: "node",
   target: "node20.19",
-  // Packages with native code, and the driver of MongoDB, whose inner modules the program patches.
-  external: ["@node-rs/argon2", "@photostructure/sqlite", "mongodb", "msgpackr-extract"],
+  // Packages with native code; the driver of MongoDB, whose inner modules the program patches; and the client of object
+  // storages, which is larger than the program and used by few.
+  external: [
+    "@aws-sdk/client-s3",
+    "@aws-sdk/s3-request-presigner",
+    "@node-rs/argon2",
+    "@photostructure/sqlite",
+    "mongodb",
+    "msgpackr-extract",
+  ],
   // Dependencies that are CommonJS modules ask for modules of Node by `require`.
   banner: {
     js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',

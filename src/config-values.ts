@@ -5,7 +5,7 @@ import { isIP, isIPv4 } from "node:net";
 import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-space.ts";
 import { parseDuration } from "./domain/durations.ts";
-import type { Labels } from "./domain/labels.ts";
+import { type Labels, parseLabels } from "./domain/labels.ts";
 import { type LabelQuota, MAX_RUNNING, type Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
@@ -34,17 +34,10 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 export const labels = z.string().transform((text, check): Labels => {
-  const entries: [string, string][] = [];
-  for (const pair of text.split(",")) {
-    const at = pair.indexOf("=");
-    const key = pair.slice(0, at).trim();
-    if (at < 1 || key === "") {
-      check.addIssue("must be key=value pairs separated by commas");
-      return z.NEVER;
-    }
-    entries.push([key, pair.slice(at + 1).trim()]);
-  }
-  return Object.fromEntries(entries);
+  const read = parseLabels(text);
+  if (read !== undefined) return read;
+  check.addIssue("must be key=value pairs separated by commas");
+  return z.NEVER;
 });
 
 export const cluster = z

@@ -35,7 +35,14 @@ import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
 import { GIT_SETTINGS, type GitSettings, gitSettings } from "./git-settings.ts";
+import {
+  aimlessObjectSettings,
+  OBJECT_STORAGE_SETTINGS,
+  objectStorage,
+  type ObjectStorageSettings,
+} from "./object-storage-settings.ts";
 import { MAIL_SETTINGS, type MailSettings, mailServer, missingMailSettings } from "./mail-settings.ts";
+import { type TlsFileNames, type TlsListener, tlsOf, tlsProblems, TLS_SETTINGS } from "./tls-settings.ts";
 import { PLACE_SETTINGS, type PlaceSettings, placeSettings } from "./place-settings.ts";
 import { TRACE_SETTINGS, type TraceTarget, traceTarget } from "./trace-settings.ts";
 
@@ -44,19 +51,6 @@ export type NodeRole = (typeof NODE_ROLES)[number];
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** The PEM files of one listener. Their content may change while it listens. */
-export interface TlsFileNames {
-  /** The common beginning of the variables that name the files, for example `MILLRACE_GRPC_TLS`. */
-  readonly prefix: string;
-  readonly certificateFile: string;
-  readonly keyFile: string;
-  /** Callers must present a certificate that one of these authorities signed. Null: callers need no certificate. */
-  readonly clientCaFile: string | null;
-}
-
-const TLS_LISTENERS = ["HTTP", "GRPC", "METRICS"] as const;
-type TlsListener = Lowercase<(typeof TLS_LISTENERS)[number]>;
 
 export interface NodeConfig {
   readonly roles: readonly NodeRole[];
@@ -81,6 +75,8 @@ export interface NodeConfig {
   readonly traces: TraceTarget | null;
   /** The file with the OpenID Connect providers, or null. */
   readonly oidcFile: string | null;
+  /** The file with the issuers whose identity tokens let agents register, or null. */
+  readonly workloadIssuersFile: string | null;
   /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
   /** Agents that a gateway admits in a second. */
@@ -96,6 +92,8 @@ export interface NodeConfig {
   readonly caches: CacheRules;
   /** Bounds on the size and the age of uploads. */
   readonly uploads: UploadRules;
+  /** What keeps the content of artifacts, caches, uploads and plugins; null: files or GridFS. */
+  readonly objectStorage: ObjectStorageSettings | null;
   /** The networks that webhooks may reach besides the public internet. */
   readonly outgoingNetworks: readonly Network[];
   /** How nodes reach the repositories of definitions. */
@@ -134,9 +132,15 @@ export interface AgentConfig extends PlaceSettings {
   /** PEM files with the certificate and key that the agent presents to a gateway that asks for them, or null. */
   readonly clientCertificate: { readonly certificateFile: string; readonly keyFile: string } | null;
   readonly registrationToken: string | null;
+  /** File with an identity token of a trusted issuer, which is presented in place of a registration token. */
+  readonly identityTokenFile: string | null;
   readonly name: string;
   /** How many jobs the agent runs at the same time. */
   readonly slots: number;
+  /** After how many jobs the agent ends; null: never. */
+  readonly maxJobs: number | null;
+  /** How long the agent waits for a job before it ends; null: indefinitely. */
+  readonly idleExitMs: number | null;
   readonly labels: Labels;
   /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`, `step-isolation`). */
   readonly facts: boolean;
@@ -171,22 +175,9 @@ const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join("
 type Described = Partial<Record<SettingName, z.ZodType>>;
 
 const file = z.string().optional();
-/** The variables of a listener's TLS: `MILLRACE_HTTP_TLS_CERT_FILE` and so on. */
-const tlsVariables = {
-  MILLRACE_HTTP_TLS_CERT_FILE: file,
-  MILLRACE_HTTP_TLS_KEY_FILE: file,
-  MILLRACE_HTTP_TLS_CLIENT_CA_FILE: file,
-  MILLRACE_GRPC_TLS_CERT_FILE: file,
-  MILLRACE_GRPC_TLS_KEY_FILE: file,
-  MILLRACE_GRPC_TLS_CLIENT_CA_FILE: file,
-  MILLRACE_METRICS_TLS_CERT_FILE: file,
-  MILLRACE_METRICS_TLS_KEY_FILE: file,
-  MILLRACE_METRICS_TLS_CLIENT_CA_FILE: file,
-} as const satisfies Described;
-
 const nodeVariables = z
   .object({
-    ...tlsVariables,
+    ...TLS_SETTINGS,
     MILLRACE_ROLES: roles.default([...NODE_ROLES]),
     REDIS_URL: url(/^(\/|(rediss?|redis\+unix):\/\/)/, "redis://, rediss://, redis+unix:// or /").optional(),
     REDIS_CLUSTER_NODES: cluster.optional(),
@@ -203,6 +194,7 @@ const nodeVariables = z
     MILLRACE_PUBLIC_URL: publicUrl.optional(),
     ...TRACE_SETTINGS,
     MILLRACE_OIDC_FILE: file,
+    MILLRACE_WORKLOAD_ISSUERS_FILE: file,
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_AGENTS_PER_SECOND: wholeNumber(1, 10_000).default(100),
@@ -222,6 +214,7 @@ const nodeVariables = z
     MILLRACE_UPLOADS_PER_PROJECT_LIMIT: size.default(20 * BYTES_OF_UNIT.GB),
     MILLRACE_UPLOAD_RETENTION: age(3_650, "30d").default(30 * DAY_MS),
     MILLRACE_OUTGOING_NETWORKS: networks.default([]),
+    ...OBJECT_STORAGE_SETTINGS,
     ...MAIL_SETTINGS,
     ...GIT_SETTINGS,
     MILLRACE_UNFINISHED_UPLOAD_RETENTION: age(365, "1d").default(DAY_MS),
@@ -256,19 +249,10 @@ const nodeVariables = z
     if (value.MONGODB_URL !== undefined && value.MILLRACE_STORE_LIMIT !== undefined) {
       refuse("MILLRACE_STORE_LIMIT", "bounds SQLite alone, and MONGODB_URL names another store: set one of them");
     }
+    for (const name of aimlessObjectSettings(value))
+      refuse(name, "is read with MILLRACE_OBJECT_STORAGE only: set both");
     for (const name of missingMailSettings(value)) refuse(name, "is required with the other settings of e-mails");
-    for (const listener of TLS_LISTENERS) {
-      const prefix = `MILLRACE_${listener}_TLS` as const;
-      const certificate = value[`${prefix}_CERT_FILE`];
-      const key = value[`${prefix}_KEY_FILE`];
-      if (certificate === undefined && key !== undefined)
-        refuse(`${prefix}_CERT_FILE`, `is required with ${prefix}_KEY_FILE`);
-      if (certificate !== undefined && key === undefined)
-        refuse(`${prefix}_KEY_FILE`, `is required with ${prefix}_CERT_FILE`);
-      if (value[`${prefix}_CLIENT_CA_FILE`] !== undefined && certificate === undefined) {
-        refuse(`${prefix}_CERT_FILE`, `is required with ${prefix}_CLIENT_CA_FILE: callers show theirs over TLS alone`);
-      }
-    }
+    for (const [name, message] of tlsProblems(value)) refuse(name, message);
     // Without shared keys each node would make its own: it would refuse the access tokens of the others and could not
     // read their secrets.
     if (value.MONGODB_URL === undefined || isWorkerOnly(value.MILLRACE_ROLES)) return;
@@ -294,11 +278,14 @@ const agentVariables = z
     MILLRACE_GATEWAY_CERT_FILE: file,
     MILLRACE_GATEWAY_KEY_FILE: file,
     MILLRACE_REGISTRATION_TOKEN: z.string().optional(),
+    MILLRACE_IDENTITY_TOKEN_FILE: file,
     MILLRACE_AGENT_NAME: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must have 1 to 128 letters, digits, ., _ or -")
       .optional(),
     MILLRACE_AGENT_SLOTS: wholeNumber(1, 1000).default(1),
+    MILLRACE_AGENT_MAX_JOBS: wholeNumber(1, 1_000_000).optional(),
+    MILLRACE_AGENT_IDLE_EXIT: duration(1_000, 604_800_000, "from 1s to 7d").optional(),
     MILLRACE_AGENT_LABELS: labels.default({}),
     MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
@@ -357,6 +344,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     publicUrl: read.MILLRACE_PUBLIC_URL ?? null,
     traces: traceTarget(read),
     oidcFile: read.MILLRACE_OIDC_FILE ?? null,
+    workloadIssuersFile: read.MILLRACE_WORKLOAD_ISSUERS_FILE ?? null,
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     agentsPerSecond: read.MILLRACE_AGENTS_PER_SECOND,
     dataDir: read.MILLRACE_DATA_DIR ?? null,
@@ -379,6 +367,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
       retentionMs: read.MILLRACE_UPLOAD_RETENTION,
       unfinishedMs: read.MILLRACE_UNFINISHED_UPLOAD_RETENTION,
     },
+    objectStorage: objectStorage(read),
     outgoingNetworks: read.MILLRACE_OUTGOING_NETWORKS,
     git: gitSettings(read),
     mail: mailServer(read),
@@ -404,17 +393,6 @@ export function readNodeConfig(environment: Environment): NodeConfig {
   };
 }
 
-function tlsOf(
-  read: Readonly<Partial<Record<keyof typeof tlsVariables, string | undefined>>>,
-  listener: (typeof TLS_LISTENERS)[number],
-): TlsFileNames | null {
-  const prefix = `MILLRACE_${listener}_TLS` as const;
-  const certificateFile = read[`${prefix}_CERT_FILE`];
-  const keyFile = read[`${prefix}_KEY_FILE`];
-  if (certificateFile === undefined || keyFile === undefined) return null;
-  return { prefix, certificateFile, keyFile, clientCaFile: read[`${prefix}_CLIENT_CA_FILE`] ?? null };
-}
-
 /** Reads the settings of an agent. Throws as {@link readNodeConfig} does. */
 export function readAgentConfig(environment: Environment): AgentConfig {
   const read = check(agentVariables, environment);
@@ -426,8 +404,11 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     caFile: ca ?? null,
     clientCertificate: certificateFile === undefined || keyFile === undefined ? null : { certificateFile, keyFile },
     registrationToken: read.MILLRACE_REGISTRATION_TOKEN ?? null,
+    identityTokenFile: read.MILLRACE_IDENTITY_TOKEN_FILE ?? null,
     name: read.MILLRACE_AGENT_NAME ?? hostname(),
     slots: read.MILLRACE_AGENT_SLOTS,
+    maxJobs: read.MILLRACE_AGENT_MAX_JOBS ?? null,
+    idleExitMs: read.MILLRACE_AGENT_IDLE_EXIT ?? null,
     labels: read.MILLRACE_AGENT_LABELS,
     facts: read.MILLRACE_AGENT_FACTS === "on",
     stepUser: read.MILLRACE_STEP_USER ?? null,

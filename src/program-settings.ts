@@ -22,6 +22,13 @@ export const PROGRAM_SETTINGS = {
     meaning: "PEM file of the certificate that the agent presents to a gateway that asks for one.",
   },
   MILLRACE_GATEWAY_KEY_FILE: { group: "Agents", standard: null, without: "none", meaning: "PEM file with its key." },
+  MILLRACE_IDENTITY_TOKEN_FILE: {
+    group: "Agents",
+    standard: null,
+    without: "none",
+    meaning:
+      "File with an [identity token](operations.md#agents-with-identity-tokens) that the agent presents in place of a registration token.",
+  },
   MILLRACE_AGENT_NAME: {
     group: "Agents",
     standard: null,
@@ -29,6 +36,18 @@ export const PROGRAM_SETTINGS = {
     meaning: "The agent's name, unique in the installation.",
   },
   MILLRACE_AGENT_SLOTS: { group: "Agents", standard: "1", meaning: "How many jobs may run at a time." },
+  MILLRACE_AGENT_MAX_JOBS: {
+    group: "Agents",
+    standard: null,
+    without: "any number",
+    meaning: "After this many jobs [the agent ends](operations.md#agents-that-come-and-go); `--once` stands for 1.",
+  },
+  MILLRACE_AGENT_IDLE_EXIT: {
+    group: "Agents",
+    standard: null,
+    without: "never",
+    meaning: "How long the agent waits for a job [before it ends](operations.md#agents-that-come-and-go).",
+  },
   MILLRACE_AGENT_LABELS: {
     group: "Agents",
     standard: null,

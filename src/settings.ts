@@ -6,6 +6,7 @@
 import { PROGRAM_SETTINGS } from "./program-settings.ts";
 import { GIT_SETTING_ROWS } from "./git-settings.ts";
 import { MAIL_SETTING_ROWS } from "./mail-settings.ts";
+import { OBJECT_STORAGE_SETTING_ROWS } from "./object-storage-settings.ts";
 import { TRACE_SETTING_ROWS } from "./trace-settings.ts";
 
 export interface Setting {
@@ -149,6 +150,13 @@ export const SETTINGS = {
     standard: null,
     without: "none: users log in with passwords",
     meaning: "A JSON file with [OpenID Connect providers](operations.md#openid-connect), on every edge.",
+  },
+  MILLRACE_WORKLOAD_ISSUERS_FILE: {
+    group: "Keys and tokens",
+    standard: null,
+    without: "none: agents register with registration tokens",
+    meaning:
+      "A JSON file with the issuers whose [identity tokens](operations.md#agents-with-identity-tokens) let agents register, on every gateway.",
   },
   MILLRACE_BOOTSTRAP_TOKEN: {
     group: "Keys and tokens",
@@ -316,6 +324,7 @@ export const SETTINGS = {
     standard: "1d",
     meaning: "How long an upload that is not complete may rest before it is deleted.",
   },
+  ...OBJECT_STORAGE_SETTING_ROWS,
   MILLRACE_OUTGOING_NETWORKS: {
     group: "Telling others",
     standard: null,

@@ -24,6 +24,8 @@ describe("the config file of an agent", () => {
       security: tls
       registration-token: "0123456789"
       slots: 4
+      max-jobs: 3
+      idle-exit: 5m
       labels: { pool: linux, gpu: "", cores: 08 }
       facts: off
       drain-timeout: 1h30m
@@ -36,6 +38,8 @@ describe("the config file of an agent", () => {
       security: "tls",
       registrationToken: "0123456789",
       slots: 4,
+      maxJobs: 3,
+      idleExitMs: 300_000,
       labels: { pool: "linux", gpu: "", cores: "08" },
       facts: false,
       drainTimeoutMs: 5_400_000,

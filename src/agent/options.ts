@@ -19,8 +19,14 @@ export interface AgentOptions {
   readonly facts: boolean;
   /** How many jobs may run at the same time, 1 to 1000. */
   readonly slots: number;
+  /** The agent ends by itself after this many jobs, from 1. Absent: after none. */
+  readonly maxJobs?: number;
+  /** The agent ends by itself when it has waited this long for a job, milliseconds. Absent: it waits indefinitely. */
+  readonly idleExitMs?: number;
   /** Needed on the first start, and again when the agent's own token is revoked. */
   readonly registrationToken?: string;
+  /** File with an identity token of a trusted issuer. It is read for each registration, and counts before `registrationToken`. */
+  readonly identityTokenFile?: string;
   /**
    * Encrypts the connection. `caFile` (PEM) replaces the certificate authorities of the system. `client` (PEM) is the
    * certificate that this agent presents, with its key.

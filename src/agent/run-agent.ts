@@ -28,12 +28,15 @@ import { Leases } from "./leases.ts";
 import { LogShipper } from "./logs/log-shipper.ts";
 import { openLogSpill } from "./logs/log-spill.ts";
 import type { AgentOptions } from "./options.ts";
+import { OwnEnd } from "./own-end.ts";
 import { clearDrafts, PluginCache } from "./builtins/plugin/plugin-cache.ts";
 import { bearer, openGatewayClients, type GatewayClients } from "./connection/gateway-clients.ts";
-import { register } from "./connection/registration.ts";
+import { readIdentityToken, register } from "./connection/registration.ts";
 import { Trash } from "./trash.ts";
 import { Workload } from "./workload.ts";
 
+/** How long an agent that ends by itself waits for the control plane to store its last reports and log lines. */
+const LAST_WORK_MS = 600_000;
 /** Minimum time that an ending agent gives the control plane to store the last reports and log lines. */
 const LAST_REPORTS_MS = 2_000;
 /** How long an ending agent waits for the answer to its goodbye. */
@@ -43,19 +46,25 @@ const GRACE_PART = 1 / 5;
 /** Until the control plane says another one. */
 const EVENT_NAMESPACE = "svc";
 const STOPPED = "the agent was stopped before the step had ended";
+/** What an agent that ends by itself says of itself. */
+const ENDS_SOON = "it is about to end";
 /** Default of the option `pluginCacheBytes`. */
 const PLUGIN_CACHE_BYTES = 1e9;
 /** A connection that lasted longer than this resets the back-off. */
 const STEADY_MS = 5_000;
 
+/** `finished`: the agent has ended by itself, after `maxJobs` jobs or `idleExitMs` without one. */
+export type AgentEnd = "stopped" | "finished";
+
 /**
- * Runs the agent until `signal` is aborted and its jobs have ended. After the abort, the agent takes no more jobs and
- * waits for those that it has. Steps that have not ended within `drainTimeoutMs` are killed and reported as lost.
+ * Runs the agent until it ends by itself, or `signal` is aborted and its jobs have ended. After the abort, the agent takes
+ * no more jobs and waits for those that it has. Steps that have not ended within `drainTimeoutMs` are killed and reported
+ * as lost.
  * Rejects with `conflict` when another agent uses the data directory, `unauthenticated` when neither the agent's own
  * token nor a registration token is accepted, and `malformed_request` for options that cannot work, such as a user as
  * whom no step can run.
  */
-export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
+export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<AgentEnd> {
   checkOptions(options);
   const clients = await openGatewayClients(options);
   try {
@@ -74,8 +83,9 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
         hasEngine: engine !== undefined,
         log: options.log,
       });
-      await new Agent(options, clients, dataDir, { isolation, user, engine, confinement }).run(signal);
+      const end = await new Agent(options, clients, dataDir, { isolation, user, engine, confinement }).run(signal);
       if (folder !== undefined) await endCgroup(folder);
+      return end;
     } finally {
       dataDir.release();
     }
@@ -97,6 +107,7 @@ class Agent {
   readonly #clients: GatewayClients;
   readonly #dataDir: AgentDataDir;
   readonly #labels: Record<string, string>;
+  readonly #slots: number;
   readonly #bootId = randomUUID();
   readonly #trash: Trash;
   readonly #journal: Journal;
@@ -108,6 +119,9 @@ class Agent {
   readonly #afterJobs = new AfterJobs(KEEP_CACHE_MS);
   readonly #containers: JobContainers | undefined;
   readonly #workload: Workload;
+  readonly #ownEnd: OwnEnd;
+  #end: AgentEnd = "stopped";
+  #stopping: Promise<void> | undefined;
   /** Aborted when the agent has nothing left to send: the connection ends. */
   readonly #ending = new AbortController();
   #identity: AgentIdentity | undefined;
@@ -133,6 +147,8 @@ class Agent {
     this.#options = options;
     this.#clients = clients;
     this.#dataDir = dataDir;
+    // A gateway of an older version knows no number of jobs.
+    this.#slots = Math.min(options.slots, options.maxJobs ?? Infinity);
     this.#labels = {
       ...(options.facts ? ownFacts(isolation) : {}),
       // Not only a fact: jobs with containers find their agents by it.
@@ -166,6 +182,11 @@ class Agent {
         user,
         log,
       });
+    this.#ownEnd = new OwnEnd({
+      ...options,
+      onDrain: (isFull) => this.#takeNoMore(isFull),
+      onEnd: () => void this.#finish(),
+    });
     this.#workload = new Workload({
       ...dataDir,
       trash: this.#trash,
@@ -190,21 +211,25 @@ class Agent {
       confinement,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
+      onJobBegins: () => this.#ownEnd.jobBegins(),
+      onJobEnds: () => this.#ownEnd.jobEnds(),
     });
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<AgentEnd> {
     // Signals that follow from others are aborted one after the other, and Node fails when a new one is made of them in
     // between.
     const stop = () => queueMicrotask(() => void this.#stop());
     signal.addEventListener("abort", stop, { once: true });
     try {
-      if (signal.aborted) return;
+      if (signal.aborted) return this.#end;
       this.#options.onStart?.({ workLeftMs: () => this.#workLeftMs() });
       this.#identity = await readIdentity(this.#dataDir.identityFile);
       await this.#keepConnected();
+      return this.#end;
     } finally {
       signal.removeEventListener("abort", stop);
+      this.#ownEnd.stop();
       // Also after an error: without a connection no process of the agent reports its steps, so no step may keep
       // running.
       this.#workload.killAll("the agent has stopped");
@@ -225,10 +250,11 @@ class Agent {
   }
 
   async #keepConnected(): Promise<void> {
-    const { log, registrationToken, name } = this.#options;
+    const { log, registrationToken, identityTokenFile, name } = this.#options;
+    const mayRegister = registrationToken !== undefined || identityTokenFile !== undefined;
     const backoff = new Backoff();
     while (!this.#ending.signal.aborted) {
-      const isKnown = this.#identity !== undefined && (this.#identity.name === name || registrationToken === undefined);
+      const isKnown = this.#identity !== undefined && (this.#identity.name === name || !mayRegister);
       const identity = isKnown ? this.#identity! : await this.#register("this agent is not registered yet");
       if (identity === undefined) return;
       const end = await this.#connect(identity);
@@ -245,12 +271,14 @@ class Agent {
   }
 
   async #register(why: string): Promise<AgentIdentity | undefined> {
-    const { registrationToken, name, slots, version = "", log } = this.#options;
-    if (registrationToken === undefined) {
+    const { registrationToken, identityTokenFile, name, version = "", log } = this.#options;
+    if (registrationToken === undefined && identityTokenFile === undefined) {
       throw new MillraceError("unauthenticated", `${why}, and there is no registration token: start it with one`);
     }
-    const request = { name, labels: this.#labels, slots, version };
-    const identity = await register(this.#clients.agent, registrationToken, request, log, this.#ending.signal);
+    const request = { name, labels: this.#labels, slots: this.#slots, version };
+    // Read again for each attempt, because what has written the file replaces a token that expires.
+    const token = identityTokenFile === undefined ? registrationToken! : () => readIdentityToken(identityTokenFile);
+    const identity = await register(this.#clients.agent, token, request, log, this.#ending.signal);
     if (identity !== undefined) await writeIdentity(this.#dataDir.identityFile, identity);
     this.#identity = identity;
     return identity;
@@ -258,20 +286,21 @@ class Agent {
 
   /** One connection, from hello to its end. */
   async #connect(identity: AgentIdentity) {
-    const { slots, version = "" } = this.#options;
+    const { version = "" } = this.#options;
     const stream = new ControlStream({
       client: this.#clients.agent,
       metadata: bearer(identity.agentToken),
       clock: this.#clock,
       bootId: this.#bootId,
       labels: this.#labels,
-      slots,
+      slots: this.#slots,
       version,
       nextSequence: () => ++this.#sequence,
       held: () => ({
         held: this.#workload.heldStepRuns(),
         heldJobIds: this.#workload.heldJobIds(),
-        takesNoJobs: this.#disk.obstacle(),
+        takesNoJobs: this.#isDraining ? ENDS_SOON : this.#disk.obstacle(),
+        jobsLeft: this.#ownEnd.jobsLeft,
       }),
       onContact: (sentAt) => this.#leases.renew(sentAt),
       onHeartbeat: (sequence) => this.#confirmed(sequence),
@@ -310,6 +339,7 @@ class Agent {
     this.#workload.reportAll();
     if (this.#wasReady) return;
     this.#wasReady = true;
+    this.#ownEnd.open();
     this.#options.log.info({ agentId, bootId: this.#bootId }, "the control plane welcomes this agent");
     this.#options.onReady?.({ agentId });
   }
@@ -318,10 +348,35 @@ class Agent {
     return this.#stream?.isOpen === true ? this.#stream : undefined;
   }
 
+  /** Tells the control plane that the agent takes no more jobs. `isFull`: the agent refuses what comes all the same. */
+  #takeNoMore(isFull: boolean): void {
+    const jobs = this.#workload.heldJobIds().length;
+    this.#options.log.info({ jobs }, "the agent takes no more jobs: it ends by itself");
+    this.#isDraining = true;
+    if (isFull) this.#workload.drain();
+    this.#openStream?.send({ $case: "drain", value: { goodbye: false } });
+  }
+
+  /** Ends an agent that has nothing left to do. No drain timeout bounds its last log lines. */
+  async #finish(): Promise<void> {
+    const { killSignal } = this.#options;
+    this.#workload.drain();
+    await within(LAST_WORK_MS, this.#afterJobs.whenIdle(), killSignal);
+    await within(LAST_WORK_MS, Promise.all([this.#workload.whenSettled(), this.#shipper.whenStored()]), killSignal);
+    if (this.#stopping === undefined) this.#end = "finished";
+    await this.#stop();
+  }
+
+  #stop(): Promise<void> {
+    this.#stopping ??= this.#drainAndEnd();
+    return this.#stopping;
+  }
+
   /** Ends the agent: drains it, hands back what is left, sends the last reports, and closes the connection. */
-  async #stop(): Promise<void> {
+  async #drainAndEnd(): Promise<void> {
     const { drainTimeoutMs, killSignal, log } = this.#options;
     log.info({ drainTimeoutMs, jobs: this.#workload.heldJobIds().length }, "the agent takes no more jobs");
+    this.#ownEnd.stop();
     this.#isDraining = true;
     this.#workload.drain();
     this.#openStream?.send({ $case: "drain", value: { goodbye: false } });

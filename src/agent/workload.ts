@@ -71,6 +71,10 @@ export interface WorkloadOptions {
   readonly log: Logger;
   /** Sends a report if the agent is connected. A report that is lost is sent again. */
   readonly report: (report: StepReport) => void;
+  /** A job takes a slot of this agent. */
+  readonly onJobBegins: () => void;
+  /** A job has given its slot back. */
+  readonly onJobEnds: () => void;
 }
 
 interface RunningStep {
@@ -211,8 +215,11 @@ export class Workload {
     }
     const obstacle = this.#obstacleTo(dispatch, this.#revokedEarly.get(key));
     if (obstacle === undefined) {
+      const isNew = !this.#jobs.has(jobId);
       this.#jobs.add(jobId);
-      return this.#start(key, dispatch, lease);
+      this.#start(key, dispatch, lease);
+      if (isNew) this.#options.onJobBegins();
+      return;
     }
     lease.release();
     this.#ended({ ...lostReport(dispatch, obstacle.reason), phase: obstacle.phase });
@@ -310,7 +317,7 @@ export class Workload {
     for (const entry of journal.unsettled()) {
       if (entry.jobId === jobId) journal.settle(entry.stepRunId, entry.token);
     }
-    this.#jobs.delete(jobId);
+    if (this.#jobs.delete(jobId)) this.#options.onJobEnds();
     this.#notifyChange();
   }
 

@@ -45,6 +45,8 @@ export function actorOf(caller: Caller): Actor {
     case "job":
       return { kind: "job", id: caller.jobId, name: "", proof: null };
     case "registration":
-      return { kind: "registration", id: caller.tokenId, name: "", proof: caller.tokenId };
+      return "tokenId" in caller.proof
+        ? { kind: "registration", id: caller.proof.tokenId, name: "", proof: caller.proof.tokenId }
+        : { kind: "registration", id: caller.proof.workload.id, name: caller.proof.workload.subject, proof: null };
   }
 }

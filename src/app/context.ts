@@ -11,6 +11,7 @@ import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { LogLimit } from "../domain/retention.ts";
 import type { BegunRuns } from "./begun-runs.ts";
+import type { WorkloadProver } from "./identity/workload-proofs.ts";
 import type { LargeReads } from "./large-reads.ts";
 import type { RecentlyRead } from "./recently-read.ts";
 import type { RunPlan } from "../domain/plan.ts";
@@ -81,6 +82,10 @@ export interface AppContext {
   readonly publicUrl?: string;
   /** Bounds on the size and the age of uploads. */
   readonly uploadRules: UploadRules;
+  /** Verifies identity tokens with which agents register. Absent: no issuer is trusted. */
+  readonly workloads?: WorkloadProver;
+  /** Users fetch content from the object storage where they can. Absent: the edge sends all of it. */
+  readonly directDownloads?: boolean;
   /** HMAC key that signs and verifies access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

@@ -232,7 +232,8 @@ function withResolvers<T>() {
 export function holderOf(caller: Caller): string {
   if (caller.kind === "user") return caller.userId;
   if (caller.kind === "job") return caller.jobId;
-  return caller.kind === "agent" ? caller.agentId : caller.tokenId;
+  if (caller.kind === "agent") return caller.agentId;
+  return "tokenId" in caller.proof ? caller.proof.tokenId : caller.proof.workload.id;
 }
 
 function tooMany(text: string, isSmall: boolean): MillraceError {

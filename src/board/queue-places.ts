@@ -29,8 +29,17 @@ export interface QueuedJob extends Lane {
   readonly queuedAt: number;
 }
 
+/** The lanes with offers that no gateway has taken. */
+export interface WaitingLanes {
+  readonly lanes: readonly Pick<WaitingLane, "lane" | "offers" | "oldest">[];
+  /** False when there are more than one call reads. */
+  readonly isWhole: boolean;
+}
+
 /** What people who wait are told of the board. */
 export interface QueueView {
+  /** What waits, as it was a moment ago. An offer that a gateway has taken, for two seconds at most, is not in it. */
+  waiting(): Promise<WaitingLanes>;
   /**
    * How many offers go before each job, of those that the agents which match the job could take: by priority, then in
    * turn by project, then by age, when no other offer comes and no quota is reached. A job whose place is not known is
@@ -43,6 +52,8 @@ export interface QueueView {
 
 /** With more lanes no places are told: each read looks at all of them. */
 const MAX_LANES = 2_000;
+/** Lanes that one look at all of them reads; the others are left out. */
+const MAX_WAITING_LANES = 5_000;
 /** How long what was read of the lanes is used, milliseconds. */
 const SEEN_MS = 1_000;
 /** Jobs that are told their place by one call. */
@@ -73,6 +84,32 @@ for at = 1, #lanes, 2 do
     found[#found + 1] = redis.call("ZCARD", KEYS[2] .. lanes[at])
     found[#found + 1] = head[2]
     found[#found + 1] = redis.call("ZSCORE", KEYS[3], cjson.decode(lanes[at + 1]).projectId) or "0"
+  end
+end
+return found
+`);
+
+/**
+ *   KEYS[1] lanes    hash  lane id -> the lane's JSON
+ *   KEYS[2] prefix   of the lanes' own keys
+ *   ARGV[1] the most lanes
+ *
+ * Returns 1 when these are all, else 0; and for each lane with offers its JSON, the number of its offers, and the score of
+ * the oldest.
+ */
+const READ_WAITING = redisScript(`
+local found = { 1 }
+local lanes = redis.call("HGETALL", KEYS[1])
+for at = 1, #lanes, 2 do
+  local head = redis.call("ZRANGE", KEYS[2] .. lanes[at], 0, 0, "WITHSCORES")
+  if #head > 0 then
+    if #found > 3 * tonumber(ARGV[1]) then
+      found[1] = 0
+      break
+    end
+    found[#found + 1] = lanes[at + 1]
+    found[#found + 1] = redis.call("ZCARD", KEYS[2] .. lanes[at])
+    found[#found + 1] = head[2]
   end
 end
 return found
@@ -123,10 +160,20 @@ export class QueuePlaces implements QueueView {
   readonly #redis: BoardRedis;
   readonly #clock: Pick<Clock, "monotonic">;
   #seen: { readonly at: number; readonly lanes: Promise<readonly WaitingLane[] | undefined> } | undefined;
+  #waiting: { readonly at: number; readonly lanes: Promise<WaitingLanes> } | undefined;
 
   constructor(redis: BoardRedis, clock: Pick<Clock, "monotonic">) {
     this.#redis = redis;
     this.#clock = clock;
+  }
+
+  waiting(): Promise<WaitingLanes> {
+    const now = this.#clock.monotonic();
+    if (this.#waiting !== undefined && now - this.#waiting.at < SEEN_MS) return this.#waiting.lanes;
+    const lanes = this.#readWaiting();
+    this.#waiting = { at: now, lanes };
+    lanes.catch(() => (this.#waiting = undefined));
+    return lanes;
   }
 
   async placesOf(jobs: readonly QueuedJob[], agents: readonly LabelledAgent[]): Promise<ReadonlyMap<JobRunId, number>> {
@@ -184,6 +231,16 @@ export class QueuePlaces implements QueueView {
 
   async holdersOf(quota: string, limit: number): Promise<readonly JobRunId[]> {
     return (await runScript(this.#redis, READ_HOLDERS, [`${PLACES_PREFIX}${quota}`], [limit])) as readonly JobRunId[];
+  }
+
+  async #readWaiting(): Promise<WaitingLanes> {
+    const reply = await runScript(this.#redis, READ_WAITING, [...LANE_KEYS], [MAX_WAITING_LANES]);
+    const [isWhole, ...found] = reply as readonly [number, ...(string | number)[]];
+    const lanes = Array.from({ length: found.length / 3 }, (_, at) => {
+      const [lane, offers, oldest] = found.slice(3 * at, 3 * at + 3) as [string, number, string];
+      return { lane: JSON.parse(lane) as Lane, offers, oldest: Number(oldest) };
+    });
+    return { lanes, isWhole: isWhole === 1 };
   }
 
   /** The lanes as they were a moment ago; undefined when there are too many. */

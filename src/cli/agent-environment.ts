@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
  * Settings by which a user calls a server. The agent must not get them: a step that runs as the same user can read the
  * environment of the agent.
  */
-const OF_THE_USER: readonly string[] = ["MILLRACE_URL", "MILLRACE_TOKEN"];
+export const OF_THE_USER: readonly string[] = ["MILLRACE_URL", "MILLRACE_TOKEN"];
 
 /** Standards for one machine, then what the starting process has, then `own`; a later one counts. */
 export function agentEnvironment(inherited: NodeJS.ProcessEnv, own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

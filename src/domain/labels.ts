@@ -7,6 +7,18 @@ import type { ProjectId, TenantId } from "./ids.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
+/** Reads `key=value` pairs that are separated by commas. Undefined for another text. */
+export function parseLabels(text: string): Labels | undefined {
+  const entries: [string, string][] = [];
+  for (const pair of text.split(",")) {
+    const at = pair.indexOf("=");
+    const key = pair.slice(0, at).trim();
+    if (at < 1 || key === "") return undefined;
+    entries.push([key, pair.slice(at + 1).trim()]);
+  }
+  return Object.fromEntries(entries);
+}
+
 /** An agent without a reach belongs to the installation: it may get jobs of every project. */
 export interface AgentReach {
   readonly tenantId: TenantId;

@@ -142,6 +142,7 @@ export class AgentSession implements Claimant {
     this.#drained = isDrained(agent);
     await supersedeStreams(this.#context, agentId, this.#streamId);
     this.#holdings = holdings;
+    this.#slots.bound(holdings.jobsLeft, holdings.jobIds);
     await presence.beat(this.#presenceRecord());
     const { eventNamespace, heartbeatIntervalMs } = this.#context;
     this.#outbox.open({ type: "welcome", agentId, heartbeatIntervalMs, eventNamespace });
@@ -159,6 +160,8 @@ export class AgentSession implements Claimant {
       throw new MillraceError("conflict", "the heartbeat's boot id is not that of this stream's hello");
     }
     this.#heardAt = this.#context.clock.monotonic();
+    // At once: a report that follows in the stream may free the slot of a job that the agent counts.
+    this.#slots.bound(heartbeat.holdings.jobsLeft, heartbeat.holdings.jobIds);
     this.#unanswered = heartbeat;
     if (!this.#isAnswering) void this.#answerHeartbeats();
   }

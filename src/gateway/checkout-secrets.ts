@@ -9,7 +9,7 @@ export interface HandedOut {
   readonly secrets: readonly string[];
 }
 
-/** Throws a {@link DeferredTextError} when there is no token. */
+/** Throws a {@link DeferredTextError} when there is no token, and what `tokenFor` throws besides while there may be one later. */
 export async function withCheckoutToken(
   handedOut: HandedOut,
   tokenFor: (asked: AskedCheckout) => Promise<string> = noToken,

@@ -118,8 +118,11 @@ export interface DispatchBuilderOptions {
   /** Makes the tokens of jobs with permissions; `publicUrl` is where their steps reach the API. Absent: such jobs fail. */
   readonly identity?: Pick<AppContext, "clock" | "signingKey" | "publicUrl"> & Pick<SecretHandout, "allowed">;
   readonly contentLimits?: ContentLimits;
-  /** Makes the tokens of checkouts with the secret of a GitHub App. Absent: such checkouts fail. */
-  readonly checkoutToken?: (asked: AskedCheckout) => Promise<string>;
+  /**
+   * Makes the tokens of checkouts with the secret of a GitHub App. Rejects with a `NoCheckoutTokenError` to refuse the dispatch,
+   * and with another error to have it built later. Absent: such checkouts fail.
+   */
+  readonly checkoutToken?: (stepRunId: StepRunId, asked: AskedCheckout) => Promise<string>;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -158,7 +161,8 @@ export class DispatchBuilder {
 
   /**
    * Builds the dispatch. Undefined when a text of the step cannot be evaluated with the present outputs and secrets;
-   * then `onRefused` was called. Rejects when the store cannot be read, and with `internal` when the plan is missing.
+   * then `onRefused` was called. Rejects when the store cannot be read, while the token of a checkout is waited for, and with
+   * `internal` when the plan is missing.
    */
   async build(granted: GrantedStep): Promise<Dispatch | undefined> {
     try {
@@ -255,7 +259,9 @@ export class DispatchBuilder {
       resolveDeferred(spec, step, facts, secrets),
     );
     const handedOut = { step: value, secrets: Object.values(secrets) };
-    return { ...(await withCheckoutToken(handedOut, this.#options.checkoutToken)), matrix: job.matrix };
+    const { checkoutToken } = this.#options;
+    const tokenFor = checkoutToken && ((asked: AskedCheckout) => checkoutToken(granted.stepRunId, asked));
+    return { ...(await withCheckoutToken(handedOut, tokenFor)), matrix: job.matrix };
   }
 
   /** Most steps have no image, and cost no read. */

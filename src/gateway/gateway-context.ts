@@ -1,11 +1,12 @@
 /** The context of one gateway: the application context with what its sessions and calls share. */
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
-import { checkoutToken } from "../app/git/checkout-token.ts";
+import { type AskedCheckout, checkoutToken } from "../app/git/checkout-token.ts";
 import type { ContentLimits } from "../domain/artifacts.ts";
 import { systemTimers, type Timers } from "../domain/clock.ts";
 import { reportRefusedDispatch } from "./actor-messages.ts";
 import { OpenSessions } from "../app/identity/sessions.ts";
+import { CheckoutTokens } from "./checkout-tokens.ts";
 import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
 import { DispatchBuilder } from "./dispatch-builder.ts";
@@ -44,6 +45,8 @@ export function gatewayContext(
   sessionCheckMs?: number,
 ): GatewayContext {
   const handout = new SecretHandout(context);
+  const ask = (asked: AskedCheckout) => checkoutToken(context, asked);
+  const tokens = new CheckoutTokens({ ask, clock: context.clock, timers: systemTimers });
   const builder = new DispatchBuilder({
     stores: context.stores,
     secrets: context.secrets,
@@ -51,7 +54,7 @@ export function gatewayContext(
     logLimits: new LogLimits(context),
     identity: { ...context, allowed: (projectId, asked) => handout.allowed(projectId, asked) },
     contentLimits: contentLimitsOf(context),
-    checkoutToken: (asked) => checkoutToken(context, asked),
+    checkoutToken: (stepRunId, asked) => tokens.of(stepRunId, asked),
     onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
   });
   context.begunRuns?.listen((run) => builder.learn(run));

@@ -18,6 +18,8 @@ export interface AgentHoldings {
   readonly jobIds: readonly JobRunId[];
   /** Why the agent takes no jobs at present, for people; empty when it takes jobs. */
   readonly takesNoJobs: string;
+  /** How many jobs the agent takes beyond `jobIds`; absent for any number. */
+  readonly jobsLeft?: number;
 }
 
 export interface Reconciliation {

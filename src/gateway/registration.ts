@@ -52,14 +52,12 @@ export async function registerAgent(
 ): Promise<RegisteredAgent> {
   authorise(caller, "registerAgent");
   const { identity } = context.stores;
-  const { tokenId: registrationTokenId } = caller as RegistrationCaller;
-  const token: Partial<Token> = (await identity.findToken(registrationTokenId)) ?? {};
-  const { labels: tokenLabels = [], name: tokenName = "", reach = null } = token;
-  const given = Object.fromEntries(tokenLabels);
+  const { proof } = caller as RegistrationCaller;
+  const { given, by, reach } = await grantOf(context, proof);
   const known = await identity.findAgentByName(registration.name);
   refuseTakeover(registration.name, known?.trustedLabels ?? {}, given);
   refuseForeignName(registration.name, known, reach);
-  await takeUse(context, registrationTokenId);
+  if ("tokenId" in proof) await takeUse(context, proof.tokenId);
   const agentId = known?.agentId ?? newId("agt");
   const revoked = await identity.listTokens("agent", agentId);
   // A known agent gets its reach before it says anything new, and a new one with what it says: no agent is ever wider.
@@ -70,13 +68,26 @@ export async function registerAgent(
     identity.putAgent({ ...registration, agentId, reach, createdAt: known?.createdAt ?? context.clock.now() }),
   );
   if (Object.keys(given).length > 0) {
-    const labelledBy = { kind: "registrationToken", name: tokenName, at: context.clock.now() } as const;
+    const labelledBy = { kind: "registrationToken", name: by, at: context.clock.now() } as const;
     await identity.changeAgent(agentId, { trustedLabels: given, labelledBy });
   }
   const agentToken = await issueToken(context, { kind: "agent", subject: agentId, name: registration.name });
   for (const { tokenId } of revoked) await identity.deleteToken(tokenId);
   if (revoked.length > 0) await endStreams(context, agentId);
   return { agentId, agentToken };
+}
+
+/** What the proof of a registration gives to the agent; `by` is the name of the token or of the trusted issuer. */
+async function grantOf(
+  { stores }: GatewayPorts,
+  proof: RegistrationCaller["proof"],
+): Promise<{ readonly given: Labels; readonly by: string; readonly reach: AgentReach | null }> {
+  if ("workload" in proof) {
+    const { labels: given, id: by, reach = null } = proof.workload;
+    return { given, by, reach };
+  }
+  const token: Partial<Token> = (await stores.identity.findToken(proof.tokenId)) ?? {};
+  return { given: Object.fromEntries(token.labels ?? []), by: token.name ?? "", reach: token.reach ?? null };
 }
 
 /**

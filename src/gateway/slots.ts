@@ -9,6 +9,10 @@ export class Slots {
   readonly #jobs = new Map<JobRunId, number>();
   /** Jobs that were released while {@link reconcile} read the store. */
   readonly #released = new Set<JobRunId>();
+  /** What the agent said last: how many jobs it takes beyond those that it held. */
+  #told: { readonly left: number; readonly held: ReadonlySet<JobRunId> } | undefined;
+  /** Jobs that the agent did not hold when it said so. */
+  readonly #uncounted = new Set<JobRunId>();
 
   /** `now` is a monotonic clock in milliseconds. */
   constructor(count: number, now: () => number) {
@@ -20,13 +24,24 @@ export class Slots {
     return this.#count;
   }
 
-  /** Slots that no job holds; may be negative after the agent has lowered its number of slots. */
+  /**
+   * Slots that no job holds and that the agent lets jobs take; may be negative after the agent has lowered its number of
+   * slots.
+   */
   get free(): number {
-    return this.#count - this.#jobs.size;
+    const left = this.#told === undefined ? Infinity : this.#told.left - this.#uncounted.size;
+    return Math.min(this.#count - this.#jobs.size, left);
+  }
+
+  /** The agent takes `left` jobs beyond those that it holds; undefined for any number. */
+  bound(left: number | undefined, held: readonly JobRunId[]): void {
+    this.#told = left === undefined ? undefined : { left, held: new Set(held) };
+    this.#uncounted.clear();
+    for (const jobId of this.#jobs.keys()) this.#notice(jobId);
   }
 
   take(jobId: JobRunId): void {
-    this.#jobs.set(jobId, this.#now());
+    this.#hold(jobId, this.#now());
   }
 
   release(jobId: JobRunId): void {
@@ -45,7 +60,17 @@ export class Slots {
     const jobIds = await read();
     if (jobIds === undefined) return;
     const now = this.#now();
-    for (const jobId of jobIds) if (!this.#released.has(jobId)) this.#jobs.set(jobId, now);
+    for (const jobId of jobIds) if (!this.#released.has(jobId)) this.#hold(jobId, now);
     for (const [jobId, learntAt] of this.#jobs) if (learntAt < startedAt) this.#jobs.delete(jobId);
+  }
+
+  #hold(jobId: JobRunId, learntAt: number): void {
+    this.#jobs.set(jobId, learntAt);
+    this.#notice(jobId);
+  }
+
+  /** A job that the agent did not hold when it told how many jobs it takes is one of them. */
+  #notice(jobId: JobRunId): void {
+    if (this.#told?.held.has(jobId) === false) this.#uncounted.add(jobId);
   }
 }

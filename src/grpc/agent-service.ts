@@ -60,7 +60,11 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       const notices = await recordHeartbeat(context, agentId, { ...readHeartbeat(request), bootId }, hungUp);
       const missed: ConnectResponse[] = [];
       for (const notice of notices) {
-        const message = await agentMessageOf(context.builder, notice);
+        // A dispatch that cannot be built now comes with a later heartbeat; this one must be answered.
+        const message = await agentMessageOf(context.builder, notice).catch((error: unknown) => {
+          context.log.warn({ agentId, error: String(error) }, "a message to the agent could not be built");
+          return undefined;
+        });
         if (message !== undefined) missed.push(connectResponse(message));
       }
       const { eventNamespace } = context;

@@ -6,6 +6,7 @@ import type {
   ServerUnaryCall,
   ServerWritableStream,
 } from "@grpc/grpc-js";
+import type { GetMetricsRequest, ScaledObjectRef } from "../../proto/generated/externalscaler/externalscaler.ts";
 import { authenticate, type Caller, reauthenticate } from "../app/identity/access.ts";
 import type { OpenSessions } from "../app/identity/sessions.ts";
 import { type AreaNames, idsOfSlugs } from "../app/area-names.ts";
@@ -103,16 +104,28 @@ export function serveStream<Response>(
 
 type AnswerStream<Response> = ServerDuplexStream<unknown, Response> | ServerWritableStream<unknown, Response>;
 
-/** The part of a call that every kind of call has. */
-type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getDeadline">;
+/** The part of a call that every kind of call has. A stream of requests has no `request`. */
+type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getDeadline" | "getPath"> & {
+  readonly request?: unknown;
+};
 
-/** The caller of a call, by the token in its metadata. Throws `unauthenticated`. */
+/** The caller of a call, by its token. Throws `unauthenticated`. */
 export async function authenticateCall(context: AppContext, call: AnyCall, hungUp: AbortSignal): Promise<CallFacts> {
   const header = call.metadata.get("authorization")[0]?.toString() ?? "";
-  const bearer = /^Bearer +(.+)$/i.exec(header)?.[1] ?? "";
+  const bearer = header === "" ? tokenOfScaler(call) : (/^Bearer +(.+)$/i.exec(header)?.[1] ?? "");
   const deadline = call.getDeadline();
   const leftMs = (deadline instanceof Date ? deadline.getTime() : deadline) - context.clock.now();
   return { caller: await authenticate(context, bearer), bearer, hungUp, leftMs };
+}
+
+/**
+ * The token of a call of KEDA, which cannot send any metadata: its requests name the token as their trigger does. A key
+ * that ends in `FromEnv` takes its value from a variable of the scaled container, so from a secret.
+ */
+function tokenOfScaler(call: AnyCall): string {
+  if (!call.getPath().startsWith("/externalscaler.ExternalScaler/")) return "";
+  const request = call.request as Partial<ScaledObjectRef & GetMetricsRequest>;
+  return (request.scalerMetadata ?? request.scaledObjectRef?.scalerMetadata)?.["tokenFromEnv"] ?? "";
 }
 
 /** Serves a stream. Rejects as soon as the token of the call proves less than when the call began. */

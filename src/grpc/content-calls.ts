@@ -8,6 +8,8 @@ export interface Ingest {
   /** Bytes that are stored. The agent sends the next piece from this offset. */
   readonly storedBytes: number;
   append(offset: number, piece: Uint8Array): Promise<void>;
+  /** Stores what was appended so that the agent can continue at another gateway. */
+  flush(): Promise<void>;
   commit(): Promise<void>;
 }
 
@@ -30,11 +32,29 @@ export async function receiveContent<Begin>(
   { requests, write }: Pick<Duplex<SentContent<Begin>, Stored>, "requests" | "write">,
   begin: (value: Begin) => Promise<Ingest>,
 ): Promise<string | undefined> {
+  const received: { ingest?: Ingest } = {};
+  try {
+    const id = await receiveMessages(requests, write, received, begin);
+    if (id === undefined) await received.ingest?.flush();
+    return id;
+  } catch (error) {
+    // The agent hears why the call ended, and where to continue when it begins again.
+    await received.ingest?.flush().catch(() => {});
+    throw error;
+  }
+}
+
+async function receiveMessages<Begin>(
+  requests: Duplex<SentContent<Begin>, Stored>["requests"],
+  write: Duplex<SentContent<Begin>, Stored>["write"],
+  received: { ingest?: Ingest },
+  begin: (value: Begin) => Promise<Ingest>,
+): Promise<string | undefined> {
   let ingest: Ingest | undefined;
   for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
     const { message } = next.value;
     if (message?.$case === "begin" && ingest === undefined) {
-      ingest = await begin(message.value);
+      received.ingest = ingest = await begin(message.value);
     } else if (message?.$case === "piece" && ingest !== undefined) {
       await ingest.append(Number(message.value.offset), message.value.data);
     } else if (message?.$case === "commit" && ingest !== undefined) {

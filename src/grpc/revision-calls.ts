@@ -1,5 +1,5 @@
 /** The calls of pipeline.v1 on the revisions of a definition. */
-import { savedMessage } from "./messages/saved-message.ts";
+import { pullRequestMessage, savedMessage } from "./messages/saved-message.ts";
 import type { DiffOf, PipelineServer, RevisionRecord } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import {
   diffQuery,
@@ -59,6 +59,20 @@ function revisionOf({ pipelineId, revisionId }: { readonly pipelineId: string; r
   return { pipelineId: asId<PipelineId>(pipelineId), revisionId: asId<RevisionId>(revisionId) };
 }
 
-function revisionRecord({ savedAt, format, ...revision }: RevisionView): RevisionRecord {
-  return { ...revision, format: FORMATS[format], savedAtMs: unixMs(savedAt) };
+function revisionRecord({
+  savedAt,
+  format,
+  commitSha,
+  branch,
+  pullRequest,
+  ...revision
+}: RevisionView): RevisionRecord {
+  return {
+    ...revision,
+    format: FORMATS[format],
+    savedAtMs: unixMs(savedAt),
+    commitSha: commitSha ?? "",
+    branch: branch ?? "",
+    pullRequest: pullRequestMessage(pullRequest),
+  };
 }

@@ -7,6 +7,7 @@ import {
 } from "@grpc/grpc-js";
 import { AuditService } from "../../proto/generated/audit/v1/audit.ts";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
+import { ExternalScalerService } from "../../proto/generated/externalscaler/externalscaler.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
 import { HealthService as HealthDefinition } from "../../proto/generated/grpc/health/v1/health.ts";
 import { ServerReflectionService } from "../../proto/generated/grpc/reflection/v1/reflection.ts";
@@ -28,6 +29,7 @@ import { agentService } from "./agent-service.ts";
 import { boundUnary, decodable, measureCalls, refuseUndecodable, UNARY_MS } from "./call-bounds.ts";
 import { serverCredentials } from "./credentials.ts";
 import { type DeafBounds, resetDeafCallers } from "./deaf-callers.ts";
+import { externalScalerService } from "./external-scaler-service.ts";
 import { gatewayService } from "./gateway-service.ts";
 import { HealthService } from "./health-service.ts";
 import { pipelineService } from "./pipeline-service.ts";
@@ -113,6 +115,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     serve(PipelineService, pipelineService(gateway)),
     serve(AuditService, auditService(gateway)),
     serve(StepRunService, stepRunService(gateway)),
+    serve(ExternalScalerService, externalScalerService(gateway, streams)),
     serve(StreamService, streamService(gateway, { channels, streams, ...followers })),
   ];
   const health = new HealthService({ readiness: options.readiness, services, log });

@@ -10,6 +10,7 @@ import {
   commitAt,
   factsOf,
   firstText,
+  idAt,
   isTrueAt,
   listAt,
   numberAt,
@@ -29,6 +30,7 @@ export function readBitbucket(event: string, body: Body): readonly EventFacts[] 
   const common = {
     repository: textAt(body, "repository", "full_name"),
     actor: firstText(body, ...nameOf("actor")),
+    actorId: idAt(body, ["actor", "uuid"]),
   };
   if (event === "repo:push") return listAt(body, "push", "changes").map((change) => readChange(change, common));
   const action = /^pullrequest:(\w+)$/.exec(event)?.[1];
@@ -44,7 +46,7 @@ function nameOf(...user: readonly string[]): readonly (readonly string[])[] {
   return ["nickname", "username", "display_name"].map((field) => [...user, field]);
 }
 
-type Common = Pick<EventFacts, "repository" | "actor">;
+type Common = Pick<EventFacts, "repository" | "actor" | "actorId">;
 
 function readChange(change: unknown, common: Common): EventFacts {
   const isDeleted = at(change, "new") == null;
@@ -72,6 +74,7 @@ function pullRequestFields(body: Body): Partial<EventFacts> {
     fullRef: isFork ? "" : `refs/heads/${head}`,
     branch: textAt(body, "pullrequest", "destination", "branch", "name"),
     author: firstText(body, ...nameOf("pullrequest", "author")),
+    authorId: idAt(body, ["pullrequest", "author", "uuid"]),
     head,
     sha,
     before: commitAt(body, "pullrequest", "destination", "commit", "hash"),

@@ -37,6 +37,11 @@ export function numberAt(body: unknown, ...path: readonly string[]): number | nu
   return typeof value === "number" && Number.isSafeInteger(value) ? value : null;
 }
 
+/** An id, a number or a text; the first of these paths that leads to one. Empty without one. */
+export function idAt(body: unknown, ...paths: readonly (readonly string[])[]): string {
+  return paths.map((path) => textAt(body, ...path) || String(numberAt(body, ...path) ?? "")).find(Boolean) ?? "";
+}
+
 export function listAt(body: unknown, ...path: readonly string[]): readonly unknown[] {
   const value = at(body, ...path);
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
@@ -65,7 +70,9 @@ const NOTHING: EventFacts = {
   before: "",
   repository: "",
   actor: "",
+  actorId: "",
   author: "",
+  authorId: "",
   message: "",
   deleted: false,
   draft: false,

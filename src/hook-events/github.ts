@@ -10,6 +10,7 @@ import {
   commitAt,
   factsOf,
   firstText,
+  idAt,
   isTrueAt,
   namesAt,
   numberAt,
@@ -34,6 +35,7 @@ export function readGithub(event: string, body: Body): EventFacts | undefined {
   const common = {
     repository: textAt(body, "repository", "full_name"),
     actor: firstText(body, ["sender", "login"], ["pusher", "login"], ["pusher", "name"]),
+    actorId: idAt(body, ["sender", "id"]),
   };
   switch (event) {
     case "push":
@@ -60,7 +62,7 @@ export function readGithub(event: string, body: Body): EventFacts | undefined {
   }
 }
 
-type Common = Pick<EventFacts, "repository" | "actor">;
+type Common = Pick<EventFacts, "repository" | "actor" | "actorId">;
 
 function readPush(body: Body, common: Common): EventFacts {
   const sha = commitAt(body, "after");
@@ -96,6 +98,7 @@ function pullRequestFields(body: Body): Partial<EventFacts> {
     fullRef: `refs/pull/${number}/head`,
     branch: textAt(body, "pull_request", "base", "ref"),
     author: textAt(body, "pull_request", "user", "login"),
+    authorId: idAt(body, ["pull_request", "user", "id"]),
     head: textAt(body, "pull_request", "head", "ref"),
     sha: commitAt(body, "pull_request", "head", "sha"),
     before: commitAt(body, "pull_request", "base", "sha"),
@@ -121,6 +124,6 @@ function readComment(body: Body, common: Common): EventFacts {
   }
   const ref = `refs/pull/${number}/head`;
   // The body does not say from which repository the pull request comes.
-  const author = textAt(body, "issue", "user", "login");
-  return factsOf({ ...said, message, number, labels, author, ref, fullRef: ref, fork: true });
+  const [author, authorId] = [textAt(body, "issue", "user", "login"), idAt(body, ["issue", "user", "id"])];
+  return factsOf({ ...said, message, number, labels, author, authorId, ref, fullRef: ref, fork: true });
 }

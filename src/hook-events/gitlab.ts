@@ -7,6 +7,7 @@ import {
   commitAt,
   factsOf,
   firstText,
+  idAt,
   isTrueAt,
   listAt,
   namesAt,
@@ -29,6 +30,7 @@ export function readGitlab(body: Body): EventFacts | undefined {
   const common = {
     repository: textAt(body, "project", "path_with_namespace"),
     actor: firstText(body, ["user_username"], ["user", "username"]),
+    actorId: idAt(body, ["user_id"], ["user", "id"]),
   };
   switch (textAt(body, "object_kind")) {
     case "push":
@@ -53,7 +55,7 @@ export function readGitlab(body: Body): EventFacts | undefined {
   }
 }
 
-type Common = Pick<EventFacts, "repository" | "actor">;
+type Common = Pick<EventFacts, "repository" | "actor" | "actorId">;
 
 function readPush(body: Body, common: Common): EventFacts {
   const sha = commitAt(body, "after");
@@ -102,6 +104,7 @@ function mergeRequestFields(request: unknown, body: Body): Partial<EventFacts> {
     fullRef: ref,
     number,
     author: authorOf(request, body),
+    authorId: idAt(request, ["author_id"]),
     branch: textAt(request, "target_branch"),
     head: textAt(request, "source_branch"),
     sha: commitAt(request, "last_commit", "id"),

@@ -1,7 +1,18 @@
 /** What a delivery says, in the same words for all kinds of senders. The kind of the hook decides how it is read. Pure. */
 import type { EventFacts, HookKind } from "./words.ts";
 import { readBitbucket } from "./bitbucket.ts";
-import { type Body, commitAt, factsOf, firstText, isTrueAt, namesAt, numberAt, pushed, textAt } from "./fields.ts";
+import {
+  type Body,
+  commitAt,
+  factsOf,
+  firstText,
+  idAt,
+  isTrueAt,
+  namesAt,
+  numberAt,
+  pushed,
+  textAt,
+} from "./fields.ts";
 import { readGithub } from "./github.ts";
 import { readGitlab } from "./gitlab.ts";
 
@@ -54,6 +65,7 @@ function readGeneric(header: string, body: Body): EventFacts {
     before: commitAt(body, "before"),
     repository: textAt(body, "repository"),
     actor: textAt(body, "actor"),
+    actorId: idAt(body, ["actorId"]),
     message: textAt(body, "message"),
     number: numberAt(body, "number"),
     labels: namesAt(body, ["labels"], "name"),

@@ -47,8 +47,15 @@ export interface EventFacts {
   readonly repository: string;
   /** Login name of who did it, at the sender. */
   readonly actor: string;
+  /**
+   * What the sender knows the actor by for good: a login can be given up, and taken by another user. Empty where it is not
+   * told; absent in deliveries that an earlier version has read.
+   */
+  readonly actorId?: string;
   /** Login name of who has opened the pull request; empty for none, and where the sender does not say it. */
   readonly author: string;
+  /** As `actorId`. */
+  readonly authorId?: string;
   /** Message of the newest commit, or title of the pull request or release. */
   readonly message: string;
   /** True when a branch or a tag was removed. */

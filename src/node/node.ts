@@ -24,6 +24,7 @@ import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { readLanes } from "../board/board-queue.ts";
 import { QueuePlaces } from "../board/queue-places.ts";
+import { readWorkloadIssuers } from "./workload-issuers.ts";
 import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -38,6 +39,7 @@ import { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import { registerCallMetrics, registerEdgeMeters, registerGatewayMeters } from "../telemetry/meter-metrics.ts";
 import { Meters } from "../telemetry/meters.ts";
 import { registerProcessMetrics } from "../telemetry/process-metrics.ts";
+import { claimObjects } from "./claim-objects.ts";
 import { killAtExit } from "./kill-at-exit.ts";
 import { endWithThisProcess } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
@@ -45,6 +47,7 @@ import { registerClusterMetrics } from "./metrics.ts";
 import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
 import { packageVersion } from "./package-root.ts";
+import { objectReadiness } from "./object-readiness.ts";
 import { clockReadiness, guardOwnership, ownershipReadiness, startClockCheck } from "./ownership.ts";
 import { openGit } from "./git.ts";
 import { startExporter } from "./traces.ts";
@@ -119,7 +122,7 @@ async function startParts(
 
   const disk = config.mongodb === null || config.redis === null ? startReserve(dataDir, log, teardown) : undefined;
   const meters = new Meters();
-  const opened = await openStores(config, dataDir, disk);
+  const opened = await openStores(config, dataDir, { disk, log, objectCalls: meters.objectCalls });
   teardown.add("the store", () => opened.close());
   const adapters = measuredStores(opened, meters.storeCalls);
   const shardCount = await agreeOnShards(adapters.shards, config.shards);
@@ -185,7 +188,12 @@ async function startParts(
     config.traces === null || !has("worker")
       ? undefined
       : startExporter(config.traces, { clock, log, registry }, teardown);
+  const publicUrl = config.publicUrl === null ? {} : { publicUrl: config.publicUrl };
+  const secrets = new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock });
+  const issuers = { clock, log, stores, secrets, ...publicUrl };
   const context: ClusterContext = {
+    ...publicUrl,
+    ...(await readWorkloadIssuers(has("gateway") ? config.workloadIssuersFile : null, issuers)),
     stores,
     feed,
     mailboxes,
@@ -211,11 +219,11 @@ async function startParts(
     rateLimits: config.rateLimits,
     cacheRules: config.caches,
     uploadRules: config.uploads,
+    directDownloads: config.objectStorage?.directDownloads === true,
     logLimit: config.logLimit,
     givenVariables: config.given,
-    ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
     signingKey: await signingKeyOf(config, dataDir),
-    secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),
+    secrets,
   };
   const { adminToken } = await ensureBootstrap(context, {
     ...(config.bootstrapToken === null ? {} : { token: config.bootstrapToken }),
@@ -224,6 +232,11 @@ async function startParts(
 
   registerClusterMetrics(registry, { context, lanes: () => readLanes(redis) });
   const readiness: Record<string, ReadinessCheck> = { redis: () => redis.ping().then(() => {}) };
+  const { objects } = stores.blobs;
+  if (objects !== undefined) {
+    await claimObjects(objects, stores.shards, log);
+    readiness["object-storage"] = objectReadiness(objects);
+  }
   // The clock of a private Redis is the clock of this node.
   const clockCheck =
     config.redis === null ? null : await startClockCheck({ redis, nodeId, clock, log, registry }, teardown);

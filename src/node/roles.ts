@@ -7,6 +7,7 @@ import type { MessageFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
+import { objectCollector } from "../app/content/object-collector.ts";
 import { uploadPruner } from "../app/content/upload-pruner.ts";
 import { AreaDeleter } from "../app/deletion/area-deleter.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
@@ -100,6 +101,7 @@ export async function startWorker(
     ["the artifact pruner", artifactPruner(context, ages)],
     ["the cache pruner", cachePruner(context, ages)],
     ["the upload pruner", uploadPruner(context, ages)],
+    ["the collector of objects", objectCollector(context, ages, () => owner.owned().includes(0))],
     ["the retention pruner", retention],
     ["the presence of agents", new PresenceEvents(context, () => owner.owned())],
     ["the runner of hooks", new HookRunner(context, () => owner.owned())],

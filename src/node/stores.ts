@@ -6,18 +6,49 @@ import { existsSync } from "node:fs";
 import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { Logger } from "../domain/logger.ts";
 import type { DiskReserve } from "../stores/sqlite/disk-reserve.ts";
 import { packedLogs } from "../stores/format/packed-logs.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { versionedInspection } from "../stores/format/versioned-inspection.ts";
 import { versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
-import { measured } from "../telemetry/measured.ts";
+import { measured, timed } from "../telemetry/measured.ts";
 import type { CallMeter } from "../telemetry/meters.ts";
 import { storeFile } from "./data-dir.ts";
 
-/** Rejects with `unavailable` when the store cannot be used. `disk` is the reserve of the data directory, if it has one. */
-export async function openStores(config: NodeConfig, dataDir: string, disk?: DiskReserve): Promise<Stores> {
+/** What a node that goes on running adds; a command that ends needs none of it. */
+export interface OpenOptions {
+  /** The reserve of the data directory, if it has one. */
+  readonly disk?: DiskReserve | undefined;
+  readonly log?: Logger;
+  /** Measures the calls of the object storage. */
+  readonly objectCalls?: CallMeter;
+}
+
+/** Rejects with `unavailable` when the store cannot be used. */
+export async function openStores(config: NodeConfig, dataDir: string, options: OpenOptions = {}): Promise<Stores> {
+  const stores = await openStore(config, dataDir, options);
+  if (config.objectStorage === null) return stores;
+  try {
+    // Its client is larger than the rest of the program.
+    const { openObjectBlobs } = await import("../stores/objects/open.ts");
+    const { log, objectCalls } = options;
+    const measure =
+      objectCalls && (<T>(operation: string, call: () => Promise<T>) => timed(objectCalls, operation, call));
+    const opened = await openObjectBlobs({ place: config.objectStorage, former: stores.blobs, log, measure });
+    const close = async (): Promise<void> => {
+      opened.close();
+      await stores.close();
+    };
+    return { ...stores, blobs: opened.blobs, close };
+  } catch (error) {
+    await stores.close();
+    throw error;
+  }
+}
+
+async function openStore(config: NodeConfig, dataDir: string, { disk }: OpenOptions): Promise<Stores> {
   // A driver is a tenth of the time in which a node starts, so only the one that the node uses is loaded.
   if (config.mongodb === null) {
     const { openSqliteStores } = await import("../stores/sqlite/open.ts");

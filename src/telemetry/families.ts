@@ -283,6 +283,19 @@ export const FAMILIES = {
     labels: { command: "the name of the command, in small letters" },
     from: "node",
   },
+  millrace_object_storage_call_seconds: {
+    type: "histogram",
+    help: "Time of calls of the object storage until the answer begins, failed ones included",
+    labels: { operation: "the operation of S3" },
+    from: "node",
+    buckets: CALL_BUCKETS,
+  },
+  millrace_object_storage_errors_total: {
+    type: "counter",
+    help: "Calls of the object storage that failed, each after its second attempt",
+    labels: { operation: "the operation of S3" },
+    from: "node",
+  },
   millrace_log_lines_total: {
     type: "counter",
     help: "Log lines of steps that this node has taken from agents, and stored",

@@ -40,3 +40,16 @@ function measuredMethod(port: object, method: Method, key: string, meter: CallMe
     );
   };
 }
+
+/** The answer of a call, which is measured under `operation`. */
+export async function timed<T>(meter: CallMeter, operation: string, call: () => Promise<T>): Promise<T> {
+  const begunAt = performance.now();
+  try {
+    return await call();
+  } catch (error) {
+    meter.errors.add(operation);
+    throw error;
+  } finally {
+    meter.seconds.of(operation).observe((performance.now() - begunAt) / 1_000);
+  }
+}

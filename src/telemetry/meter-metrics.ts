@@ -15,8 +15,8 @@ export function* split<Name extends FamilyName>(
   }
 }
 
-/** Registers the calls of the store and of Redis, which nodes of every role make. */
-export function registerCallMetrics(registry: Registry, { storeCalls, redisCalls }: Meters): void {
+/** Registers the calls of the store, of Redis and of the object storage, which nodes of every role make. */
+export function registerCallMetrics(registry: Registry, { storeCalls, redisCalls, objectCalls }: Meters): void {
   const calls = <Seconds extends NamesOf<"histogram">, Errors extends NamesOf<"counter">>(
     meter: CallMeter,
     [seconds, errors]: readonly [Seconds, Errors],
@@ -27,6 +27,7 @@ export function registerCallMetrics(registry: Registry, { storeCalls, redisCalls
   };
   calls(storeCalls, ["millrace_store_call_seconds", "millrace_store_errors_total"], ["store", "operation"]);
   calls(redisCalls, ["millrace_redis_call_seconds", "millrace_redis_errors_total"], ["command"]);
+  calls(objectCalls, ["millrace_object_storage_call_seconds", "millrace_object_storage_errors_total"], ["operation"]);
 }
 
 /** Registers the runs that an edge creates. */

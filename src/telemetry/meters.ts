@@ -52,6 +52,8 @@ export class Meters {
   readonly storeCalls = new CallMeter("millrace_store_call_seconds");
   /** By command. */
   readonly redisCalls = new CallMeter("millrace_redis_call_seconds");
+  /** By operation of S3. */
+  readonly objectCalls = new CallMeter("millrace_object_storage_call_seconds");
   /** Unary calls, by method and status. */
   readonly grpcCalls = new Histograms("millrace_grpc_call_seconds");
   /** Ended streams, by method and status. */

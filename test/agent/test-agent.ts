@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
-import { runAgent } from "../../src/agent/run-agent.ts";
+import { type AgentEnd, runAgent } from "../../src/agent/run-agent.ts";
 import { commandOf } from "../support/test-programs.ts";
 import { until } from "../support/until.ts";
 import { REGISTRATION_TOKEN, TestGateway } from "./test-gateway.ts";
@@ -88,7 +88,7 @@ export class AgentBench {
 export class TestAgent {
   readonly ready: Promise<void>;
   /** Settles as `runAgent` does. */
-  readonly ended: Promise<void>;
+  readonly ended: Promise<AgentEnd>;
   readonly #stop = new AbortController();
   readonly #kill = new AbortController();
 
@@ -96,19 +96,19 @@ export class TestAgent {
     let isReady = silent;
     const welcomed = new Promise<void>((resolve) => (isReady = resolve));
     this.ended = runAgent({ ...options, onReady: () => isReady(), killSignal: this.#kill.signal }, this.#stop.signal);
-    this.ready = Promise.race([welcomed, this.ended]);
+    this.ready = Promise.race([welcomed, this.ended.then(silent)]);
     this.ended.catch(() => {});
   }
 
   /** Asks the agent to end. Resolves when it has ended. */
-  stop(): Promise<void> {
+  stop(): Promise<AgentEnd> {
     this.#stop.abort();
     return this.ended;
   }
 
   async kill(): Promise<void> {
     this.#kill.abort();
-    await this.stop().catch(() => {});
+    await this.stop().catch(silent);
   }
 }
 

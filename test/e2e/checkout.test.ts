@@ -96,12 +96,13 @@ describe("a checkout", function () {
       return { code, said: started.stdout + started.stderr };
     };
 
-    it("takes the commit of the run, with commands alone", async () => {
+    it("takes the commit of the run, or that of HEAD, with commands alone", async () => {
       const origin = new BareRepository(world.folder, "app");
       const path = ".millrace/pipeline.yaml";
-      const script = 'test "$(git rev-parse HEAD)" = "$MILLRACE_COMMIT_SHA" && cat VERSION';
+      const script = 'test "$(git rev-parse HEAD)" = "$MILLRACE_COMMIT_SHA" && cat VERSION default/VERSION';
+      const ofHead = "{ uses: checkout, args: { ref: HEAD, path: default } }";
       const textOf = (comment: string) =>
-        `jobs: # ${comment}\n  - name: build\n    steps:\n      - uses: checkout\n      - uses: shell\n        args:\n          script: ${script}\n`;
+        `jobs: # ${comment}\n  - name: build\n    steps:\n      - uses: checkout\n      - ${ofHead}\n      - uses: shell\n        args:\n          script: ${script}\n`;
       const first = origin.commit({ [path]: textOf("one"), VERSION: "one\n" });
       origin.commit({ VERSION: "two\n" }, { branch: "next", onto: first });
       await run(["secrets", "set", "CODE"], "ann:deep-secret");
@@ -116,7 +117,9 @@ describe("a checkout", function () {
       expect(check, check.said).to.include({ code: 0 });
       const next = await run(["trigger", "app", "--ref", "next", "--watch", "--logs"]);
       expect(next.code, next.said).to.equal(0);
-      expect(next.said).to.include("two").and.to.not.include("deep-secret");
+      expect(next.said)
+        .to.match(/two\n.*one\n/)
+        .and.to.not.include("deep-secret");
       const file = join(world.folder, "new.yaml");
       await writeFile(file, textOf("one").replace("name: build", "name: test"));
       const stale = await run(["pipelines", "save", "app", file, "--head", "0".repeat(40)]);

@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { type AskedCheckout, NoCheckoutTokenError } from "../../src/app/git/checkout-token.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
 import { systemClock } from "../../src/domain/clock.ts";
+import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, newId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
@@ -56,7 +57,7 @@ describe("the dispatch of a step with secrets", () => {
       secrets,
       logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
       handout: { refusal: () => Promise.resolve(undefined) },
-      ...(checkoutToken && { checkoutToken }),
+      ...(checkoutToken && { checkoutToken: (_, asked) => checkoutToken(asked) }),
       onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
     }).build(of.grantedStep());
 
@@ -109,6 +110,11 @@ describe("the dispatch of a step with secrets", () => {
     const failing = () => Promise.reject(new NoCheckoutTokenError("the installation is suspended"));
     expect(await build(vaultWith(key), checkout, failing)).to.equal(undefined);
     expect(refused).to.deep.equal(["the installation is suspended"]);
+    const away = () => Promise.reject(new MillraceError("unavailable", "the step waits"));
+    expect(await build(vaultWith(key), checkout, away).catch((error: Error) => error.message)).to.equal(
+      "the step waits",
+    );
+    expect(refused, "it is built later").to.have.length(1);
     const submodules = await grant({ uses: "checkout", args: { ...args, submodules: "recursive" } });
     await build(vaultWith(key), submodules, async (one) => `x:${asked.push(one)}`);
     expect(asked.at(-1)!.hasSubmodules).to.equal(true);

@@ -73,6 +73,36 @@ describe("the slots of an agent", () => {
     expect(slots.free).to.equal(2);
   });
 
+  it("are not free beyond the jobs that the agent still takes", async () => {
+    slots.bound(2, [A]);
+    expect(slots.free).to.equal(2);
+    await reconcile([A]);
+    expect(slots.free, "the agent holds A, and takes two more").to.equal(2);
+    slots.take(B);
+    slots.take(B);
+    expect(slots.free).to.equal(1);
+    slots.release(A);
+    slots.release(B);
+    expect(slots.free, "B was one of the two, though it is over").to.equal(1);
+    slots.take(C);
+    slots.release(C);
+    expect(slots.free).to.equal(0);
+    slots.bound(1, []);
+    expect(slots.free, "the agent has counted B, and never got C").to.equal(1);
+    slots.bound(undefined, []);
+    expect(slots.free).to.equal(3);
+  });
+
+  it("count a job that is bound in the store and that the agent does not know yet", async () => {
+    slots.bound(1, []);
+    await reconcile([A]);
+    expect(slots.free).to.equal(0);
+    slots.bound(0, [A]);
+    expect(slots.free).to.equal(0);
+    slots.bound(1, []);
+    expect(slots.free, "its dispatch is still on its way").to.equal(0);
+  });
+
   it("do not change when a reconciliation has no answer, or cannot read", async () => {
     slots.take(A);
     await reconcile(undefined);

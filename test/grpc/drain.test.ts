@@ -103,3 +103,38 @@ describe("a drained agent", () => {
     expect((await read(agent)).draining).to.equal(false);
   });
 });
+
+describe("an agent that ends after a number of jobs", () => {
+  let gateway: Gateway;
+  before(async () => void (gateway = await Gateway.start()));
+  after(async () => {
+    await gateway.hangUp();
+    await gateway.stop();
+  });
+
+  it("is claimed no job more than it takes", async () => {
+    const agent = await gateway.register("brief", 2);
+    const claims = () => gateway.messages("claimRequested").map(({ requestId }) => requestId as string);
+    const channel = await Channel.open(gateway, agent, { slots: 2, jobsLeft: 1 });
+    const run = await StoredRun.create(gateway.stores, [{}, {}, {}]);
+    for (const job of [0, 1, 2]) await gateway.context.board.offer(run.offer(job, { queuedAt: job }));
+    await until("a claim", () => claims().length === 1);
+    await run.grant({ agentId: agent.agentId, bootId: "boot-1", requestId: claims()[0]!, token: 1 }, "queued", 0);
+    await gateway.context.board.withdraw(run.jobId(0));
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep(0) });
+    await channel.next("dispatch");
+    const holdings = {
+      held: [{ runId: run.runId, jobId: run.jobId(0), stepRunId: run.stepRunId(0), token: 1n }],
+      heldJobIds: [run.jobId(0)],
+      jobsLeft: 0,
+    };
+    await channel.beat(holdings);
+    await run.change({ job: 0, state: { state: "success" } }, { job: 0, step: 0, state: { state: "success" } });
+    await gateway.notify(agent, { type: "release", jobId: run.jobId(0) });
+    await channel.next("release");
+    await channel.beat({ jobsLeft: 0 });
+    expect(claims()).to.have.length(1);
+    await channel.beat({ jobsLeft: 1 });
+    await until("another claim", () => claims().length === 2);
+  });
+});

@@ -26,6 +26,7 @@ import { projectFactsOf } from "../../src/app/project-facts.ts";
 import { readinessReader } from "../../src/app/readiness.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";
+import { QueuePlaces } from "../../src/board/queue-places.ts";
 import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { type AgentId, asId, type RootId } from "../../src/domain/ids.ts";
@@ -58,6 +59,10 @@ export interface AgentsPort {
   opened(stream: { cancel(): void }): void;
 }
 
+type GatewayOptions = Partial<GrpcServerOptions> & {
+  readonly workloads?: (context: AppContext) => NonNullable<AppContext["workloads"]>;
+};
+
 export class Gateway implements AgentsPort {
   readonly sentMessages: AddressedMessage[] = [];
   /** Hears of each doorbell: a worker reads the inbox of that aggregate. */
@@ -73,7 +78,7 @@ export class Gateway implements AgentsPort {
   readonly #clients: { close(): void }[] = [];
   readonly #streams: { cancel(): void }[] = [];
 
-  static async start(options: Partial<GrpcServerOptions> = {}): Promise<Gateway> {
+  static async start(options: GatewayOptions = {}): Promise<Gateway> {
     const gateway = new Gateway(await startTestRedis(), await openTestSqlite(), options);
     gateway.port = await gateway.server.start("127.0.0.1:0");
     return gateway;
@@ -82,7 +87,7 @@ export class Gateway implements AgentsPort {
   private constructor(
     testRedis: TestRedis,
     store: Awaited<ReturnType<typeof openTestSqlite>>,
-    options: Partial<GrpcServerOptions>,
+    { workloads, ...options }: GatewayOptions,
   ) {
     this.testRedis = testRedis;
     this.#store = store;
@@ -100,6 +105,7 @@ export class Gateway implements AgentsPort {
         clock: systemClock,
         tenantOf: async (projectId) => (await projectFactsOf(this.context, projectId)).tenantId,
       }),
+      queue: new QueuePlaces(this.redis, systemClock),
       presence: new RedisPresence(this.redis),
       largeReads: new LargeReads(),
       clock: systemClock,
@@ -113,6 +119,7 @@ export class Gateway implements AgentsPort {
       logLimit: LOG_LIMIT,
       signingKey: new Uint8Array(32),
     };
+    if (workloads !== undefined) this.context = { ...this.context, workloads: workloads(this.context) };
     this.server = createGrpcServer(this.context, {
       readiness: readinessReader(this.context, {}),
       heartbeatIntervalMs: 1_000,
@@ -312,7 +319,7 @@ export class Stream<Request, Response> {
 type Down = NonNullable<ConnectResponse["message"]>;
 type ValueOf<K extends Down["$case"]> = Extract<Down, { $case: K }>["value"];
 
-type Holdings = Partial<Pick<Hello, "bootId" | "held" | "heldJobIds" | "takesNoJobs">>;
+type Holdings = Partial<Pick<Hello, "bootId" | "held" | "heldJobIds" | "takesNoJobs" | "jobsLeft">>;
 
 /** An agent's control channel. */
 export class Channel extends Stream<ConnectRequest, ConnectResponse> {

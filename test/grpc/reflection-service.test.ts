@@ -18,6 +18,7 @@ const SERVICES = [
   "pipeline.v1.Pipeline",
   "audit.v1.Audit",
   "steprun.v1.StepRun",
+  "externalscaler.ExternalScaler",
   "stream.v1.Stream",
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",

@@ -130,7 +130,7 @@ describe("repositories over gRPC", () => {
     expect(await refusalOf(raced)).to.include({ code: ABORTED, reason: "head_moved" });
     const { revisions } = await calls.pipeline("listRevisions", { pipelineId });
     expect(revisions.map(({ revisionId }) => revisionId)).to.deep.equal([saved.revisionId, first]);
-    expect(revisions[0]).to.include({ editor: "ann", isHead: true });
+    expect(revisions[0]).to.include({ editor: "ann", isHead: true, commitSha: saved.headCommitSha, branch: "main" });
     expect(revisions[0]!.commitMessage).to.match(/^Say two\n/);
     const { from, to, diff } = await calls.pipeline("diffRevisions", { pipelineId, revisionId: saved.revisionId });
     expect([from, to]).to.deep.equal([first, saved.revisionId]);

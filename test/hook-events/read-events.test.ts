@@ -18,7 +18,14 @@ describe("the events of a delivery", () => {
     const read = (body: object) => one("gitlab", "", { project, ...body });
 
     it("are pushes and tags, with the commit that an annotated tag names", () => {
-      const push = { object_kind: "push", ref: "refs/heads/main", before: A, after: B, user_username: "ann" };
+      const push = {
+        object_kind: "push",
+        ref: "refs/heads/main",
+        before: A,
+        after: B,
+        user_username: "ann",
+        user_id: 11,
+      };
       const commits = [
         { id: A, message: "first" },
         { id: B, message: "second" },
@@ -31,6 +38,7 @@ describe("the events of a delivery", () => {
         sha: B,
         message: "second",
         actor: "ann",
+        actorId: "11",
         repository: "team/code",
         deleted: false,
       });
@@ -52,7 +60,12 @@ describe("the events of a delivery", () => {
       read({ object_kind: "merge_request", object_attributes: { ...attributes, ...more }, ...body });
 
     it("are merge requests, in the words of all senders", () => {
-      expect(request({ action: "open" }, { labels: [{ title: "big" }] })).to.deep.include({
+      const user = { id: 11, username: "ann" };
+      expect(request({ action: "open", author_id: 12 }, { user, labels: [{ title: "big" }] })).to.deep.include({
+        actor: "ann",
+        actorId: "11",
+        author: "",
+        authorId: "12",
         event: "pull_request",
         action: "opened",
         ref: "refs/merge-requests/7/head",
@@ -94,7 +107,7 @@ describe("the events of a delivery", () => {
 
   describe("of Bitbucket", () => {
     const repository = { full_name: "team/code" };
-    const actor = { nickname: "ann" };
+    const actor = { nickname: "ann", uuid: "{1}" };
 
     it("are each branch and tag of a push", () => {
       const changes = [
@@ -121,6 +134,7 @@ describe("the events of a delivery", () => {
     const pullrequest = (from: string) => ({
       id: 4,
       title: "Mend",
+      author: { nickname: "ann", uuid: "{2}" },
       source: side(from, "topic", B),
       destination: side("team/code", "main", A),
     });
@@ -130,6 +144,8 @@ describe("the events of a delivery", () => {
         one("bitbucket", event, { repository, actor, pullrequest: pullrequest(from) });
       expect(read("pullrequest:created", "team/code")).to.include({
         event: "pull_request",
+        actorId: "{1}",
+        authorId: "{2}",
         action: "opened",
         ref: "topic",
         branch: "main",

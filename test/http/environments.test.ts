@@ -1,5 +1,8 @@
 /** What was deployed where, over HTTP: a page for each environment, and the deployments to one of them. */
 import { expect } from "chai";
+import { DeployedRuns, MAX_DEPLOYED_RUNS } from "../../src/app/upkeep/deployed-runs.ts";
+import { pruneRuns } from "../../src/app/upkeep/prune-runs.ts";
+import { PruneSchedule } from "../../src/app/upkeep/prune-schedule.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { asId, newId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
@@ -36,7 +39,11 @@ describe("environments over HTTP", () => {
     const job = actorOf(aggregate, "job");
     const deployment = { ...place, projectId, pipelineId, job: "ship", startedAt: at };
     const state = { ...(job.state as object), startedAt: at, endedAt: at + 1_000, deployment };
-    await aggregates.save(saveOf(aggregate, {}, [withIndex(job, { status, deployment }, state)]));
+    const { head } = aggregate;
+    const summary = { ...head.summary, status: "success", endedAt: 1 } as const;
+    const ended = { summary, final: true, settled: true, owed: [] };
+    const changed = [withIndex(job, { status, deployment }, state)];
+    await aggregates.save(saveOf(aggregate, status === "running" ? {} : ended, changed));
     return { runId, jobId: job.id, pipelineId };
   }
 
@@ -72,6 +79,62 @@ describe("environments over HTTP", () => {
     for (const query of ["", "?environment=", "?environment=live&status=late", "?environment=live&after=x"]) {
       expect((await get(`/environments/deployments${query}`)).status, query).to.equal(400);
     }
+  });
+
+  describe("when retention removes all runs but the newest one", () => {
+    const prune = async (only: PipelineId) => {
+      const unbounded = { ageMs: null, perPipeline: null, perProject: null };
+      const pass = pruneRuns(edge.context, {
+        rules: { logs: unbounded, artifacts: unbounded, events: unbounded, runs: { ...unbounded, perPipeline: 1 } },
+        isMine: (pipelineId) => pipelineId === only,
+        onPruned: () => {},
+        schedule: new PruneSchedule(),
+      });
+      for await (const _ of pass);
+    };
+    const runsOf = async (pipelineId: string) => {
+      const { list } = (await get(`/pipelines/${pipelineId}/runs?pageSize=100`)).body.detail;
+      return list.map(({ runId }: { runId: string }) => runId);
+    };
+    const currentOf = async (environment: string) =>
+      (await get(`/environments?projectId=default&environment=${environment}`)).body.detail.list[0]?.current?.runId;
+
+    it("keep the run of what is there, until another one has taken its place", async () => {
+      const pipelineId = await pipelineIn("default", "kept");
+      const to = async (environment: string, status: JobStatus, at: number) => {
+        edge.skewMs += 10;
+        return (await deploy({ projectId: "default", environment, pipelineId }, status, at)).runId;
+      };
+      const first = await to("kept-live", "success", 1_000);
+      await to("kept-test", "success", 2_000);
+      await to("kept-live", "failed", 3_000);
+      const third = await to("kept-test", "success", 4_000);
+      const newest = await to("kept-live", "failed", 5_000);
+      await prune(pipelineId);
+      expect(await runsOf(pipelineId)).to.deep.equal([newest, third, first]);
+      expect(await currentOf("kept-live")).to.equal(first);
+      const next = await to("kept-live", "success", 6_000);
+      await prune(pipelineId);
+      expect(await runsOf(pipelineId)).to.deep.equal([next, third]);
+      await edge.call("DELETE", `/api/v1/pipelines/${pipelineId}`);
+      edge.skewMs += 2 * 86_400_000;
+      await prune(pipelineId);
+      expect(await edge.context.stores.aggregates.loadHead(third)).to.equal(undefined);
+      edge.skewMs = 0;
+    });
+
+    it("keep a bounded number of them, the newest", async () => {
+      const pipelineId = await pipelineIn("default", "branches");
+      const runs = [];
+      for (let at = 0; at < MAX_DEPLOYED_RUNS + 2; at++) {
+        runs.push(
+          await deploy({ projectId: "default", environment: `branch-${at}`, pipelineId }, "success", 1_000 + at),
+        );
+      }
+      const deployed = new DeployedRuns(edge.context);
+      expect(await deployed.spare(runs.slice(0, MAX_DEPLOYED_RUNS))).to.deep.equal([]);
+      expect(await deployed.spare(runs.slice(MAX_DEPLOYED_RUNS))).to.deep.equal(runs.slice(0, 2));
+    });
   });
 
   it("are those of the projects that the caller may see, page by page", async () => {

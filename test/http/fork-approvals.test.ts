@@ -48,16 +48,23 @@ describe("the approval of a fork's run over HTTP", () => {
   async function pullRequest(
     { path, pipelineId }: Hooked,
     sha: string,
-    { action = "opened", number = 7, sender = "mallory", author = "mallory", from = "mallory/code" } = {},
+    {
+      action = "opened",
+      number = 7,
+      sender = "mallory",
+      author = "mallory",
+      from = "mallory/code",
+      id = 66 as number | null,
+    } = {},
   ): Promise<RunId> {
     const raw = JSON.stringify({
       action,
       repository: { full_name: "team/code", clone_url: "https://example.org/c.git" },
-      sender: { login: sender },
+      sender: { login: sender, id },
       pull_request: {
         number,
         title: "Look",
-        user: { login: author },
+        user: { login: author, id },
         head: { ref: "main", sha, repo: { full_name: from } },
         base: { ref: "main", sha: FIRST, repo: { full_name: "team/code" } },
       },
@@ -142,6 +149,12 @@ describe("the approval of a fork's run over HTTP", () => {
     expect(await waitOf(await pullRequest(of, SECOND, other)), "another author").to.equal("approval");
     const unknown = { action: "updated", number: 9, author: "" };
     expect(await waitOf(await pullRequest(of, SECOND, unknown)), "no author").to.equal("approval");
+    for (const id of [67, null]) {
+      const taken = { action: "updated", number: 10, id };
+      expect(await waitOf(await pullRequest(of, SECOND, taken)), "a login that another user has taken").to.equal(
+        "approval",
+      );
+    }
   });
 
   it("is not asked for where the project says never", async () => {

@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { HookRunner } from "../../src/app/hooks/hook-runner.ts";
 import { asId, type RunId } from "../../src/domain/ids.ts";
+import { actorOf, saveOf, withIndex } from "../contracts/samples.ts";
 import { BareRepository } from "../support/bare-repository.ts";
 import { DEFINITION_PATH, GitEdge, textOf } from "../support/git-edge.ts";
 import { ProviderServer, TOKEN } from "../support/provider-servers.ts";
@@ -141,8 +142,30 @@ describe("a comment on the pull request of a fork over HTTP", () => {
     const [none] = ofCommand(await comment(99));
     expect(none).to.include({
       outcome: "refused",
-      text: "no run of pull request 99 that the comment could mean waits for an approval",
+      text: "no run of pull request 99 that the comment could mean waits for an approval: the pipeline has no run of it",
     });
+  });
+
+  it("says of a run that does not wait why not", async () => {
+    const { runId, number } = await opened(6);
+    host.members.set("ann", "write");
+    const { aggregates } = git.edge.context.stores;
+    const change = async (approval: string, head: object) => {
+      const run = (await aggregates.load(runId))!;
+      const found = actorOf(run, "approval");
+      const state = { ...(found.state as object), state: approval };
+      await aggregates.save(saveOf(run, head, [withIndex(found, { status: approval }, state)]));
+      const [{ outcome, text }] = ofCommand(await comment(number));
+      expect(outcome).to.equal("refused");
+      return text;
+    };
+    const words = `no run of pull request 6 that the comment could mean waits for an approval: its newest run, ${runId}, `;
+    expect(await change("approved", {})).to.equal(`${words}was approved before, or needs no approval`);
+    const { summary } = (await aggregates.loadHead(runId))!;
+    const ended = { summary: { ...summary, status: "cancelled", endedAt: 1 }, final: true };
+    expect(await change("rejected", ended)).to.equal(
+      `${words}has ended as cancelled: run that again, and then comment`,
+    );
   });
 
   it("means nothing in other words, and when it was edited", async () => {

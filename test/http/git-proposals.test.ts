@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { Registry } from "prom-client";
 import type { GitRepositories } from "../../src/git/git-repositories.ts";
@@ -83,6 +84,9 @@ describe("definitions that are saved as pull requests", () => {
     expect(same.body.detail.headCommitSha).to.equal(next.body.detail.headCommitSha);
     expect(host.pulls).to.have.length(1);
     expect(await git.spec(pipelineId)).to.include({ text: textOf("echo 1"), headCommitSha: head });
+    const kept = await git.edge.call("GET", at(pipelineId, `/revisions/${next.body.detail.revisionId}`));
+    const { branch } = pullRequest;
+    expect(kept.body.detail).to.deep.include({ commitSha: next.body.detail.headCommitSha, branch, pullRequest });
     const stale = await git.save(pipelineId, { spec: specOf("x"), expectedHeadCommitSha: "0".repeat(40) });
     expect(stale.body).to.include({ code: 409, reason: "head_moved" });
   });
@@ -214,7 +218,10 @@ describe("definitions that are saved as pull requests", () => {
       second.close();
     });
 
-    /** Both edges look for branches of the editor, and look again after they have claimed one, before either pushes. */
+    /**
+     * Both edges look for branches of the editor, and look again after they have claimed one, before either pushes. Ids that one
+     * process makes in one millisecond begin alike, and those of two edges do not: so the edges claim one after the other.
+     */
     function lookAtOnce(): void {
       const rounds = [0, 1].map(() => {
         let arrive = () => {};
@@ -225,12 +232,13 @@ describe("definitions that are saved as pull requests", () => {
           return all;
         };
       });
-      for (const engine of engines) {
+      for (const [index, engine] of engines.entries()) {
         const look = engine.branchesFrom.bind(engine);
         let looks = 0;
         engine.branchesFrom = async (...args) => {
           const found = await look(...args);
           await rounds[looks++]?.();
+          if (looks === 1) await sleep(5 * index);
           return found;
         };
       }

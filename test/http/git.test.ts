@@ -108,6 +108,7 @@ describe("definitions in Git over HTTP", () => {
         "Say two\n\nIn full.",
         "a change",
       ]);
+      expect(revisions[0]).to.include({ commitSha: later, branch: "main", pullRequest: null });
       const missing = await git.edge.call("GET", at(pipelineId, "/spec?ref=gone"));
       expect(missing.status, JSON.stringify(missing.body)).to.equal(422);
       expect((await git.edge.call("GET", at(pipelineId, "/spec?ref=--upload-pack=x"))).status).to.equal(400);

@@ -70,6 +70,7 @@ describe("the texts of definitions", () => {
     }
     expect(found).to.deep.equal(saved);
     const { detail } = (await edge.call("GET", at(pipelineId, `/revisions/${saved[2]}`))).body;
+    expect(detail).to.deep.include({ commitSha: null, branch: null, pullRequest: null });
     expect(detail).to.deep.include({ commitMessage: "a", isHead: false, spec: { ...SPEC, namespace: "a" } });
     const other = await newPipeline();
     for (const rest of [`/revisions/${saved[0]}`, `/revisions/${saved[0]}/diff`, "/revisions/rev_unknown"]) {

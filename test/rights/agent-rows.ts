@@ -6,6 +6,7 @@ const onAgent = ({ agentId }: World) => ({ agentId });
 
 export const AGENT_ROWS: readonly HttpRow[] = [
   { route: "GET /agents", operation: "readAgents", kind: "list" },
+  { route: "GET /agents/demand", operation: "readRuns", kind: "list" },
   {
     route: "POST /agents/registration-tokens",
     operation: "manageAgents",

@@ -2,6 +2,7 @@
 import { Client, credentials, type MethodDefinition, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { AuditService } from "../../proto/generated/audit/v1/audit.ts";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
+import { ExternalScalerService } from "../../proto/generated/externalscaler/externalscaler.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
 import {
   DefinitionPlace,
@@ -21,6 +22,7 @@ export const GRPC_METHODS: ReadonlyMap<string, AnyMethod> = new Map(
   Object.entries({
     AgentService,
     AuditService,
+    ExternalScalerService,
     GatewayService,
     PipelineService,
     StepRunService,
@@ -59,6 +61,7 @@ const onApproval = ({ gatedPipelineId, gatedRunId, approvalId }: World) => ({
 const NO_REPOSITORY = { repoUrl: "https://127.0.0.1/x.git" };
 type Listed = readonly [string, GrpcRow["operation"], GrpcRow["request"]?, GrpcRow["kind"]?];
 const onAgent = ({ agentId }: World) => ({ agentId });
+const scaler = () => ({ scalerMetadata: { labels: "" } });
 /** The methods of agent.v1 that users call. */
 const INVENTORY: readonly Listed[] = [
   ["listAgents", "readAgents", undefined, "list"],
@@ -152,6 +155,12 @@ export const GRPC_ROWS: readonly GrpcRow[] = [
     ["retryStepRun", "triggerRun", onStep],
     ["listStepRunArtifacts", "readArtifacts", onStep],
     ["searchLogs", "readLogs", (world) => ({ ...onStep(world), text: "x" })],
+  ]),
+  ...rowsOf("ExternalScalerService", [
+    ["isActive", "readRuns", scaler, "list"],
+    ["streamIsActive", "readRuns", scaler, "list"],
+    ["getMetricSpec", "readRuns", scaler, "list"],
+    ["getMetrics", "readRuns", () => ({ scaledObjectRef: scaler(), metricName: "millrace-jobs" }), "list"],
   ]),
   ...rowsOf("AuditService", [["listAuditEntries", "readAudit", undefined, "filtered"]]),
   ...rowsOf("StreamService", [

@@ -34,6 +34,7 @@ import { asId, newId, type PipelineId, type ProjectId, type RunId, type UserId }
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { Dispatcher } from "../../src/app/webhooks/dispatcher.ts";
+import type { IncludesOfRevision } from "../../src/stores/ports/pipelines.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { STEPPED_NODE_AGENT, SteppedNode } from "../support/stepped-node.ts";
 import type { Act, Condition, ExpectedRun, Scenario } from "./scenario.ts";
@@ -96,6 +97,7 @@ class Player {
 
   async begin(text: string): Promise<void> {
     const { context } = this.#node;
+    const { includes } = this.#scenario;
     const name = "scenario";
     const pipeline = await createPipeline(context, userOf(undefined), { name, defaultBranch: "main" });
     this.#pipelineId = pipeline.pipelineId;
@@ -108,6 +110,7 @@ class Player {
       editor: "ann",
       actor: "ann",
       createdAt: this.#node.now,
+      ...(includes && { includes: includesOf(includes) }),
     };
     await context.stores.pipelines.saveRevision(revision, null);
     await this.#trigger(this.#scenario.variables ?? {}, undefined, await this.#sendUploads());
@@ -412,6 +415,11 @@ class Player {
   #named(text: string): string {
     return text.replaceAll(/\{(\d+)\}/g, (_, index: string) => this.#runs[Number(index)] ?? "no such run");
   }
+}
+
+/** As the node that reads a commit keeps them. */
+function includesOf(files: Readonly<Record<string, string>>): IncludesOfRevision {
+  return { path: ".millrace/pipeline.yaml", files: Object.entries(files).map(([path, text]) => ({ path, text })) };
 }
 
 /** The user that `as` names: `name:role`, or a role alone. */

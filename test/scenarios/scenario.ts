@@ -24,6 +24,8 @@ export interface Scenario extends ExpectedRun {
   readonly variables?: Readonly<Record<string, string>>;
   /** The uploads of the first trigger: the texts of files by the names under which steps read them. */
   readonly uploads?: Readonly<Record<string, string>>;
+  /** The texts of the files that the definition includes, by their paths. */
+  readonly includes?: Readonly<Record<string, string>>;
   /** Performed in this order, each as soon as its condition allows. */
   readonly acts?: readonly Act[];
   /** What the runs after the first one must be. */

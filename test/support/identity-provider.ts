@@ -4,6 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider, { type ProviderContext } from "oidc-provider";
 
+const MACHINE = "workload";
+
 export interface Account {
   readonly email?: string;
   readonly email_verified?: boolean;
@@ -23,6 +25,8 @@ export interface TestIdentityProvider {
   skewMs: number;
   /** Set to make the provider answer nothing but 503. */
   isDown: boolean;
+  /** An access token that the provider makes for a machine, whose subject is `workload`, for this audience. */
+  machineToken(audience: string): Promise<string>;
   /** Begins to serve clients that come back to these addresses. */
   serve(redirectUris: readonly string[]): void;
   close(): Promise<void>;
@@ -46,9 +50,32 @@ export async function startIdentityProvider(): Promise<TestIdentityProvider> {
     isDown: false,
     serve(redirectUris) {
       const provider = new Provider(issuer, {
-        clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris }],
+        clients: [
+          { client_id: clientId, client_secret: clientSecret, redirect_uris: redirectUris },
+          {
+            client_id: MACHINE,
+            client_secret: clientSecret,
+            grant_types: ["client_credentials"],
+            redirect_uris: [],
+            response_types: [],
+          },
+        ],
         cookies: { keys: ["a key of this test"] },
-        features: { devInteractions: { enabled: false } },
+        features: {
+          devInteractions: { enabled: false },
+          clientCredentials: { enabled: true },
+          resourceIndicators: {
+            enabled: true,
+            defaultResource: () => undefined,
+            getResourceServerInfo: (_: unknown, audience: string) => ({
+              scope: "",
+              audience,
+              accessTokenTTL: 60,
+              accessTokenFormat: "jwt",
+            }),
+          },
+        },
+        extraTokenClaims: () => ({ pools: ["linux", "gpu"], place: { zone: "eu-1" } }),
         pkce: { required: () => true },
         conformIdTokenClaims: true,
         claims: {
@@ -85,6 +112,18 @@ export async function startIdentityProvider(): Promise<TestIdentityProvider> {
         if (isToken) Date.now = () => now() + started.skewMs;
         void handle(request, response).finally(() => (Date.now = now));
       });
+    },
+    async machineToken(audience) {
+      const answer = await fetch(`${issuer}/token`, {
+        method: "POST",
+        headers: {
+          authorization: `Basic ${Buffer.from(`${MACHINE}:${encodeURIComponent(clientSecret)}`).toString("base64")}`,
+        },
+        body: new URLSearchParams({ grant_type: "client_credentials", resource: audience }),
+      });
+      const body = (await answer.json()) as { access_token?: string };
+      if (body.access_token === undefined) throw new Error(JSON.stringify(body));
+      return body.access_token;
     },
     async close() {
       server.closeAllConnections();

@@ -344,6 +344,7 @@ export const words = {
     head: "saved now",
     noRevisions: "Nothing was saved yet.",
     noMessage: "No message",
+    revisionAt: (commit: string, branch: string | null) => `${commit}${branch === null ? "" : ` on ${branch}`}`,
     openRevision: "Open in the editor",
     restore: "Restore",
     restoredRevision: "The revision is restored",

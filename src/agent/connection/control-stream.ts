@@ -37,8 +37,16 @@ export interface ControlStreamOptions {
   readonly version: string;
   /** Returns the next number of a heartbeat. Numbers grow by one over all streams of this boot. */
   readonly nextSequence: () => bigint;
-  /** What the agent holds now. `takesNoJobs` says why it takes no more jobs; it is empty if the agent does. */
-  readonly held: () => { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string };
+  /**
+   * What the agent holds now. `takesNoJobs` says why it takes no more jobs; it is empty if the agent does. `jobsLeft`: how
+   * many it takes beyond those that it holds; undefined for any number.
+   */
+  readonly held: () => {
+    held: HeldStepRun[];
+    heldJobIds: string[];
+    takesNoJobs: string;
+    jobsLeft?: number | undefined;
+  };
   /** The gateway has acknowledged a hello or heartbeat that was sent at `sentAt` (monotonic clock). */
   readonly onContact: (sentAt: number) => void;
   /**

@@ -1,4 +1,5 @@
 /** Registers the agent with the control plane. */
+import { readFile } from "node:fs/promises";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import type { AgentClient, RegisterRequest, RegisterResponse } from "../../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -22,18 +23,19 @@ const REFUSALS: readonly status[] = [
 /**
  * Registers this agent, and repeats the attempt while the control plane cannot be reached. Undefined when `signal` is
  * aborted. Rejects with `unauthenticated` when the control plane refuses the token, and with `malformed_request` when
- * it refuses the request.
+ * it refuses the request. `token` is read for each attempt.
  */
 export async function register(
   client: AgentClient,
-  registrationToken: string,
+  token: string | (() => Promise<string>),
   request: RegisterRequest,
   log: Logger,
   signal: AbortSignal,
 ): Promise<AgentIdentity | undefined> {
   for (const backoff = new Backoff(); !signal.aborted; await backoff.wait(signal)) {
+    const text = typeof token === "string" ? token : await token();
     try {
-      const { agentId, agentToken } = await callRegister(client, registrationToken, request);
+      const { agentId, agentToken } = await callRegister(client, text, request);
       log.info({ agentId, name: request.name }, "registered with the control plane");
       return { agentId, agentToken, name: request.name };
     } catch (error) {
@@ -43,6 +45,19 @@ export async function register(
     }
   }
   return undefined;
+}
+
+/** The identity token in a file. Rejects with `malformed_request` when there is none. */
+export async function readIdentityToken(file: string): Promise<string> {
+  let why = "it is empty";
+  try {
+    const text = (await readFile(file, "utf8")).trim();
+    if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return text;
+    if (text !== "") why = "it holds no identity token";
+  } catch (error) {
+    why = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  }
+  throw new MillraceError("malformed_request", `cannot read the identity token in ${file} (${why})`);
 }
 
 function callRegister(client: AgentClient, token: string, request: RegisterRequest): Promise<RegisterResponse> {

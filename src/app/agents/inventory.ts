@@ -174,7 +174,9 @@ function agentView(agent: Agent, record: PresenceRecord | undefined, isKnown: bo
 }
 
 /** Agents that are online. Null when presence cannot be read: views of runs are shown all the same. */
-async function readOnline(context: Pick<AgentsContext, "presence" | "log">): Promise<readonly PresenceRecord[] | null> {
+export async function readOnline(
+  context: Pick<AgentsContext, "presence" | "log">,
+): Promise<readonly PresenceRecord[] | null> {
   try {
     return await context.presence.online(ONLINE_MS);
   } catch (error) {

@@ -12,7 +12,8 @@ import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import type { CatalogueContext } from "./context.ts";
 import { saveSpec } from "./definitions.ts";
-import { saveBody, SavedSpecShape, type SpecView } from "./spec-shapes.ts";
+import { branchOfRef, pullRequestView } from "./revision-place.ts";
+import { PullRequestShape, saveBody, SavedSpecShape, type SpecView } from "./spec-shapes.ts";
 import { askingFor, type Asking } from "./plugin-lookup.ts";
 
 /** Lines that may be removed and added in a comparison; the work grows with the square of it. */
@@ -46,6 +47,12 @@ const revisionFields = {
   editor: z.string(),
   savedAt: time,
   isHead: z.boolean(),
+  /** The first commit in which a node has seen the text; null for an inline definition. */
+  commitSha: z.string().nullable(),
+  /** The branch on which the commit was seen; null for one that was seen at a tag, at a ref of its host or by its id, too. */
+  branch: z.string().nullable(),
+  /** The pull or merge request that the text was saved as; null for none. */
+  pullRequest: PullRequestShape.nullable(),
 };
 
 export const RevisionShape = shape("Revision", revisionFields);
@@ -175,7 +182,17 @@ function unified(from: RevisionId | null, before: string, to: RevisionId, after:
 }
 
 function view(revision: Revision, { headRevisionId }: Pipeline): RevisionView {
-  const { revisionId, pipelineId, format, message, editor, createdAt } = revision;
-  const isHead = revisionId === headRevisionId;
-  return { revisionId, pipelineId, format, commitMessage: message, editor, savedAt: rfc3339(createdAt), isHead };
+  const { revisionId, pipelineId, format, message, editor, createdAt, commit, proposal } = revision;
+  return {
+    revisionId,
+    pipelineId,
+    format,
+    commitMessage: message,
+    editor,
+    savedAt: rfc3339(createdAt),
+    isHead: revisionId === headRevisionId,
+    commitSha: commit?.id ?? null,
+    branch: commit === undefined ? null : branchOfRef(commit.ref),
+    pullRequest: proposal === undefined ? null : pullRequestView(proposal),
+  };
 }

@@ -34,6 +34,14 @@ export const specQuery = z.strictObject({
   ref: z.string().max(1_000).optional(),
 });
 
+/** A pull or merge request. */
+export const PullRequestShape = fields({
+  number: wholeNumber,
+  url: z.string(),
+  branch: z.string(),
+  targetBranch: z.string(),
+});
+
 const savedFormat = z.enum(["json", "yaml"]);
 
 export const SpecShape = shape("Spec", {
@@ -81,12 +89,7 @@ export const SavedSpecShape = shape("SavedSpec", {
   revisionId: id<RevisionId>(),
   format: savedFormat,
   /** The pull or merge request with the commit; null for a definition that was saved directly. */
-  pullRequest: fields({
-    number: wholeNumber,
-    url: z.string(),
-    branch: z.string(),
-    targetBranch: z.string(),
-  }).nullable(),
+  pullRequest: PullRequestShape.nullable(),
 });
 
 export type SpecView = z.infer<typeof SpecShape>;

@@ -1,4 +1,5 @@
 /** The artifacts of runs: listed, read and deleted by users. */
+import { posix } from "node:path";
 import { z } from "zod";
 import { recorded } from "../../audit/trail.ts";
 import { type ArtifactFile, offsetOfFile } from "../../domain/artifacts.ts";
@@ -8,6 +9,7 @@ import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
 import type { Caller } from "../identity/access.ts";
 import { deleteArtifactNow } from "./artifact-pruner.ts";
 import type { ContentContext } from "./context.ts";
+import { directLink } from "./direct-link.ts";
 import { listFields, placedListFields, type PlacedListView, placedPartOf } from "../lists.ts";
 import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";
 import { authoriseOnRun, reachStep } from "../reaching.ts";
@@ -80,6 +82,8 @@ export interface ArtifactContent {
   readonly file: ArtifactFile;
   /** The bytes from offset `from` on, in pieces. */
   read(from: number, length: number): AsyncIterable<Uint8Array>;
+  /** As {@link directLink} says. */
+  readonly link: (() => Promise<string | undefined>) | undefined;
 }
 
 /**
@@ -107,7 +111,12 @@ export async function openArtifactFile(
   // Content that is gone is an error before the first byte is sent: later the answer could only break off.
   const offset = offsetOfFile(files, index);
   await readContent(context, record, offset, Math.min(1, file.sizeBytes)).next();
-  return { file, read: (from, length) => readContent(context, record, offset + from, length) };
+  return {
+    file,
+    read: (from, length) => readContent(context, record, offset + from, length),
+    // Several files share one object, and an address names a whole one.
+    link: files.length > 1 ? undefined : directLink(context, artifactId, posix.basename(file.path)),
+  };
 }
 
 /** Deletes an artifact with its content, also when other runs reuse it. Throws `not_found`. */

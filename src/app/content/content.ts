@@ -61,6 +61,11 @@ export class ContentIngest {
     this.#storedBytes = offset + length;
   }
 
+  /** Stores what was appended so that another node can continue: for a stream that ends before all has come. */
+  flush(): Promise<void> {
+    return this.#blobs.flush(this.#content.blobId);
+  }
+
   /** Throws `malformed_request` unless all pieces are stored. */
   requireAll(): void {
     const { what, sizeBytes } = this.#content;
@@ -70,12 +75,16 @@ export class ContentIngest {
   }
 
   /**
-   * Compares the stored content with its checksums and makes it durable. Answers the path of the first file that
+   * Makes the stored content durable and compares it with its checksums. Answers the path of the first file that
    * differs, or undefined. Throws `unavailable` when the bytes of an earlier stream may be the ones that differ: the
    * content is then deleted, and the agent sends all of it again. Idempotent.
    */
   async complete(): Promise<string | undefined> {
     const { blobId, sizeBytes } = this.#content;
+    // An object storage has nothing to read before that. Until its record says that it is stored, no one else reads it.
+    if (sizeBytes > 0 && (await this.#blobs.complete(blobId, sizeBytes)) === "incomplete") {
+      throw unavailable("what was stored before is gone");
+    }
     const changed = await this.#changedFile();
     if (changed !== undefined && this.#inherited > 0) {
       // The store may have lost bytes by a power loss or a restored backup. Only content of a single stream proves the
@@ -83,11 +92,7 @@ export class ContentIngest {
       await this.#blobs.delete(blobId);
       throw unavailable("what was stored before is not what it was");
     }
-    if (changed !== undefined) return changed;
-    if (sizeBytes > 0 && (await this.#blobs.complete(blobId, sizeBytes)) === "incomplete") {
-      throw unavailable("what was stored before is gone");
-    }
-    return undefined;
+    return changed;
   }
 
   /** Reads the content from the store, since the stored bytes are the ones that have to be right. */
@@ -108,7 +113,7 @@ export class ContentIngest {
 }
 
 /**
- * `length` bytes of the content from offset `from`, in one or more pieces; a piece may be empty. Throws `not_found`
+ * `length` bytes of the content from offset `from`, in one or more chunks; a chunk may be empty. Throws `not_found`
  * when the content is gone.
  */
 export async function* readBlob(
@@ -117,12 +122,30 @@ export async function* readBlob(
   from: number,
   length: number,
 ): AsyncGenerator<Uint8Array, void, void> {
+  let left = length;
+  // What fits into a piece needs no stream, whose connection would wait for a reader that may be gone.
+  const isStreamed = blobs.objects !== undefined && length > PIECE_BYTES;
+  const chunks = isStreamed ? blobs.objects.stream(blobId, from, length) : readPieces(blobs, blobId, from, length);
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    yield chunk;
+  }
+  if (left > 0) throw new MillraceError("not_found", `the content of ${what} (${blobId}) is gone`);
+}
+
+/** Ends early where the content ends. */
+async function* readPieces(
+  blobs: BlobStore,
+  blobId: string,
+  from: number,
+  length: number,
+): AsyncGenerator<Uint8Array, void, void> {
   let [offset, left] = [from, length];
   do {
     // Up to the next stored piece.
     const count = Math.min(left, PIECE_BYTES - (offset % PIECE_BYTES));
     const bytes = await blobs.read(blobId, offset, count);
-    if (bytes.length < count) throw new MillraceError("not_found", `the content of ${what} (${blobId}) is gone`);
+    if (bytes.length < count) return;
     yield bytes;
     offset += count;
     left -= count;

@@ -2,7 +2,7 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of artifacts and cache entries work with. */
-export type ContentContext = Pick<AppContext, "clock" | "log" | "cacheRules" | "uploadRules"> &
+export type ContentContext = Pick<AppContext, "clock" | "log" | "cacheRules" | "uploadRules" | "directDownloads"> &
   WithStores<
     | "aggregates"
     | "plans"

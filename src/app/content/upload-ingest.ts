@@ -90,6 +90,9 @@ export class UploadIngest {
     if (this.#rest.length > 0) await this.#put(this.#rest.length);
     const { stores, clock, uploadRules } = this.#context;
     const { uploadId, sha256 } = this.#upload;
+    await this.#requireWriter();
+    // An object storage has nothing to read before that. Until its record says that it is stored, no one else reads it.
+    if (sizeBytes > 0 && (await stores.blobs.complete(uploadId, sizeBytes)) === "incomplete") throw gone(this.#upload);
     const found = await this.#examine(sizeBytes);
     if (sha256 !== "" && sha256 !== found.sha256) {
       await this.#requireWriter();
@@ -97,13 +100,17 @@ export class UploadIngest {
       const text = `the content has the SHA-256 ${found.sha256}, and ${sha256} was announced: it is dropped; send it again`;
       throw new MillraceError("conflict", text);
     }
-    if (sizeBytes > 0 && (await stores.blobs.complete(uploadId, sizeBytes)) === "incomplete") throw gone(this.#upload);
     const now = clock.now();
     const expiresAt = now + uploadRules.retentionMs;
     const stored: UploadRecord = { ...this.#upload, ...found, state: "stored", usedAt: now, expiresAt };
     const store = () => stores.uploads.store({ uploadId, writer: this.#writer }, found, now, expiresAt);
     if (!(await record(stored, store))) throw takenOver();
     return stored;
+  }
+
+  /** Stores what was appended so that another node can continue: for a call that ends before all has come. */
+  flush(): Promise<void> {
+    return this.#context.stores.blobs.flush(this.#upload.uploadId);
   }
 
   async #put(length: number): Promise<void> {

@@ -14,6 +14,7 @@ import { createOnce, type WithRequestId } from "../request-ids.ts";
 import { fields, id, listOf, shape, time, wholeNumber } from "../shapes.ts";
 import { rfc3339 } from "../times.ts";
 import { readBlob } from "./content.ts";
+import { directLink } from "./direct-link.ts";
 import type { ContentContext } from "./context.ts";
 import { storedBytesOf, UploadIngest } from "./upload-ingest.ts";
 import { deleteUploadNow } from "./upload-pruner.ts";
@@ -197,7 +198,13 @@ export async function appendToUpload(
   if (offset !== ingest.storedBytes) {
     throw new MillraceError("conflict", `the upload continues at ${ingest.storedBytes}, not at ${offset}`);
   }
-  for await (const bytes of request.content()) await ingest.append(bytes);
+  try {
+    for await (const bytes of request.content()) await ingest.append(bytes);
+  } catch (error) {
+    // The caller hears why the call ended, and finds what is stored when it asks.
+    await ingest.flush().catch(() => {});
+    throw error;
+  }
   const stored = await ingest.end((complete, store) => {
     const before = { ...uploadView(upload), offset };
     return recorded(
@@ -206,6 +213,7 @@ export async function appendToUpload(
       store,
     );
   });
+  if (stored === undefined) await ingest.flush();
   const { storedBytes } = ingest;
   // Of a part that is not the last, no single change of the store could take the entry with it.
   if (storedBytes === offset) user.trail?.changedNothing();
@@ -241,7 +249,7 @@ export async function openUpload(context: ContentContext, caller: Caller, key: U
   const read = (from: number, length: number) => readBlob(context.stores.blobs, content, from, length);
   // Content that is gone is an error before the first byte is sent: later the answer could only break off.
   await read(0, Math.min(1, sizeBytes)).next();
-  return { file: { path: name, sizeBytes, sha256 }, read };
+  return { file: { path: name, sizeBytes, sha256 }, read, link: directLink(context, uploadId, name) };
 }
 
 /** Deletes an upload with its content, also when runs use it: their steps then cannot fetch it. Throws `not_found`. */

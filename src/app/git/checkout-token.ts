@@ -15,7 +15,18 @@ export interface AskedCheckout {
 }
 
 /** There is no token for the checkout. The message says why, and what to do. */
-export class NoCheckoutTokenError extends Error {}
+export class NoCheckoutTokenError extends Error {
+  /** Whether the host may give one later. */
+  readonly mayPass: boolean;
+  /** How long the host wants to be left alone; null when it does not say. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(message: string, more: { mayPass?: boolean; retryAfterSeconds?: number | null } = {}) {
+    super(message);
+    this.mayPass = more.mayPass ?? false;
+    this.retryAfterSeconds = more.retryAfterSeconds ?? null;
+  }
+}
 
 /** `user:token`, which may read the repository. Rejects with a {@link NoCheckoutTokenError}. */
 export async function checkoutToken({ git }: Pick<GitContext, "git">, asked: AskedCheckout): Promise<string> {
@@ -26,7 +37,7 @@ export async function checkoutToken({ git }: Pick<GitContext, "git">, asked: Ask
     const use = appUseOf(remote, asked.secret, "credential");
     return await git.appTokens.source({ ...use, isWide: asked.hasSubmodules }).token("readCode");
   } catch (error) {
-    if (error instanceof GitFault) throw new NoCheckoutTokenError(error.message);
+    if (error instanceof GitFault) throw new NoCheckoutTokenError(error.message, error);
     if (error instanceof MillraceError) throw new NoCheckoutTokenError(error.message.replace(/^\//, ""));
     throw error;
   }

@@ -7,6 +7,7 @@ import type { GitRepositories } from "../../git/git-repositories.ts";
 import type { CommitFacts } from "../../git/objects.ts";
 import type { Proposal } from "../../providers/provider.ts";
 import type { Pipeline, ProposedIn } from "../../stores/ports/pipelines.ts";
+import { pullRequestView } from "../catalogue/revision-place.ts";
 import type { SaveView } from "../catalogue/spec-shapes.ts";
 import { claimRequest, type IdentifiedRequest, peekRequest } from "../request-ids.ts";
 import { Turns } from "../turns.ts";
@@ -223,11 +224,6 @@ function viewOf(
   saved: { readonly revisionId: RevisionId; readonly commit: string; readonly proposal: ProposedIn | null },
 ): SaveView {
   const { revisionId, commit, proposal } = saved;
-  const pullRequest = proposal && {
-    number: proposal.number,
-    url: proposal.url,
-    branch: proposal.branch,
-    targetBranch: proposal.target,
-  };
+  const pullRequest = proposal && pullRequestView(proposal);
   return { pipelineId, headCommitSha: commit, revisionId, format: formatOfPath(pipelineFilePath), pullRequest };
 }

@@ -3,12 +3,11 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { viewOfIncludes } from "../catalogue/includes-view.ts";
 import { type Asking, checkWithPlugins } from "../catalogue/plugin-lookup.ts";
+import { branchOfRef } from "../catalogue/revision-place.ts";
 import type { SpecView } from "../catalogue/spec-shapes.ts";
 import { rfc3339 } from "../times.ts";
 import type { GitContext } from "./context.ts";
 import { defaultRefOf, type DefinitionAt, definitionAt, givenRef } from "./definition-at.ts";
-
-const BRANCH = "refs/heads/";
 
 /**
  * Reads the definition from its repository. Throws `not_found` where the commit has none, `git_refused` and `unavailable`. One
@@ -47,7 +46,7 @@ export async function viewInGit(
     format,
     headCommitSha: commit.id,
     revisionId,
-    branch: refName.startsWith(BRANCH) ? refName.slice(BRANCH.length) : null,
+    branch: branchOfRef(refName),
     path: pipelineFilePath,
     diagnostics,
     commitMessage: commit.message,

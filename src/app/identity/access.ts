@@ -31,6 +31,7 @@ import type { IdentityContext } from "./context.ts";
 import { isLive, noteBrowserUse, type Standing, withSession } from "./session-proof.ts";
 import { readBrowserSecret } from "./session-secrets.ts";
 import { findProvenToken, isCurrent, noteTokenUse } from "./tokens.ts";
+import type { WorkloadGrant } from "./workload-proofs.ts";
 
 export { ACT_AS, OPERATIONS, operationsOf, SCOPES, type UserOperation, type Width } from "./operations.ts";
 
@@ -72,9 +73,10 @@ export interface AgentCaller {
   readonly trail?: CallTrail;
 }
 
+/** A machine that may register as an agent: by a registration token, or by an identity token of a trusted issuer. */
 export interface RegistrationCaller {
   readonly kind: "registration";
-  readonly tokenId: TokenId;
+  readonly proof: { readonly tokenId: TokenId } | { readonly workload: WorkloadGrant };
   readonly trail?: CallTrail;
 }
 
@@ -130,6 +132,8 @@ async function prove(context: IdentityContext, bearer: string, lateSeconds: numb
     }
     const ofJob = await jobCaller(context, bearer);
     if (ofJob !== undefined) return ofJob;
+    const workload = await context.workloads?.prove(bearer);
+    if (workload !== undefined) return { kind: "registration", proof: { workload } };
   }
   const proven = await findProvenToken(context, bearer);
   if (proven === undefined) {
@@ -306,7 +310,7 @@ async function callerOf(context: IdentityContext, token: Token): Promise<Caller>
     case "personal":
       return loadUser(context, asId<UserId>(token.subject), token, { token: token.tokenId });
     case "registration":
-      return { kind: "registration", tokenId: token.tokenId };
+      return { kind: "registration", proof: { tokenId: token.tokenId } };
     case "agent":
       return { kind: "agent", agentId: asId<AgentId>(token.subject), tokenId: token.tokenId };
   }

@@ -4,6 +4,12 @@ import { ROLES } from "../../domain/roles.ts";
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/|$)/;
 
+/** Only an issuer on this machine may have an address without TLS. */
+export const issuerAddress = z
+  .url()
+  .refine((text) => text.startsWith("https://") || LOOPBACK.test(text), "must begin with https://")
+  .max(500);
+
 const roleOfGroup = z.record(z.string(), z.enum(ROLES));
 
 const provider = z.strictObject({
@@ -11,10 +17,7 @@ const provider = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must have 1 to 32 small letters, digits or -"),
   /** What the login page shows. */
   name: z.string().min(1).max(60),
-  issuer: z
-    .url()
-    .refine((text) => text.startsWith("https://") || LOOPBACK.test(text), "must begin with https://")
-    .max(500),
+  issuer: issuerAddress,
   clientId: z.string().min(1).max(500),
   clientSecret: z.string().min(1).optional(),
   clientSecretFile: z.string().min(1).optional(),

@@ -52,7 +52,8 @@ export async function approveByComment(
   if (person === undefined) return refused("the sender does not say who has commented");
   const run = await waitingRun(context, comment);
   if (run === undefined) {
-    return refused(`no run of pull request ${facts.number} that the comment could mean waits for an approval`);
+    const why = await whyNone(context, comment);
+    return refused(`no run of pull request ${facts.number} that the comment could mean waits for an approval: ${why}`);
   }
   const { rootId: runId, origin } = run;
   try {
@@ -92,6 +93,23 @@ async function waitingRun(
     if ((approval?.state as ApprovalState | undefined)?.state === "pending") return head;
   }
   return undefined;
+}
+
+/** Why no run waits, and what to do. */
+async function whyNone(
+  { stores }: TriggeringContext,
+  { pipeline: { pipelineId }, delivery, facts }: RunComment,
+): Promise<string> {
+  const search = { pipelineId, ref: facts.ref, trigger: "event" } as const;
+  const { list } = await stores.aggregates.findRuns(search, { limit: LOOKED_AT });
+  const newest = list.find(({ origin }) => isUntrusted(origin));
+  if (newest === undefined) return "the pipeline has no run of it";
+  const { rootId: runId, final, summary } = newest;
+  if (final) return `its newest run, ${runId}, has ended as ${summary.status}: run that again, and then comment`;
+  if (summary.createdAt > delivery.receivedAt) {
+    return `its newest run, ${runId}, was made after the comment: look at its commit, and comment again`;
+  }
+  return `its newest run, ${runId}, was approved before, or needs no approval`;
 }
 
 /** Hosts may shorten ids of commits. */

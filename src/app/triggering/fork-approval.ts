@@ -50,29 +50,46 @@ function shaOf({ trigger: { event }, commitSha, revisionId }: RunOrigin): string
   return commitSha === revisionId ? (event?.sha ?? "") : commitSha;
 }
 
-/** True when who has opened the pull request and who has done this are people of whom a run was approved before. */
+/**
+ * True when who has opened the pull request and who has done this are people of whom a run was approved before. A person is
+ * known by login and id: another user may have taken the login of one who has left it.
+ */
 async function areKnown(
   context: Pick<TriggeringContext, "stores">,
   projectId: Pipeline["projectId"],
   { triggeredBy }: RunOrigin,
-  { fields: { author } }: ToldEvent,
+  { fields: { author, authorId, actorId } }: ToldEvent,
 ): Promise<boolean> {
   if (typeof author !== "string" || author === "") return false;
   const [kind] = triggeredBy.split(":", 1);
-  for (const one of new Set([triggeredBy, `${kind}:${author}`])) {
-    if (!(await wasApproved(context, { projectIds: [projectId], triggeredBy: one }, () => true))) return false;
+  const people = [
+    { name: triggeredBy, id: actorId },
+    { name: `${kind}:${author}`, id: authorId },
+  ];
+  for (const { name, id } of people) {
+    const isSame = async ({ origin }: AggregateHead) => (await actorIdOf(context, origin)) === id;
+    if (!(await wasApproved(context, { projectIds: [projectId], triggeredBy: name }, isSame))) return false;
   }
   return true;
+}
+
+/** Empty where the sender has not told it, or an earlier version has read the delivery. */
+async function actorIdOf(
+  { stores }: Pick<TriggeringContext, "stores">,
+  { trigger: { event } }: RunOrigin,
+): Promise<string> {
+  const delivery = event && (await stores.hooks.findDelivery(event.deliveryId));
+  return delivery?.events[event!.index]?.actorId ?? "";
 }
 
 async function wasApproved(
   { stores }: Pick<TriggeringContext, "stores">,
   search: RunSearch,
-  isMeant: (head: AggregateHead) => boolean,
+  isMeant: (head: AggregateHead) => boolean | Promise<boolean>,
 ): Promise<boolean> {
   const { list } = await stores.aggregates.findRuns({ ...search, trigger: "event" }, { limit: LOOKED_AT });
   for (const head of list) {
-    if (!isUntrusted(head.origin) || !isMeant(head)) continue;
+    if (!isUntrusted(head.origin) || !(await isMeant(head))) continue;
     const id = approvalId(head.rootId, { run: true });
     const approval = (await stores.aggregates.loadActors(head.rootId, [id]))?.actors.find((actor) => actor.id === id);
     if ((approval?.state as ApprovalState | undefined)?.state === "approved") return true;

@@ -35,7 +35,7 @@ export function toldOf({ bytes }: Pick<ReceivedDelivery, "bytes">, facts: EventF
   const { ref: _, ...fields } = facts;
   return {
     payload: payloadOf(body, bytes, facts) as ToldEvent["payload"],
-    fields: { ...fields, labels: [...facts.labels] },
+    fields: { actorId: "", authorId: "", ...fields, labels: [...facts.labels] },
   };
 }
 

@@ -8,6 +8,7 @@ export type UpkeepContext = Pick<
 > &
   WithStores<
     | "aggregates"
+    | "deployments"
     | "plans"
     | "logs"
     | "notes"

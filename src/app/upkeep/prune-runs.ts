@@ -18,6 +18,7 @@ import { stopRunsOfDeleted } from "../catalogue/pipeline-deletion.ts";
 import { effectiveRetention, readLayers, type SettingLayers } from "../effective-settings.ts";
 import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
 import type { UpkeepContext } from "./context.ts";
+import { DeployedRuns } from "./deployed-runs.ts";
 import { type Outlook, PruneSchedule } from "./prune-schedule.ts";
 import { removeRun } from "../runs/remove-run.ts";
 import { rulesOf } from "./retention.ts";
@@ -162,7 +163,8 @@ async function* prunePipeline(
     };
     // The newest run of a pipeline stays: lists of pipelines show its status.
     const keptRunId = isDeleted || part !== "runs" ? null : newest.runId;
-    const left = yield* prunePart(context, pruning, { pipelineId, part, limits, keptRunId });
+    const deployed = isDeleted || part !== "runs" ? null : new DeployedRuns<KeptRun>(context);
+    const left = yield* prunePart(context, pruning, { pipelineId, part, limits, keptRunId, deployed });
     dueAt = Math.min(dueAt, left.dueAt);
     oldest[part] = left.oldest;
   }
@@ -177,6 +179,8 @@ interface PartPruning {
   readonly limits: Limits;
   /** The run that is kept in any case; null for none. */
   readonly keptRunId: string | null;
+  /** Keeps what is deployed; null where that counts nothing. */
+  readonly deployed: DeployedRuns<KeptRun> | null;
 }
 
 /** What is left of a part: when a run may next be beyond the limits, and when the oldest run was created. */
@@ -188,7 +192,7 @@ interface Left {
 async function* prunePart(
   context: UpkeepContext,
   pruning: RunPruning,
-  { pipelineId, part, limits, keptRunId }: PartPruning,
+  { pipelineId, part, limits, keptRunId, deployed }: PartPruning,
 ): AsyncGenerator<void, Left, void> {
   const now = context.clock.now();
   const { retention } = context.stores;
@@ -203,9 +207,9 @@ async function* prunePart(
       if (run.runId !== keptRunId && !due.includes(run)) dueAt = Math.min(dueAt, nextDueOf(run, limits, now));
     }
     for (let first = 0; first < due.length; first += CONCURRENCY) {
-      const deleted = await Promise.all(
-        due.slice(first, first + CONCURRENCY).map((run) => DELETE_PART[part](context, run)),
-      );
+      const runs = due.slice(first, first + CONCURRENCY);
+      const spare = deployed === null ? runs : await deployed.spare(runs);
+      const deleted = await Promise.all(spare.map((run) => DELETE_PART[part](context, run)));
       for (const isDeleted of deleted) {
         if (isDeleted) pruning.onPruned(part);
         // With a rerun, what it has shown may go too.

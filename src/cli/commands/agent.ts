@@ -27,8 +27,12 @@ export interface AgentOptions {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+  readonly identityTokenFile?: string;
   readonly name?: string;
   readonly slots?: string;
+  readonly once?: boolean;
+  readonly maxJobs?: string;
+  readonly idleExit?: string;
   readonly labels?: string;
   readonly facts?: string;
   readonly stepUser?: string;
@@ -62,8 +66,11 @@ const VARIABLES = {
   ca: "MILLRACE_GATEWAY_CA_FILE",
   cert: "MILLRACE_GATEWAY_CERT_FILE",
   key: "MILLRACE_GATEWAY_KEY_FILE",
+  identityTokenFile: "MILLRACE_IDENTITY_TOKEN_FILE",
   name: "MILLRACE_AGENT_NAME",
   slots: "MILLRACE_AGENT_SLOTS",
+  maxJobs: "MILLRACE_AGENT_MAX_JOBS",
+  idleExit: "MILLRACE_AGENT_IDLE_EXIT",
   labels: "MILLRACE_AGENT_LABELS",
   facts: "MILLRACE_AGENT_FACTS",
   stepUser: "MILLRACE_STEP_USER",
@@ -84,7 +91,8 @@ const VARIABLES = {
 } as const satisfies Partial<Record<keyof AgentOptions, string>>;
 
 /**
- * Runs the agent. Rejects with the reason of `signal` after the drain, or with the reason why the agent cannot work.
+ * Runs the agent. Resolves with 0 when the agent has ended by itself. Rejects with the reason of `signal` after the drain,
+ * or with the reason why the agent cannot work.
  * `urgent` ends the drain at once. With `printConfig`, prints the settings and resolves with 0.
  */
 export async function agent(options: AgentOptions, signal: AbortSignal, urgent: AbortSignal): Promise<number> {
@@ -121,7 +129,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   const exitAfter = (ms: number) => setTimeout(() => process.exit(EXIT.failure), ms).unref();
   ending.addEventListener("abort", () => exitAfter(drainTimeoutMs + SHUTDOWN_MS));
   urgent.addEventListener("abort", () => exitAfter(SHUTDOWN_MS));
-  await runAgent(
+  const end = await runAgent(
     {
       address: reachableAddress(config.gateway),
       dataDir: dataDirOf(config),
@@ -129,10 +137,13 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       labels: config.labels,
       facts: config.facts,
       slots: config.slots,
+      ...(config.maxJobs === null ? {} : { maxJobs: config.maxJobs }),
+      ...(config.idleExitMs === null ? {} : { idleExitMs: config.idleExitMs }),
       ...(config.stepUser === null ? {} : { stepUser: config.stepUser }),
       pluginDirs: config.pluginDirs,
       pluginCacheBytes: config.pluginCache,
       ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
+      ...(config.identityTokenFile === null ? {} : { identityTokenFile: config.identityTokenFile }),
       ...(config.security === "tls" ? { tls: tlsOf(config) } : {}),
       insecure: config.security === "plaintext",
       version: packageVersion(),
@@ -151,7 +162,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
     ending,
   ).finally(stopWaiting);
   signal.throwIfAborted();
-  return EXIT.failure;
+  return end === "finished" ? EXIT.ok : EXIT.failure;
 }
 
 function containersOf({ containerEngine: engine, containerImages: images }: AgentConfig) {
@@ -173,8 +184,9 @@ function tlsOf({ caFile, clientCertificate }: AgentConfig) {
 function readConfig(options: AgentOptions): { readonly config: AgentConfig; readonly warning: string | undefined } {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
   const file = options.config ?? environment["MILLRACE_AGENT_CONFIG"];
+  const given = options.once === true ? { ...options, maxJobs: "1" } : options;
   const flags = Object.entries(VARIABLES).flatMap(([option, variable]) => {
-    const value = options[option as keyof typeof VARIABLES];
+    const value = given[option as keyof typeof VARIABLES];
     return value === undefined ? [] : [[variable, value] as const];
   });
   const { settings, warning } = file === undefined ? { settings: {} } : readConfigFile(file);

@@ -133,6 +133,10 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .description("run a node of the control plane until SIGTERM; settings come from the environment")
     .option("--roles <roles>", "edge, gateway and worker, separated by commas; default all (MILLRACE_ROLES)")
     .option("--data-dir <dir>", "the directory for the data of an embedded Redis and SQLite (MILLRACE_DATA_DIR)")
+    .option(
+      "--object-storage <s3-url>",
+      "where the content of artifacts, caches and uploads is (MILLRACE_OBJECT_STORAGE)",
+    )
     .action(async (options: ServeOptions) =>
       setStatus(
         await runCommand(async (signal) => (await import("./serve.ts")).serve(options, signal), {
@@ -156,8 +160,18 @@ function buildProgram(setStatus: (status: number) => void, isJson: boolean): Com
     .option("--ca <file>", "the certificate authorities that the agent trusts, PEM (MILLRACE_GATEWAY_CA_FILE)")
     .option("--cert <file>", "the agent's client certificate, PEM (MILLRACE_GATEWAY_CERT_FILE)")
     .option("--key <file>", "the key of the client certificate, PEM (MILLRACE_GATEWAY_KEY_FILE)")
+    .option(
+      "--identity-token-file <file>",
+      "identity token of a trusted issuer, in place of a registration token (MILLRACE_IDENTITY_TOKEN_FILE)",
+    )
     .option("--name <name>", "default: the host's name (MILLRACE_AGENT_NAME)")
     .option("--slots <n>", "how many jobs run at a time (MILLRACE_AGENT_SLOTS)")
+    .addOption(new Option("--once", "end after one job: --max-jobs 1").conflicts("maxJobs"))
+    .option("--max-jobs <n>", "end after this many jobs; default: never (MILLRACE_AGENT_MAX_JOBS)")
+    .option(
+      "--idle-exit <duration>",
+      "end after this time without a job, such as 5m; default: never (MILLRACE_AGENT_IDLE_EXIT)",
+    )
     .option("--labels <k=v,...>", "labels by which jobs select this agent (MILLRACE_AGENT_LABELS)")
     .option(
       "--facts <on|off>",

@@ -10,6 +10,7 @@ import { createLogger } from "../logging.ts";
 export interface ServeOptions {
   readonly roles?: string;
   readonly dataDir?: string;
+  readonly objectStorage?: string;
 }
 
 /** Rejects with the reason of `signal` after a graceful shutdown, or with the failure. */
@@ -19,6 +20,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
       ...process.env,
       ...(options.roles === undefined ? {} : { MILLRACE_ROLES: options.roles }),
       ...(options.dataDir === undefined ? {} : { MILLRACE_DATA_DIR: options.dataDir }),
+      ...(options.objectStorage === undefined ? {} : { MILLRACE_OBJECT_STORAGE: options.objectStorage }),
     }),
   );
   const log = createLogger(config.logLevel ?? "info");

@@ -1,6 +1,7 @@
 /** The commands that call a server: their arguments and options. Each is imported only when it runs. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { runCommand } from "../command-line.ts";
+import { addAutoscaleCommand } from "./autoscale-command.ts";
 import { addHookCommands } from "./hook-commands.ts";
 import { addRecordCommands } from "./record-commands.ts";
 import { collect, count, limit, listed, project, remote, ROLES, type SetStatus, someOf } from "./remote-command.ts";
@@ -38,6 +39,7 @@ export function addServerCommands(
   addNotificationCommands(program, setStatus);
   addPluginCommands(plugin, setStatus);
   addRecordCommands(program, setStatus);
+  addAutoscaleCommand(program, setStatus);
 
   remote(program.command("api"), "call the API as it is, and print the whole answer", setStatus, {
     args: [
@@ -246,6 +248,15 @@ function addObjectCommands(program: Command, setStatus: SetStatus): void {
   remote(agents.command("show"), "show an agent with its jobs, and who has set its labels", setStatus, {
     args: [AGENT],
     run: async (signal, options, agent) => (await import("./remote/agents.ts")).showAgent(agent!, options, signal),
+  });
+  remote(agents.command("demand"), "show which jobs wait for agents, and which agents would serve them", setStatus, {
+    options: [
+      project(),
+      new Option("--tenant <tenant>", "jobs of this tenant alone, by name or id"),
+      new Option("--labels <k=v,...>", "only jobs that an agent with these labels would get"),
+      new Option("--trusted <keys>", "keys of those labels that an operator gives, separated by commas"),
+    ],
+    run: async (signal, options) => (await import("./remote/agent-demand.ts")).showDemand(options, signal),
   });
   remote(agents.command("drain"), "let an agent take no new job; it finishes what it holds", setStatus, {
     args: [AGENT],

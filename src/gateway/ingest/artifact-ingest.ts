@@ -103,6 +103,10 @@ export class ArtifactIngest {
     return this.#content.append(offset, piece);
   }
 
+  flush(): Promise<void> {
+    return this.#content.flush();
+  }
+
   /**
    * Compares the content with the checksums that the upload was begun with, makes it durable, and completes the
    * artifact. Throws `conflict` when the agent no longer holds the step, and when the content differs, which also

@@ -99,6 +99,10 @@ export class CacheIngest {
     await this.#content.append(offset, piece);
   }
 
+  flush(): Promise<void> {
+    return this.#content.flush();
+  }
+
   /**
    * Compares the content with its checksum, makes it durable, and completes the entry. Throws as {@link
    * ContentIngest.complete}, and `conflict` when the content differs, which also deletes the upload. Idempotent.

@@ -4,7 +4,6 @@ import {
   type ConnectResponse,
   type Dispatch as DispatchMessage,
   type HeartbeatRequest,
-  type HeldStepRun,
   PullPolicy as PullPolicyMessage,
   type Hello as HelloMessage,
   IfMissing,
@@ -47,11 +46,18 @@ const stepRun = id.transform((text) => asId<StepRunId>(text));
 const heldSteps = z.array(z.object({ stepRunId: stepRun, token: wholeNumber })).max(MAX_HELD);
 const heldJobs = z.array(id.transform((text) => asId<JobRunId>(text))).max(MAX_HELD);
 
-const holdings = z.object({ held: heldSteps, heldJobIds: heldJobs, takesNoJobs: z.string().max(256) });
+const holdings = z.object({
+  held: heldSteps,
+  heldJobIds: heldJobs,
+  takesNoJobs: z.string().max(256),
+  jobsLeft: z.number().int().min(0).optional(),
+});
 
-function readHoldings(message: { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string }): AgentHoldings {
-  const { held, heldJobIds, takesNoJobs } = parseMessage(holdings, message);
-  return { steps: held, jobIds: heldJobIds, takesNoJobs };
+function readHoldings(
+  message: Pick<HeartbeatRequest, "held" | "heldJobIds" | "takesNoJobs" | "jobsLeft">,
+): AgentHoldings {
+  const { held, heldJobIds, takesNoJobs, jobsLeft } = parseMessage(holdings, message);
+  return { steps: held, jobIds: heldJobIds, takesNoJobs, ...(jobsLeft === undefined ? {} : { jobsLeft }) };
 }
 
 const PHASES: Record<Exclude<StepPhase, "STEP_PHASE_UNSPECIFIED">, StepReport["phase"]> = {

@@ -15,6 +15,7 @@ import {
   NewRegistrationTokenShape,
   RegistrationTokenShape,
 } from "../../app/agents/registration-tokens.ts";
+import { AgentDemandShape, demandQuery, readDemand } from "../../app/runs/agent-demand.ts";
 import { wholeListOf, wholeOrPageOf } from "../../app/shapes.ts";
 import { routesFor } from "../route.ts";
 
@@ -121,6 +122,16 @@ export const AGENT_ROUTES = [
     answer: AgentShape,
     errors: ["not_found"],
     handle: (context, { caller, params }) => undrainAgent(context, caller, params),
+  }),
+  route({
+    method: "GET",
+    path: "/agents/demand",
+    name: "readAgentDemand",
+    about: "Reads which jobs wait for agents, by project and selector, and which agents would serve them.",
+    query: demandQuery,
+    answer: AgentDemandShape,
+    errors: ["not_found"],
+    handle: (context, { caller, query }) => readDemand(context, caller, query),
   }),
   route({
     method: "GET",

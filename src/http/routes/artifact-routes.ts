@@ -56,7 +56,7 @@ export const ARTIFACT_ROUTES = [
     statuses: CONTENT_STATUSES,
     errors: ["not_found", "conflict", "range_not_satisfiable"],
     async send(context, { caller, params, ctx }) {
-      sendContent(ctx, await openArtifactFile(context, caller, params));
+      await sendContent(ctx, await openArtifactFile(context, caller, params));
     },
   }),
 ];

@@ -99,7 +99,7 @@ export const UPLOAD_ROUTES = [
     statuses: CONTENT_STATUSES,
     errors: ["not_found", "conflict", "range_not_satisfiable"],
     async send(context, { caller, params, ctx }) {
-      sendContent(ctx, await openUpload(context, caller, params));
+      await sendContent(ctx, await openUpload(context, caller, params));
     },
   }),
   route({

@@ -43,6 +43,7 @@ export function gridBlobStore(connection: Connection): BlobStore {
       await insertIfAbsent(chunks, { _id: idOf(blobId, n), files_id: blobId, n, data: new Binary(piece) });
       return "stored";
     },
+    flush: () => Promise.resolve(),
     async complete(blobId, sizeBytes) {
       const last = Math.ceil(sizeBytes / PIECE_BYTES) - 1;
       if ((await readChunk(blobId, last)).length !== sizeBytes - last * PIECE_BYTES) return "incomplete";

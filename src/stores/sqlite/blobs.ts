@@ -30,7 +30,8 @@ export function fileBlobStore(folder: string, sync: (path: string) => Promise<vo
     },
     async put(blobId, offset, piece) {
       const path = partFile(blobId);
-      if (offset === 0 && (await sizeOf(completeFile(blobId))) !== undefined) return "stored";
+      const size = await sizeOf(completeFile(blobId));
+      if (size !== undefined) return offset + piece.length <= size ? "stored" : "gap";
       if (isDiskReserved(dirname(folder))) throw almostFull(folder);
       if (offset === 0) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const file = offset === 0 ? await open(path, CREATE_IF_MISSING, 0o600) : await openIfThere(path, "r+");
@@ -45,6 +46,8 @@ export function fileBlobStore(folder: string, sync: (path: string) => Promise<vo
         await file.close();
       }
     },
+    // The system has what was put, whatever becomes of this process.
+    flush: () => Promise.resolve(),
     async complete(blobId, sizeBytes) {
       const [path, part] = [completeFile(blobId), partFile(blobId)];
       if ((await sizeOf(part)) === sizeBytes) {
@@ -82,6 +85,7 @@ export function fileBlobStore(folder: string, sync: (path: string) => Promise<vo
   return {
     storedBytes: (blobId) => translated(folder, store.storedBytes(blobId)),
     put: (blobId, offset, piece) => translated(folder, store.put(blobId, offset, piece)),
+    flush: (blobId) => store.flush(blobId),
     complete: (blobId, sizeBytes) => translated(folder, store.complete(blobId, sizeBytes)),
     read: (blobId, offset, length) => translated(folder, store.read(blobId, offset, length)),
     delete: (blobId) => translated(folder, store.delete(blobId)),

@@ -98,7 +98,7 @@ describe("access", () => {
       });
       expect(await authenticate(context, registration)).to.deep.equal({
         kind: "registration",
-        tokenId: tokenIdOf(registration),
+        proof: { tokenId: tokenIdOf(registration) },
       });
     });
 
@@ -309,7 +309,8 @@ describe("access", () => {
     it("lets agent tokens and registration tokens do only their own operation", async () => {
       const callers: readonly Caller[] = [
         { kind: "agent", agentId: asId<AgentId>("agt_1"), tokenId: asId<TokenId>("tok_1") },
-        { kind: "registration", tokenId: asId<TokenId>("tok_1") },
+        { kind: "registration", proof: { tokenId: asId<TokenId>("tok_1") } },
+        { kind: "registration", proof: { workload: { id: "cloud", subject: "vm", labels: {} } } },
         user("owner"),
       ];
       const own: Record<AgentOperation, Caller["kind"]> = { workAsAgent: "agent", registerAgent: "registration" };

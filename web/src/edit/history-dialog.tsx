@@ -59,6 +59,7 @@ export function HistoryDialog({
                       {one.commitMessage === "" ? texts.noMessage : one.commitMessage}
                       <small>
                         {one.editor}, <Ago at={one.savedAt} />
+                        {one.commitSha === null ? "" : ` · ${texts.revisionAt(one.commitSha.slice(0, 8), one.branch)}`}
                         {one.isHead ? ` · ${texts.head}` : ""}
                       </small>
                     </button>

@@ -414,6 +414,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/agents/demand": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Reads which jobs wait for agents, by project and selector, and which agents would serve them. */
+        readonly get: operations["readAgentDemand"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/agents": {
         readonly parameters: {
             readonly query?: never;
@@ -3118,6 +3135,17 @@ export interface components {
                 readonly projectIds: readonly string[] | null;
             } | null;
         };
+        readonly AgentDemand: {
+            readonly waiting: number;
+            readonly oldestAge: number;
+            readonly complete: boolean;
+            readonly groups: readonly components["schemas"]["DemandGroup"][];
+            readonly agents: {
+                readonly online: number;
+                readonly slots: number;
+                readonly busy: number;
+            } | null;
+        };
         readonly AgentDetail: {
             readonly agentId: string;
             readonly name: string;
@@ -3201,6 +3229,20 @@ export interface components {
                 readonly clause: string;
                 readonly agents: number;
             }[];
+        };
+        readonly AgentSelector: {
+            readonly matchLabels: {
+                readonly [key: string]: string;
+            };
+            readonly matchExpressions: readonly {
+                readonly key: string;
+                /** @enum {string} */
+                readonly operator: "In" | "NotIn" | "Exists" | "NotExists" | "Gt" | "Lt";
+                readonly values: readonly string[];
+            }[];
+            readonly trusted: boolean;
+            readonly containerEngine: boolean;
+            readonly contained: boolean;
         };
         readonly Annotation: {
             /** @enum {string} */
@@ -3492,6 +3534,27 @@ export interface components {
             readonly createdAt: string;
             readonly lastTry: string | null;
             readonly nextTry: string | null;
+        };
+        readonly DemandGroup: {
+            readonly projectId: string;
+            readonly tenantId: string | null;
+            readonly selector: components["schemas"]["AgentSelector"];
+            readonly clauses: readonly string[];
+            readonly waiting: number;
+            /** Format: date-time */
+            readonly oldestAt: string;
+            readonly oldestAge: number;
+            readonly wait: {
+                /** @enum {string} */
+                readonly reason: "no_agent_online" | "no_agent_matches" | "all_busy" | "quota" | "agent";
+                readonly text: string;
+            };
+            readonly freeSlots: number;
+            readonly online: components["schemas"]["AgentFacts"] | null;
+            readonly offline: {
+                readonly matching: number;
+                readonly agentIds: readonly string[];
+            } | null;
         };
         readonly Deployment: {
             readonly runId: string;
@@ -4169,6 +4232,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
         };
         readonly RevisionDetail: {
             readonly revisionId: string;
@@ -4180,6 +4251,14 @@ export interface components {
             /** Format: date-time */
             readonly savedAt: string;
             readonly isHead: boolean;
+            readonly commitSha: string | null;
+            readonly branch: string | null;
+            readonly pullRequest: {
+                readonly number: number;
+                readonly url: string;
+                readonly branch: string;
+                readonly targetBranch: string;
+            } | null;
             readonly spec: unknown;
             readonly text: string;
         };
@@ -6277,6 +6356,45 @@ export interface operations {
             readonly 503: components["responses"]["unavailable"];
         };
     };
+    readonly readAgentDemand: {
+        readonly parameters: {
+            readonly query?: {
+                readonly projectId?: string;
+                readonly tenantId?: string;
+                readonly labels?: string;
+                readonly trusted?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Success. */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @constant */
+                        readonly code: 0;
+                        readonly msg: string;
+                        readonly detail: components["schemas"]["AgentDemand"];
+                        readonly timestamp: number;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["malformed_request"];
+            readonly 401: components["responses"]["unauthenticated"];
+            readonly 403: components["responses"]["forbidden"];
+            readonly 404: components["responses"]["not_found"];
+            readonly 406: components["responses"]["not_acceptable"];
+            readonly 429: components["responses"]["too_many"];
+            readonly 500: components["responses"]["internal"];
+            readonly 503: components["responses"]["unavailable"];
+        };
+    };
     readonly listAgents: {
         readonly parameters: {
             readonly query?: {
@@ -8328,6 +8446,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
+            };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
             readonly 403: components["responses"]["forbidden"];
@@ -8381,6 +8508,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];
@@ -8771,6 +8907,15 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Success. */
+            readonly 307: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/octet-stream": unknown;
+                };
             };
             readonly 400: components["responses"]["malformed_request"];
             readonly 401: components["responses"]["unauthenticated"];

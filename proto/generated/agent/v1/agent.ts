@@ -619,6 +619,8 @@ export interface Hello {
   heldJobIds: string[];
   /** As in HeartbeatRequest. */
   takesNoJobs: string;
+  /** As in HeartbeatRequest. */
+  jobsLeft?: number | undefined;
 }
 
 export interface Hello_LabelsEntry {
@@ -645,6 +647,11 @@ export interface HeartbeatRequest {
   heldJobIds: string[];
   /** Why the agent takes no further jobs now, as a text of at most 256 characters; empty when it takes jobs. */
   takesNoJobs: string;
+  /**
+   * How many jobs the agent takes beyond those of `held_job_ids`, for one that ends after a number of jobs. Absent for any
+   * number. An agent that fetches says it with `free_slots`.
+   */
+  jobsLeft?: number | undefined;
 }
 
 export interface HeartbeatResponse {
@@ -3253,7 +3260,16 @@ export const HeldStepRun: MessageFns<HeldStepRun> = {
 };
 
 function createBaseHello(): Hello {
-  return { bootId: "", labels: {}, slots: 0, version: "", held: [], heldJobIds: [], takesNoJobs: "" };
+  return {
+    bootId: "",
+    labels: {},
+    slots: 0,
+    version: "",
+    held: [],
+    heldJobIds: [],
+    takesNoJobs: "",
+    jobsLeft: undefined,
+  };
 }
 
 export const Hello: MessageFns<Hello> = {
@@ -3278,6 +3294,9 @@ export const Hello: MessageFns<Hello> = {
     }
     if (message.takesNoJobs !== "") {
       writer.uint32(58).string(message.takesNoJobs);
+    }
+    if (message.jobsLeft !== undefined) {
+      writer.uint32(64).int32(message.jobsLeft);
     }
     return writer;
   },
@@ -3354,6 +3373,14 @@ export const Hello: MessageFns<Hello> = {
             message.takesNoJobs = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.jobsLeft = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3400,6 +3427,11 @@ export const Hello: MessageFns<Hello> = {
         : isSet(object.takes_no_jobs)
         ? globalThis.String(object.takes_no_jobs)
         : "",
+      jobsLeft: isSet(object.jobsLeft)
+        ? globalThis.Number(object.jobsLeft)
+        : isSet(object.jobs_left)
+        ? globalThis.Number(object.jobs_left)
+        : undefined,
     };
   },
 
@@ -3432,6 +3464,9 @@ export const Hello: MessageFns<Hello> = {
     if (message.takesNoJobs !== "") {
       obj.takesNoJobs = message.takesNoJobs;
     }
+    if (message.jobsLeft !== undefined) {
+      obj.jobsLeft = Math.round(message.jobsLeft);
+    }
     return obj;
   },
 
@@ -3455,6 +3490,7 @@ export const Hello: MessageFns<Hello> = {
     message.held = object.held?.map((e) => HeldStepRun.fromPartial(e)) || [];
     message.heldJobIds = object.heldJobIds?.map((e) => e) || [];
     message.takesNoJobs = object.takesNoJobs ?? "";
+    message.jobsLeft = object.jobsLeft ?? undefined;
     return message;
   },
 };
@@ -3663,7 +3699,7 @@ export const Welcome: MessageFns<Welcome> = {
 };
 
 function createBaseHeartbeatRequest(): HeartbeatRequest {
-  return { bootId: "", sequence: 0n, held: [], heldJobIds: [], takesNoJobs: "" };
+  return { bootId: "", sequence: 0n, held: [], heldJobIds: [], takesNoJobs: "", jobsLeft: undefined };
 }
 
 export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
@@ -3685,6 +3721,9 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     }
     if (message.takesNoJobs !== "") {
       writer.uint32(42).string(message.takesNoJobs);
+    }
+    if (message.jobsLeft !== undefined) {
+      writer.uint32(48).int32(message.jobsLeft);
     }
     return writer;
   },
@@ -3742,6 +3781,14 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
             message.takesNoJobs = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.jobsLeft = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3773,6 +3820,11 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
         : isSet(object.takes_no_jobs)
         ? globalThis.String(object.takes_no_jobs)
         : "",
+      jobsLeft: isSet(object.jobsLeft)
+        ? globalThis.Number(object.jobsLeft)
+        : isSet(object.jobs_left)
+        ? globalThis.Number(object.jobs_left)
+        : undefined,
     };
   },
 
@@ -3793,6 +3845,9 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     if (message.takesNoJobs !== "") {
       obj.takesNoJobs = message.takesNoJobs;
     }
+    if (message.jobsLeft !== undefined) {
+      obj.jobsLeft = Math.round(message.jobsLeft);
+    }
     return obj;
   },
 
@@ -3806,6 +3861,7 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     message.held = object.held?.map((e) => HeldStepRun.fromPartial(e)) || [];
     message.heldJobIds = object.heldJobIds?.map((e) => e) || [];
     message.takesNoJobs = object.takesNoJobs ?? "";
+    message.jobsLeft = object.jobsLeft ?? undefined;
     return message;
   },
 };

@@ -2009,6 +2009,12 @@ export interface RevisionRecord {
   editor: string;
   savedAtMs: bigint;
   isHead: boolean;
+  /** The first commit in which a node has seen the text; empty for an inline definition. */
+  commitSha: string;
+  /** The branch on which the commit was seen; empty for none. */
+  branch: string;
+  /** Unset for a text that was not saved as one. */
+  pullRequest: PullRequest | undefined;
 }
 
 export interface ListRevisionsRequest {
@@ -15663,6 +15669,9 @@ function createBaseRevisionRecord(): RevisionRecord {
     editor: "",
     savedAtMs: 0n,
     isHead: false,
+    commitSha: "",
+    branch: "",
+    pullRequest: undefined,
   };
 }
 
@@ -15691,6 +15700,15 @@ export const RevisionRecord: MessageFns<RevisionRecord> = {
     }
     if (message.isHead !== false) {
       writer.uint32(56).bool(message.isHead);
+    }
+    if (message.commitSha !== "") {
+      writer.uint32(66).string(message.commitSha);
+    }
+    if (message.branch !== "") {
+      writer.uint32(74).string(message.branch);
+    }
+    if (message.pullRequest !== undefined) {
+      PullRequest.encode(message.pullRequest, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -15764,6 +15782,30 @@ export const RevisionRecord: MessageFns<RevisionRecord> = {
             message.isHead = reader.bool();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.commitSha = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.branch = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.pullRequest = PullRequest.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -15805,6 +15847,17 @@ export const RevisionRecord: MessageFns<RevisionRecord> = {
         : isSet(object.is_head)
         ? globalThis.Boolean(object.is_head)
         : false,
+      commitSha: isSet(object.commitSha)
+        ? globalThis.String(object.commitSha)
+        : isSet(object.commit_sha)
+        ? globalThis.String(object.commit_sha)
+        : "",
+      branch: isSet(object.branch) ? globalThis.String(object.branch) : "",
+      pullRequest: isSet(object.pullRequest)
+        ? PullRequest.fromJSON(object.pullRequest)
+        : isSet(object.pull_request)
+        ? PullRequest.fromJSON(object.pull_request)
+        : undefined,
     };
   },
 
@@ -15831,6 +15884,15 @@ export const RevisionRecord: MessageFns<RevisionRecord> = {
     if (message.isHead !== false) {
       obj.isHead = message.isHead;
     }
+    if (message.commitSha !== "") {
+      obj.commitSha = message.commitSha;
+    }
+    if (message.branch !== "") {
+      obj.branch = message.branch;
+    }
+    if (message.pullRequest !== undefined) {
+      obj.pullRequest = PullRequest.toJSON(message.pullRequest);
+    }
     return obj;
   },
 
@@ -15846,6 +15908,11 @@ export const RevisionRecord: MessageFns<RevisionRecord> = {
     message.editor = object.editor ?? "";
     message.savedAtMs = (object.savedAtMs !== undefined && object.savedAtMs !== null) ? BigInt(object.savedAtMs) : 0n;
     message.isHead = object.isHead ?? false;
+    message.commitSha = object.commitSha ?? "";
+    message.branch = object.branch ?? "";
+    message.pullRequest = (object.pullRequest !== undefined && object.pullRequest !== null)
+      ? PullRequest.fromPartial(object.pullRequest)
+      : undefined;
     return message;
   },
 };
