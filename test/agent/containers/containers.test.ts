@@ -228,7 +228,12 @@ if (engine !== undefined)
           await client.close();
         })();`;
       // BusyBox looks no port up, and the kernel lists those that are listened on, as hexadecimal digits.
-      const health = { command: "grep -q ':6989 ' /proc/net/tcp /proc/net/tcp6", intervalMs: 200n, timeoutMs: 5_000n, retries: 100 };
+      const health = {
+        command: "grep -q ':6989 ' /proc/net/tcp /proc/net/tcp6",
+        intervalMs: 200n,
+        timeoutMs: 5_000n,
+        retries: 100,
+      };
       const database = service({ name: "db", image: DATABASE_IMAGE, ports: [27_017], health });
       const { end, log } = await step(1, {
         services: [database],
