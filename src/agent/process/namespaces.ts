@@ -62,7 +62,9 @@ export async function checkNamespaces(user: Owner | undefined): Promise<void> {
   const [program, ...args] = inNamespaces(["/bin/sh", "-c", `exit ${PROBE_EXIT}`], place);
   const options = { cwd: "/", timeout: PROBE_MS, ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }) };
   const [code, problem] = await new Promise<readonly [unknown, string]>((resolve) =>
-    execFile(program, args, options, (error, _, stderr) => resolve([error?.code, stderr.trim() || (error?.message ?? "")])),
+    execFile(program, args, options, (error, _, stderr) =>
+      resolve([error?.code, stderr.trim() || (error?.message ?? "")]),
+    ),
   );
   if (code === PROBE_EXIT) return;
   throw new MillraceError(
