@@ -20,6 +20,8 @@ const FRAME_MS = 100;
 const HEAP_GROWTH = 1.25;
 const TRIES = 5;
 const HEAP_EVERY_MS = 10_000;
+/** The page keeps 12,000 lines in memory; until it has them its heap grows. */
+const FULL_LINES = 15_000;
 
 /** Keeps the longest time between two frames, and the longest task of 50 ms or more, from the moment that the page begins. */
 const FRAME_WATCH = `(() => {
@@ -193,21 +195,26 @@ async function measureLive(page: Page): Promise<void> {
     longest = Math.max(longest, frames.longest);
     over += frames.over;
     longestTask = Math.max(longestTask, frames.longestTask);
-    heaps.push(await heapOf(session));
+    const heap = await heapOf(session);
+    if ((await newestLine(page)) >= FULL_LINES) heaps.push(heap);
     // The collection of garbage that the measurement asks for is no work of the page, nor is the frame that it delays.
     await page.evaluate("restartFrames()");
   }
   const work = ((await workOf(session)) - before) / ((performance.now() - begin) / 1_000);
-  const newest = await page.locator("[data-line]").last().getAttribute("data-line");
-  tell("newest line that the page shows", Number(newest), "");
-  tell("lines behind what was written", LIVE_PER_SECOND * ((performance.now() - begin) / 1_000) - Number(newest), "");
+  const newest = await newestLine(page);
+  tell("newest line that the page shows", newest, "");
+  tell("lines behind what was written", LIVE_PER_SECOND * ((performance.now() - begin) / 1_000) - newest, "");
   tell(`longest frame at ${LIVE_PER_SECOND} live lines/s`, longest, "ms", FRAME_MS);
   tell("frames over the bound", over, "");
   tell("longest task of the page, 0 below 50", longestTask, "ms");
   tell("processor time of the page's thread", work, "ms/s");
-  tell("heap after the first 10 s", heaps[0]! / 1e6, "MB");
+  tell(`heap after ${FULL_LINES} lines`, heaps[0]! / 1e6, "MB");
   tell("heap at the end", heaps.at(-1)! / 1e6, "MB");
   tell("growth", heaps.at(-1)! / heaps[0]!, "", HEAP_GROWTH);
+}
+
+async function newestLine(page: Page): Promise<number> {
+  return Number(await page.locator("[data-line]").last().getAttribute("data-line"));
 }
 
 /** Processor time that the page's thread has taken, in milliseconds. */

@@ -96,11 +96,6 @@ export class Installation {
     return this.#node.http!;
   }
 
-  /** `host:port`. */
-  get metrics(): string {
-    return this.#node.metrics!;
-  }
-
   get nodePid(): number {
     return this.#node.pid;
   }

@@ -4,7 +4,7 @@ import { waterfallOf } from "../../web/src/run/critical-path.ts";
 import { linesHash, readLines } from "../../web/src/run/log/line-links.ts";
 import { causeText, Replay } from "../../web/src/run/replay.ts";
 import { readTransition } from "../../web/src/run/run-event.ts";
-import { mainWait, nextJob, stepToShow } from "../../web/src/run/run-facts.ts";
+import { mainWait, nextJob, reasonText, stepToShow } from "../../web/src/run/run-facts.ts";
 import { type Job, type Run, viewOf } from "../../web/src/run/run-view.ts";
 
 const BEGIN = Date.parse("2026-11-27T10:00:00.000Z");
@@ -55,6 +55,18 @@ function runOf(shapes: readonly Shape[]) {
   const end = { status: "running", createdAt: at(0), endTime: null, waitingFor: null, approvals: [], eventNumber: 0 };
   return viewOf({ ...end, jobs } as unknown as Run);
 }
+
+describe("the reason of an end", () => {
+  it("is told in words", () => {
+    expect(["step_failed", "fail_fast", "exit code 1", "a_b is wrong", ""].map(reasonText)).to.deep.equal([
+      "step failed",
+      "fail fast",
+      "exit code 1",
+      "a_b is wrong",
+      "",
+    ]);
+  });
+});
 
 describe("the waterfall of a run", () => {
   it("names the chain of jobs that ended last, and what they spent their time on", () => {

@@ -72,10 +72,13 @@ describe("the pages of a run", function () {
     ]);
     await page.goto(`/runs/${runId}`);
     await page.getByText("ship waits for approval").waitFor();
+    await page.getByRole("button", { name: "Why?" }).click();
+    await page.getByRole("region", { name: "Why nothing runs" }).waitFor();
     await page.keyboard.press("a");
     await page.keyboard.type("looks good");
     await page.keyboard.press("Enter");
     await status("Success").waitFor();
+    expect(await page.getByRole("region", { name: "Why nothing runs" }).count(), "reasons of an ended run").to.equal(0);
     const { approvals } = (await installation.call("GET", `/pipelines/runs/${runId}/approvals`)).body.detail.list[0];
     expect(approvals[0]).to.include({ name: "olga", comment: "looks good" });
 

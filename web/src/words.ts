@@ -208,7 +208,7 @@ export const words = {
     branch: "Branch",
     createdBy: "Made by",
     noDefinition: "This pipeline has no definition yet",
-    noDefinitionText: "Save a definition over the API or with `millrace definition`; then the pipeline can run.",
+    noDefinitionText: "Write one here, or save one with `millrace pipelines save`; then the pipeline can run.",
     noRuns: "Not run yet",
     secrets: "Secrets",
     noSecrets: "No secret of its own",

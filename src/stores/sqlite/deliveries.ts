@@ -1,4 +1,5 @@
 /** The store of deliveries in SQLite. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { DeliveryId, ProjectId, RunId } from "../../domain/ids.ts";
 import {
   ABOVE_NOTIFICATION_LANES,
@@ -12,6 +13,8 @@ import {
 import type { ListKey } from "../ports/pages.ts";
 import type { Database, Row } from "./database.ts";
 import { insertRows, type RowInsert } from "./insert-rows.ts";
+
+const MADE_AT_ONCE = 25;
 
 const INSERT: RowInsert = { insert: "INSERT INTO deliveries", conflict: "ON CONFLICT DO NOTHING" };
 
@@ -176,7 +179,13 @@ async function newest(
     ...(after === undefined ? [] : [after.at, after.id]),
     limit,
   );
-  return rows.map(toDelivery);
+  // A delivery has some kilobytes of JSON, so that a page of them is made in several turns of the event loop.
+  const deliveries: Delivery[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (at > 0 && at % MADE_AT_ONCE === 0) await nextTurn();
+    deliveries.push(toDelivery(row));
+  }
+  return deliveries;
 }
 
 /** Above every text that begins with this one, which ends in `/`: `0` is the character behind it. */

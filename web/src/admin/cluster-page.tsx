@@ -63,7 +63,12 @@ function Nodes({ of }: { readonly of: readonly Node[] }) {
         </>
       ),
     },
-    { name: texts.roles, width: "26%", cell: ({ roles }) => <span class={styles["wrap"]}>{roles.join(", ")}</span> },
+    {
+      name: texts.roles,
+      width: "26%",
+      narrow: "104px",
+      cell: ({ roles }) => <span class={styles["wrap"]}>{roles.join(", ")}</span>,
+    },
     { name: texts.version, width: "96px", needs: "wide", cell: ({ version }) => version },
     { name: texts.shardsOf, width: "84px", align: "end", cell: ({ shards }) => shards.length },
     { name: texts.started, width: "104px", needs: "wide", align: "end", cell: (one) => <Ago at={one.startedAt} /> },

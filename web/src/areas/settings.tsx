@@ -35,7 +35,7 @@ export function Settings({ area }: { readonly area: Area }) {
       name: texts.name,
       cell: ({ name }) => (
         <>
-          {texts.about_[name]}
+          <span class={styles["wrap"]}>{texts.about_[name]}</span>
           <Under>{name}</Under>
         </>
       ),
@@ -43,6 +43,7 @@ export function Settings({ area }: { readonly area: Area }) {
     {
       name: texts.value,
       width: "28%",
+      narrow: "112px",
       cell: ({ name, value }) => <span class={styles["wrap"]}>{settingText(name, value)}</span>,
     },
     {
@@ -55,7 +56,7 @@ export function Settings({ area }: { readonly area: Area }) {
       name: texts.change,
       isQuiet: true,
       width: "190px",
-      narrow: "104px",
+      narrow: "108px",
       align: "end",
       cell: (setting) =>
         mayWrite ? (

@@ -40,10 +40,15 @@ export function Blank({
     <div class={styles["blank"]}>
       <Icon svg={icon} size={28} />
       <h2>{title}</h2>
-      {children === undefined ? null : <p>{children}</p>}
+      {children === undefined ? null : <p>{typeof children === "string" ? withCode(children) : children}</p>}
       {actions === undefined ? null : <div class={styles["actions"]}>{actions}</div>}
     </div>
   );
+}
+
+/** What stands between backticks is code. */
+function withCode(text: string): ComponentChildren {
+  return text.split("`").map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>));
 }
 
 export function Problem({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {

@@ -97,3 +97,8 @@ export function mainWait(view: RunView): Waiting | null {
 export function shortId(id: string): string {
   return id.slice(-6).toLowerCase();
 }
+
+/** A reason is a text, or a word of the program such as `step_failed`. */
+export function reasonText(reason: string): string {
+  return /^[a-z]+(_[a-z]+)+$/.test(reason) ? reason.replaceAll("_", " ") : reason;
+}

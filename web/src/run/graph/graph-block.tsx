@@ -3,7 +3,7 @@ import { useLocation } from "preact-iso";
 import { StatusIcon } from "../../parts/status.tsx";
 import { Elapsed } from "../../parts/time.tsx";
 import { words } from "../../words.ts";
-import { isWaiting } from "../run-facts.ts";
+import { isWaiting, reasonText } from "../run-facts.ts";
 import { runWords } from "../run-words.ts";
 import type { Job, PlannedJob } from "../run-view.ts";
 import { jobAddress } from "../view-props.ts";
@@ -92,7 +92,7 @@ function JobNode({
 }) {
   const { newest } = job;
   const status = isWaiting(job) && newest.waitingFor?.reason === "approval" ? "waiting" : newest.status;
-  const why = newest.waitingFor?.text ?? newest.reason;
+  const why = newest.waitingFor?.text ?? reasonText(newest.reason);
   return (
     <a
       class={styles["job"]}

@@ -11,7 +11,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago, Elapsed } from "../../parts/time.tsx";
 import { words } from "../../words.ts";
-import { mainWait, shortId } from "../run-facts.ts";
+import { mainWait, reasonText, shortId } from "../run-facts.ts";
 import type { RunStore } from "../run-store.ts";
 import { runWords } from "../run-words.ts";
 import { hasEnded, type RunView } from "../run-view.ts";
@@ -73,7 +73,7 @@ export function RunHead({ store, view, pipelineName, actions, whyJob, onWhy }: R
         </div>
       </div>
       <Origin view={view} />
-      {head.reason === "" ? null : <p class={styles["reason"]}>{head.reason}</p>}
+      {head.reason === "" ? null : <p class={styles["reason"]}>{reasonText(head.reason)}</p>}
       {wait === null || hasEnded(view) ? null : (
         <div class={styles["wait"]}>
           <Icon svg={hourglass} size={14} />
@@ -90,7 +90,7 @@ export function RunHead({ store, view, pipelineName, actions, whyJob, onWhy }: R
           </Button>
         </div>
       )}
-      {whyJob === undefined ? null : (
+      {whyJob === undefined || hasEnded(view) ? null : (
         <WhyPanel store={store} view={view} jobId={whyJob} onPick={onWhy} onClose={() => onWhy(undefined)} />
       )}
       <Announcer text={`${runWords.run} ${words.status[head.status].toLowerCase()}`} />

@@ -4,7 +4,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { useResource } from "../../api/resource.ts";
 import { Section } from "../../parts/page.tsx";
 import { StatusIcon } from "../../parts/status.tsx";
-import { stepToShow } from "../run-facts.ts";
+import { reasonText, stepToShow } from "../run-facts.ts";
 import { runWords } from "../run-words.ts";
 import { type Job, hasEnded, jobHasEnded } from "../run-view.ts";
 import { stepAddress, type ViewProps } from "../view-props.ts";
@@ -59,7 +59,7 @@ export function Notes({ view }: ViewProps) {
 
 function Failure({ runId, job }: { readonly runId: string; readonly job: Job }) {
   const step = stepToShow(job);
-  const reason = step?.reason === undefined || step.reason === "" ? job.reason : step.reason;
+  const reason = reasonText(step?.reason === undefined || step.reason === "" ? job.reason : step.reason);
   return (
     <li>
       <StatusIcon of="failed" />

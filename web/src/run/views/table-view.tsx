@@ -5,7 +5,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Status, StatusIcon } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time-texts.ts";
 import { Elapsed } from "../../parts/time.tsx";
-import { shortId } from "../run-facts.ts";
+import { reasonText, shortId } from "../run-facts.ts";
 import { runWords } from "../run-words.ts";
 import type { Job, Step } from "../run-view.ts";
 import { stepAddress, type ViewProps } from "../view-props.ts";
@@ -168,8 +168,8 @@ function StepRow({
 
 function Reason({ of }: { readonly of: string }) {
   return (
-    <span role="cell" class={styles["reason"]} title={of}>
-      {of}
+    <span role="cell" class={styles["reason"]} title={reasonText(of)}>
+      {reasonText(of)}
     </span>
   );
 }

@@ -12,6 +12,7 @@ import { StatusIcon } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time-texts.ts";
 import { Graph } from "../graph/graph-view.tsx";
 import { causeText, Replay } from "../replay.ts";
+import { reasonText } from "../run-facts.ts";
 import { readTransition, type RunEvent } from "../run-event.ts";
 import { runWords } from "../run-words.ts";
 import { hasEnded, type RunView } from "../run-view.ts";
@@ -158,6 +159,6 @@ function namesOf(view: RunView): ReadonlyMap<string, string> {
 
 function whatOf(event: RunEvent, names: ReadonlyMap<string, string>): string {
   const what = event.name || (event.jobId === null ? runWords.run : (names.get(event.jobId) ?? runWords.table.job));
-  const more = event.text || event.reason || event.comment;
+  const more = event.text || reasonText(event.reason) || event.comment;
   return `${what} ${event.lifecycle}${more === "" ? "" : `: ${more}`}`;
 }
