@@ -227,7 +227,13 @@ if (engine !== undefined)
           console.log((await names.findOne({ _id: 1 })).name, await names.countDocuments());
           await client.close();
         })();`;
-      const health = { command: "nc -z 127.0.0.1 27017", intervalMs: 200n, timeoutMs: 5_000n, retries: 100 };
+      // BusyBox looks no port up, and the kernel lists those that are listened on, as hexadecimal digits.
+      const health = {
+        command: "grep -q ':6989 ' /proc/net/tcp /proc/net/tcp6",
+        intervalMs: 200n,
+        timeoutMs: 5_000n,
+        retries: 100,
+      };
       const database = service({ name: "db", image: DATABASE_IMAGE, ports: [27_017], health });
       const { end, log } = await step(1, {
         services: [database],
