@@ -18,7 +18,8 @@ import { startAgentProcess } from "./agent-process.ts";
 import { ApiClient } from "./api-client.ts";
 import { Teardown } from "../node/teardown.ts";
 
-const AGENT_WAIT_MS = 30_000;
+/** A slow machine with other work needs long to start the agent's process. */
+const AGENT_WAIT_MS = 90_000;
 const REGISTRATION_MS = 3_600_000;
 
 export interface LocalInstallationOptions {

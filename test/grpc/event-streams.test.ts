@@ -255,7 +255,11 @@ describe("streams of events", () => {
       const last = reader.received.length;
       expect(numbers(reader.received)).to.deep.equal(upTo(last));
       expect(last).to.be.within(1, EVENTS / 2);
-      expect(details).to.equal(`nothing of this stream was read for 0.3 s: read faster, and resume with after ${last}`);
+      const [, sent] = /^nothing of this stream was read for 0.3 s: read faster, and resume with after (\d+)$/.exec(
+        details,
+      )!;
+      // The client library drops messages that it has not handed over when the error arrives.
+      expect(Number(sent)).to.be.within(last, EVENTS / 2);
     }
     const { length } = readers[0]!.received;
     const resumed = slow.read("streamEvents", request(BigInt(length)));

@@ -37,7 +37,7 @@ describe("the reported usage of a step", () => {
   it("has the sampled time of processes that the step left in the background", async () => {
     // Samples are a second apart: there is one between the first second of work and the end.
     const worker = `${burn(1_000)}; touch worked; exec ${burn(60_000)}`;
-    const script = `{ ${worker}; } & until [ -e worked ]; do sleep 0.05; done; sleep 2.5`;
+    const script = `{ ${worker}; } & until [ -e worked ]; do sleep 0.05; done; sleep ${2.5 * PATIENCE}`;
     const from = performance.now();
     const { cpuMs } = await usageOf(script);
     // The worker used one processor at a time.
