@@ -202,9 +202,9 @@ describe("the checker of the kill tests", () => {
     expect(killed("agent of a2", ended + 2_000)).to.deep.equal([]);
     expect(killed("agent of a2", ended + 60_000)).to.deep.equal(["lost"]);
     const disturbed = (fromMs: number, untilMs: number) => [{ fromMs: ended + fromMs, untilMs: ended + untilMs }];
-    expect(killed("agent of a2", ended + 15_000, disturbed(-1_000, 9_000)), "lines that waited").to.deep.equal([]);
-    expect(killed("agent of a2", ended + 25_000, disturbed(-1_000, 9_000))).to.deep.equal(["lost"]);
-    expect(killed("agent of a2", ended + 15_000, disturbed(-20_000, -1_000))).to.deep.equal(["lost"]);
+    expect(killed("agent of a2", ended + 35_000, disturbed(-1_000, 9_000)), "lines that waited").to.deep.equal([]);
+    expect(killed("agent of a2", ended + 45_000, disturbed(-1_000, 9_000))).to.deep.equal(["lost"]);
+    expect(killed("agent of a2", ended + 35_000, disturbed(-20_000, -1_000))).to.deep.equal(["lost"]);
     expect(killed("agent of b1", ended + 2_000)).to.deep.equal(["lost"]);
   });
 

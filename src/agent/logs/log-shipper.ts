@@ -57,6 +57,12 @@ const MIN_FLUSH_DELAY_MS = 1;
 /** Delay before the shipper sends lines again that the control plane could not store. */
 const RETRY_MS = 200;
 
+/**
+ * A stream with unanswered batches that has answered none for this long is given up: a gateway can lose a call to its store.
+ * Shorter than the 30 s after which the control plane tells viewers that lines are lost.
+ */
+const ANSWER_WITHIN_MS = 15_000;
+
 export interface LogShipperOptions {
   readonly client: GatewayClient;
   /** Undefined while the agent has no token. Lines wait until it has one. */
@@ -65,6 +71,8 @@ export interface LogShipperOptions {
   /** Upper bound on the bytes on the disk. */
   readonly diskBytes: number;
   readonly log: Logger;
+  /** How long a stream may leave its batches without any answer; 15 s by default. */
+  readonly answerWithinMs?: number;
 }
 
 type PushStream = ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
@@ -81,6 +89,8 @@ export class LogShipper {
   /** From {@link #sentAt} to the next flush of smaller amounts. */
   #flushMs = FLUSH_MS;
   #retryTimer: NodeJS.Timeout | undefined;
+  /** Set while batches are not answered. */
+  #answerTimer: NodeJS.Timeout | undefined;
   #bytes = 0;
   #spilled = 0;
   #inFlight = 0;
@@ -160,7 +170,7 @@ export class LogShipper {
   /** Ends the stream and drops all lines that are not stored. */
   close(): void {
     this.#closed = true;
-    for (const timer of [this.#flushTimer, this.#retryTimer]) clearTimeout(timer);
+    for (const timer of [this.#flushTimer, this.#retryTimer, this.#answerTimer]) clearTimeout(timer);
     this.#stream?.cancel();
     for (const log of this.#logs.values()) log.dispose();
   }
@@ -218,6 +228,7 @@ export class LogShipper {
         const isSmall = this.#inFlight - before < COMPRESSED_BYTES;
         stream.write({ ...log.owner, lines }, ...(isSmall ? [UNCOMPRESSED] : []));
         this.#sentAt = performance.now();
+        if (this.#answerTimer === undefined) this.#awaitAnswer(stream);
         batches++;
       }
     }
@@ -236,10 +247,16 @@ export class LogShipper {
       return undefined;
     }
     const stream = this.#options.client.pushLogs(metadata);
-    stream.on("data", (answer: PushLogsResponse) => this.#answered(answer));
+    stream.on("data", (answer: PushLogsResponse) => {
+      // What an earlier stream still brings answers batches that were sent again since.
+      if (this.#stream !== stream) return;
+      this.#answered(answer);
+      this.#awaitAnswer(stream);
+    });
     const onEnd = (reason: string) => {
       if (this.#stream !== stream) return;
       this.#stream = undefined;
+      this.#awaitNoAnswer();
       for (const log of this.#logs.values()) this.#change(log, () => log.disconnect());
       if (this.#closed) return;
       this.#options.log.debug({ reason }, "the log stream has ended");
@@ -250,6 +267,21 @@ export class LogShipper {
     );
     stream.on("end", () => onEnd("ended by the control plane"));
     return stream;
+  }
+
+  /** Gives up the stream when no answer comes from now on. Ends an earlier wait. */
+  #awaitAnswer(stream: PushStream): void {
+    this.#awaitNoAnswer();
+    if (this.#inFlight === 0 || this.#stream !== stream) return;
+    this.#answerTimer = setTimeout(() => {
+      this.#options.log.debug({}, "the log stream does not answer: it is given up");
+      stream.cancel();
+    }, this.#options.answerWithinMs ?? ANSWER_WITHIN_MS);
+  }
+
+  #awaitNoAnswer(): void {
+    clearTimeout(this.#answerTimer);
+    this.#answerTimer = undefined;
   }
 
   #answered({ stepRunId, token, verdict, storedThrough }: PushLogsResponse): void {

@@ -39,4 +39,35 @@ describe("the sending of the lines of many steps", () => {
     expect(gaps).to.not.be.empty;
     expect(Math.min(...gaps), "ms between two batches of a step").to.be.at.least(STEPS * 0.4 - 2);
   });
+
+  it("gives a stream up that does not answer, and sends its lines again over another one", async () => {
+    const sent: string[] = [];
+    let streams = 0;
+    const pushLogs = (): object => {
+      const number = ++streams;
+      const stream = new EventEmitter();
+      const write = ({ stepRunId, token, lines }: PushLogsRequest): void => {
+        sent.push(`${number}: ${lines.map(({ content }) => content).join(", ")}`);
+        const verdict = "PUSH_LOGS_VERDICT_STORED";
+        const answer: PushLogsResponse = { stepRunId, token, verdict, storedThrough: lines.at(-1)!.line };
+        if (number > 1) setImmediate(() => stream.emit("data", answer));
+      };
+      const cancel = () => setImmediate(() => stream.emit("error", Object.assign(new Error("cancelled"), { code: 1 })));
+      return Object.assign(stream, { write, cancel });
+    };
+    const shipper = new LogShipper({
+      client: { pushLogs } as never,
+      metadata: () => new Metadata(),
+      spill: {} as never,
+      diskBytes: 0,
+      log: silentLog,
+      answerWithinMs: 50,
+    });
+    const log = shipper.open({ runId: "run_1", stepRunId: "step_1", token: 1n });
+    shipper.add(log, "LOG_STREAM_STDOUT", "a line", Date.now());
+    shipper.finish(log);
+    await shipper.whenStored();
+    shipper.close();
+    expect(sent).to.deep.equal(["1: a line", "2: a line"]);
+  });
 });

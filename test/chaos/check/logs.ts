@@ -3,9 +3,10 @@ import type { Evidence, JobEvidence, LogEvidence, RunEvidence, Span, StepEvidenc
 
 /**
  * After the end of a step, its last lines may still be on their way to the control plane for this long, and longer by the
- * time in which they could not be stored.
+ * time in which they could not be stored. The control plane waits as long for them. A slow machine needs it: a flooding
+ * step leaves 10 MB.
  */
-const IN_FLIGHT_MS = 10_000;
+const IN_FLIGHT_MS = 30_000;
 /** How the reason of a step begins that did not end by itself. */
 const NOT_ITS_END = /^(agent_lost|dispatch_failed)/;
 
