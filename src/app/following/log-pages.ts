@@ -25,11 +25,7 @@ export interface LogPage {
 }
 
 export class LogPages {
-  /**
-   * Since when this process has read logs without a failure: Unix milliseconds by its clock. Before that, agents may have
-   * been unable to deliver lines too.
-   */
-  steadySince: number;
+  #steadySince: number;
   readonly #context: Pick<AppContext, "clock"> & WithStores<"logs">;
   readonly #running = new Map<string, Promise<LogPage>>();
   /** By step run and first line, in the order of the last use, oldest first. */
@@ -37,7 +33,15 @@ export class LogPages {
 
   constructor(context: Pick<AppContext, "clock"> & WithStores<"logs">) {
     this.#context = context;
-    this.steadySince = context.clock.now();
+    this.#steadySince = context.clock.now();
+  }
+
+  /**
+   * Since when this process has read logs without a failure: Unix milliseconds by its clock. Before that, agents may have
+   * been unable to deliver lines too.
+   */
+  get steadySince(): number {
+    return this.#steadySince;
   }
 
   /** The lines from `fromLine` on; no parts when there is none. Everything that was stored before the call is seen. */
@@ -58,7 +62,7 @@ export class LogPages {
     const reading = this.#read(stepRunId, fromLine)
       .then((page) => (page.isFull ? this.#keep(key, page) : page))
       .catch((error: unknown) => {
-        this.steadySince = this.#context.clock.now();
+        this.#steadySince = this.#context.clock.now();
         throw error;
       })
       .finally(() => this.#running.delete(key));
