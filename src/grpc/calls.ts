@@ -152,8 +152,8 @@ export async function requireStillValid(context: AppContext, { bearer }: CallFac
 
 /**
  * The messages of the caller, until it ends the stream, cancels or disconnects, or until `over` fires. The iterator of
- * Node would destroy a stream that is ended with an error. While an answer is on its way, the status was then never sent,
- * and the caller would wait for it for ever.
+ * Node would destroy a stream that is ended with an error. While an answer is on its way, the status would then never be
+ * sent, and the caller would wait for it indefinitely.
  */
 export async function* requestsOf<Request>(
   call: ServerDuplexStream<Request, unknown>,
