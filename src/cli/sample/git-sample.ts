@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Schemas } from "../../../clients/typescript/src/index.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { findOnPath } from "../../domain/program-path.ts";
-import type { Network } from "../../config-values.ts";
+import type { Network } from "../../settings/values.ts";
 import { PACKAGE_ROOT } from "../../node/package-root.ts";
 import { writeOnce } from "../../node/write-once.ts";
 import type { ApiClient } from "../api-client.ts";
