@@ -3,7 +3,7 @@
  * bounds of time, output, file size and memory.
  */
 import { spawn } from "node:child_process";
-import { findOnPath } from "../domain/program-path.ts";
+import { findOnPath } from "../program-path.ts";
 
 export type Setting = readonly [key: string, value: string];
 

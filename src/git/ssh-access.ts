@@ -4,7 +4,7 @@
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findOnPath } from "../domain/program-path.ts";
+import { findOnPath } from "../program-path.ts";
 import type { AccessOptions, OpenAccess } from "./access.ts";
 import { GitFault } from "./git-fault.ts";
 import { fingerprintOf, nameOf, scanHostKeys } from "./host-keys.ts";

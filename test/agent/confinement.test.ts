@@ -9,7 +9,7 @@ import type { Dispatch } from "../../proto/generated/agent/v1/agent.ts";
 import { controllerGroups } from "../../src/agent/process/cgroups.ts";
 import { boundsIn, openStepLimits, ProcessLimits, type StepLimits } from "../../src/agent/process/step-limits.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
-import { findOnPath } from "../../src/domain/program-path.ts";
+import { findOnPath } from "../../src/program-path.ts";
 import { AgentBench, SILENT } from "./test-agent.ts";
 
 const MB = 1024 ** 2;

@@ -5,7 +5,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Logger } from "../../domain/logger.ts";
-import { findOnPath } from "../../domain/program-path.ts";
+import { findOnPath } from "../../program-path.ts";
 import { engineEnvironment } from "../process/engine-environment.ts";
 import { MARK } from "../process/kill-script.ts";
 

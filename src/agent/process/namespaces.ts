@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { MillraceError } from "../../domain/errors.ts";
-import { findOnPath } from "../../domain/program-path.ts";
+import { findOnPath } from "../../program-path.ts";
 import type { Command } from "./step-limits.ts";
 import type { Owner } from "./step-user.ts";
 

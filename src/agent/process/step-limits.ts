@@ -8,7 +8,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
-import { findOnPath } from "../../domain/program-path.ts";
+import { findOnPath } from "../../program-path.ts";
 import { type Controller, type ControllerGroup, controllerGroups, endCgroup, oomKillsIn } from "./cgroups.ts";
 import type { Owner } from "./step-user.ts";
 
