@@ -31,7 +31,7 @@ const LIMITS = {
    * The probe, the question for shards with work (two), the upkeep of the application, every 2 s a look for webhooks, every
    * 10 s one for deliveries of hooks, and every 30 s one for each shard: for its queued jobs.
    */
-  "calls of the store": 7.5,
+  "calls of the store": 7.8,
 };
 
 type Kind = keyof typeof LIMITS;
