@@ -32,8 +32,11 @@ const FIRST = [
   "test/cli/start.test.ts",
   "test/docs/shell-blocks.test.ts",
   "test/rights/",
+  "test/web/",
   "test/simulation/",
   "test/e2e/",
+  "test/http/git.test.ts",
+  "test/stores/sqlite-faults.test.ts",
 ];
 
 /**
