@@ -78,6 +78,7 @@ export async function startWorker(
   });
   teardown.add("the kernel", () => kernel.stop());
   context.begunRuns?.listen(({ aggregate, plan }) => kernel.adopt(aggregate, plan));
+  context.begunRuns?.listenDone((runId) => kernel.creatorIsDone(runId));
   const owner = new ShardOwner({
     redis,
     nodeId,
