@@ -33,6 +33,8 @@ import { withStepFacts } from "./step-facts.ts";
 const NO_IDENTITY = { env: [], secrets: [] } as const;
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
+/** Of a run that has more jobs, those that follow the first dispatches are read from the store. */
+const JOBS_OF_RUN_IN_MEMORY = 64;
 /** Agents accept messages of 16 MB: a larger dispatch would end the channel each time that it is sent. */
 const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
@@ -156,7 +158,9 @@ export class DispatchBuilder {
     const dispatched = head.owed.flatMap(({ effect }) => (effect.type === "dispatch" ? [effect.order.jobIndex] : []));
     if (dispatched.length === 0) return;
     this.#runs.remember(head.rootId, { plan, origin: head.origin });
-    for (const jobIndex of dispatched) this.#specs.remember(`${head.rootId}/${jobIndex}`, jobs[jobIndex]!);
+    // The other jobs of a run that is not large follow soon.
+    const likely = jobs.length <= JOBS_OF_RUN_IN_MEMORY ? jobs.keys() : dispatched;
+    for (const jobIndex of likely) this.#specs.remember(`${head.rootId}/${jobIndex}`, jobs[jobIndex]!);
   }
 
   /**
