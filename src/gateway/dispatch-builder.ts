@@ -124,7 +124,7 @@ export interface DispatchBuilderOptions {
    * Makes the tokens of checkouts with the secret of a GitHub App. Rejects with a `NoCheckoutTokenError` to refuse the dispatch,
    * and with another error to have it built later. Absent: such checkouts fail.
    */
-  readonly checkoutToken?: (stepRunId: StepRunId, asked: AskedCheckout) => Promise<string>;
+  readonly checkoutToken?: (step: Pick<GrantedStep, "stepRunId" | "agentId">, asked: AskedCheckout) => Promise<string>;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -264,7 +264,7 @@ export class DispatchBuilder {
     );
     const handedOut = { step: value, secrets: Object.values(secrets) };
     const { checkoutToken } = this.#options;
-    const tokenFor = checkoutToken && ((asked: AskedCheckout) => checkoutToken(granted.stepRunId, asked));
+    const tokenFor = checkoutToken && ((asked: AskedCheckout) => checkoutToken(granted, asked));
     return { ...(await withCheckoutToken(handedOut, tokenFor)), matrix: job.matrix };
   }
 
