@@ -2,9 +2,9 @@
  * Steps in real containers, where Podman can run them: the promises of steps hold inside. `CONTAINERS=whole` fails without an
  * engine, and adds the tests that take longer.
  */
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect } from "chai";
 import type { Container, Dispatch, Service } from "../../../proto/generated/agent/v1/agent.ts";
 import { Container as ContainerMessage, Service as ServiceMessage } from "../../../proto/generated/agent/v1/agent.ts";
@@ -17,6 +17,7 @@ import {
   SERVICE_IMAGE,
   TEST_IMAGE,
 } from "../../support/container-engine.ts";
+import { greeter } from "../../support/plugin-packages.ts";
 import { until } from "../../support/until.ts";
 import { AgentBench, processesWith, sleepOf } from "../test-agent.ts";
 
@@ -121,6 +122,23 @@ if (engine !== undefined)
       expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_CANCELLED" });
       expect(await processesWith(sleep)).to.deep.equal([]);
       expect((await step(3, { container: container(), script: "echo still here" })).log).to.deep.equal(["still here"]);
+    });
+
+    itWhole("runs a plugin whose manifest names an image in its container, and refuses it outside of one", async () => {
+      const folder = join(bench.dataDir, "plugins-of-the-operator");
+      for (const { path, content } of greeter("1.0.0", { script: 'cat; echo " by $(readlink /proc/1/exe)"' })) {
+        const place = join(folder, "team/greet", path);
+        await mkdir(dirname(place), { recursive: true });
+        const text = content.toString();
+        const isManifest = path === "plugin.yaml";
+        await writeFile(place, isManifest ? JSON.stringify({ ...JSON.parse(text), image: TEST_IMAGE }) : text);
+      }
+      await bench.restart({ containers: { engine: engine.kind, images: [] }, pluginDirs: [folder] });
+      const plugin = { uses: "team/greet@1.0.0", argsJson: JSON.stringify({ to: "Ann" }) };
+      const inside = await step(1, { ...plugin, container: container() });
+      expect(inside.log.at(-1), inside.end.reason).to.equal('{"to":"Ann"} by /bin/busybox');
+      const outside = await step(2, plugin);
+      expect(outside.end.reason).to.include(`runs in the image ${TEST_IMAGE}, and this step has no container`);
     });
 
     itWhole("leaves no process of a step to the next one", async () => {
