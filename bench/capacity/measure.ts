@@ -1,0 +1,119 @@
+/**
+ * `npm run bench:capacity -- [--store mongodb] [--steps N] [--record]`: measures what the model of capacity is fitted to, and
+ * what it is checked against. It takes some minutes for each store. Processor time counts, not time, so that other programs on the
+ * machine show little; the loop of unit.ts tells how fast the machine was meanwhile. `--steps` is how many steps of each shape
+ * are run. `--record` writes measured.json.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { stopTestMongo } from "../../test/support/mongo.ts";
+import { currentCommit, describeMachine, type Machine } from "../machine.ts";
+import { keepInFlight } from "../measure/in-flight.ts";
+import { FollowedEnds } from "../millrace/followed-ends.ts";
+import { type Pipeline, Runs } from "../millrace/runs.ts";
+import { idleAgents, removals, viewedLines } from "./rates.ts";
+import { type MeasuredRow, type StoreName, type StoreRecord, STORES } from "./model.ts";
+import { writeRecord } from "./record.ts";
+import { jobsOf, type MeasuredShape, SHAPES } from "./shapes.ts";
+import { measureUnit } from "./unit.ts";
+import { differenceOf, type Idle, rounded, scaled, usedBy } from "./usage.ts";
+import { CapacityWorld } from "./world.ts";
+
+const IN_FLIGHT = 8;
+/** V8 compiles hot code late. */
+const WARM_UP_STEPS = 600;
+const LEAST_RUNS = 12;
+/** Workers count ended runs every 10 s; that is a part of their cost. */
+const SETTLE_MS = 12_000;
+const IDLE_MS = 24_000;
+
+async function measureStore(store: StoreName, steps: number, machine: Machine): Promise<StoreRecord> {
+  const world = await CapacityWorld.start(store);
+  try {
+    const runs = new Runs(world, new FollowedEnds(world));
+    await warmUp(runs);
+    const idle = await idleRate(world);
+    const rows: MeasuredRow[] = [];
+    for (const shape of SHAPES) {
+      rows.push(await measureShape(world, runs, idle, shape, steps));
+      console.log(JSON.stringify({ store, ...rows.at(-1) }));
+    }
+    const agentSecond = await idleAgents(world, idle);
+    const viewedLine = await viewedLines(world, idle);
+    const removedRun = await removals(world, idle);
+    const idleSecond = rounded(scaled(idle, 1_000));
+    console.log(JSON.stringify({ store, idleSecond, agentSecond, viewedLine, removedRun }));
+    const measuredOn = { commit: currentCommit(), date: new Date().toISOString().slice(0, 10), machine };
+    return { store, ...measuredOn, rows, idleSecond, agentSecond, viewedLine, removedRun };
+  } catch (error) {
+    throw new Error(world.logTails(), { cause: error });
+  } finally {
+    await world.stop();
+  }
+}
+
+async function warmUp(runs: Runs): Promise<void> {
+  for (const shape of SHAPES) {
+    const pipeline = await runs.pipeline(jobsOf(shape));
+    await runAll(runs, pipeline, Math.ceil(WARM_UP_STEPS / SHAPES.length / (shape.jobs * shape.steps)));
+  }
+  await pause(SETTLE_MS);
+}
+
+function runAll(runs: Runs, pipeline: Pipeline, count: number): Promise<void> {
+  return keepInFlight(count, IN_FLIGHT, async () => void (await runs.run(pipeline)));
+}
+
+async function idleRate(world: CapacityWorld): Promise<Idle> {
+  const from = performance.now();
+  const before = await world.used();
+  await pause(IDLE_MS);
+  return scaled(differenceOf(await world.used(), before), 1 / (performance.now() - from));
+}
+
+/** Rejects unless each step of the runs started exactly once. */
+async function measureShape(
+  world: CapacityWorld,
+  runs: Runs,
+  idle: Idle,
+  shape: MeasuredShape,
+  steps: number,
+): Promise<MeasuredRow> {
+  const pipeline = await runs.pipeline(jobsOf(shape));
+  const count = Math.max(LEAST_RUNS, Math.round(steps / (shape.jobs * shape.steps)));
+  const unitBefore = measureUnit();
+  const bytes = await world.storeBytes();
+  const used = await usedBy(world, idle, async () => {
+    await runs.checked(async () => {
+      await runAll(runs, pipeline, count);
+      return [];
+    });
+    await pause(SETTLE_MS);
+  });
+  const storeBytes = (await world.storeBytes()) - bytes;
+  const unitMs = Number(((unitBefore + measureUnit()) / 2).toFixed(2));
+  return { ...shape, runs: count, unitMs, cost: rounded(scaled({ ...used, storeBytes }, 1 / count)) };
+}
+
+const { values } = parseArgs({
+  options: {
+    store: { type: "string", multiple: true, default: [...STORES] },
+    steps: { type: "string", default: "240" },
+    record: { type: "boolean", default: false },
+  },
+});
+const stores = values.store.map((name) => {
+  const store = STORES.find((known) => known === name);
+  if (store === undefined) throw new Error(`--store must be ${STORES.join(" or ")}, not ${name}`);
+  return store;
+});
+const steps = Number(values.steps);
+if (!Number.isInteger(steps) || steps < 1) throw new Error("--steps must be a whole number above 0");
+const machine = describeMachine(process.execPath);
+try {
+  const measured: StoreRecord[] = [];
+  for (const store of stores) measured.push(await measureStore(store, steps, machine));
+  if (values.record) writeRecord(measured);
+} finally {
+  await stopTestMongo();
+}

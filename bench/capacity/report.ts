@@ -1,0 +1,109 @@
+/** What `npm run capacity` prints. Pure. */
+import type { GivenLoad } from "./command-line.ts";
+import { errorsOf, modelOf, type StoreRecord, withControlPlane } from "./model.ts";
+import { type Capacity, capacityFor, type Load, unitOf } from "./plan.ts";
+
+/** Without a unit in the load, the machines are as fast as the one that the store was measured on. */
+export function reportOf(records: readonly StoreRecord[], given: GivenLoad): string {
+  const [scaled, embedded] = [recordOf(records, "mongodb"), recordOf(records, "sqlite")];
+  const capacityOf = (record: StoreRecord): Capacity =>
+    capacityFor(loadOn(record, given), modelOf(record.rows), record);
+  return [
+    ...loadLines(given, capacityOf(scaled)),
+    "",
+    ...scaledLines(given, capacityOf(scaled)),
+    "",
+    ...embeddedLines(given, capacityOf(embedded)),
+    "",
+    ...[scaled, embedded].flatMap(checkLines),
+  ].join("\n");
+}
+
+/** The measurement of a store. Throws when it is missing. */
+export function recordOf(records: readonly StoreRecord[], name: string): StoreRecord {
+  const record = records.find(({ store }) => store === name);
+  if (record === undefined) throw new Error(`no measurement of ${name}: run npm run bench:capacity -- --store ${name} --record`);
+  return record;
+}
+
+function loadOn(record: StoreRecord, given: GivenLoad): Load {
+  return { ...given, unitMs: given.unitMs ?? unitOf(record) };
+}
+
+function loadLines(load: GivenLoad, { runsPerSecond, linesPerSecond, run, logBytesOfRun }: Capacity): readonly string[] {
+  const bytes = (run["storeBytes"] ?? 0) - logBytesOfRun;
+  return [
+    `${whole(load.runsPerDay)} runs a day, each of ${whole(load.jobs)} jobs, ${whole(load.steps)} steps, ` +
+      `${whole(load.steps * load.lines)} log lines and ${load.artifacts} artifacts; ${whole(load.agents)} agents; peak ${load.peak} times the mean`,
+    `at the peak: ${short(runsPerSecond)} runs/s, ${short(runsPerSecond * load.steps)} steps/s, ${short(linesPerSecond)} log lines/s`,
+    `a run: ${figures(run, ["edgeMs", "gatewayMs", "workerMs", "redisMs"])}; ` +
+      `${short(run["storeCalls"] ?? 0)} commands of MongoDB; ${size(bytes)} of documents and ${size(logBytesOfRun)} of log`,
+  ];
+}
+
+function scaledLines(load: GivenLoad, capacity: Capacity): readonly string[] {
+  const { parts, shards, redisProcessors, redisBytes, commandsPerSecond, runBytes, logBytes, limits } = capacity;
+  const perDay = load.runsPerDay === 0 ? 0 : runBytes / Math.max(1, load.keepRunsDays);
+  return [
+    "on MongoDB and Redis, with nodes that are busy for at most 60 %:",
+    ...parts.map(({ name, needed, processors }) => `  ${name}: ${needed} (${short(processors)} processors busy)`),
+    `  shards: ${shards}`,
+    `  Redis: ${short(redisProcessors)} processors busy, ${size(redisBytes)} of memory for ${whole(load.waiting)} waiting jobs and the agents`,
+    `  MongoDB: ${whole(commandsPerSecond)} commands/s; documents of ${size(runBytes)} for the runs of ${load.keepRunsDays} days ` +
+      `(${size(perDay)} a day) and ${size(logBytes)} for the logs of ${Math.min(load.keepLogsDays, load.keepRunsDays)} days, before its compression and without indexes`,
+    ...limitLines(limits),
+  ];
+}
+
+function embeddedLines(load: GivenLoad, { run, limits, runBytes, logBytes }: Capacity): readonly string[] {
+  return [
+    `one node with SQLite (${figures(run, ["nodeMs", "redisMs"])} a run):`,
+    `  file of ${size(runBytes + logBytes)} for the runs of ${load.keepRunsDays} days and the logs of ${Math.min(load.keepLogsDays, load.keepRunsDays)} days`,
+    ...limitLines(limits),
+  ];
+}
+
+function limitLines(limits: readonly { readonly name: string; readonly runsPerDay: number }[]): readonly string[] {
+  return limits.map(
+    ({ name, runsPerDay }, at) => `  ${at === 0 ? "the limit that comes first" : "then"}: ${name}, at ${whole(runsPerDay)} runs a day`,
+  );
+}
+
+/** How far the model is from the runs that it was not fitted to. */
+function checkLines(record: StoreRecord): readonly string[] {
+  const rows = record.rows.map(withControlPlane);
+  const model = modelOf(rows);
+  const { store, commit, date, machine } = record;
+  return [
+    `${store}, measured on commit ${commit}, ${date}, ${machine.cpu}, load average ${machine.loadAverage}; the model for runs that it was not fitted to:`,
+    ...rows
+      .filter(({ use }) => use === "check")
+      .map((row) => {
+        const errors = errorsOf(model, row);
+        const shown = Object.entries(CHECKED).map(([figure, name]) => `${name} ${percent(errors[figure] ?? 0)}`);
+        return `  ${row.name}: ${shown.join(", ")}`;
+      }),
+  ];
+}
+
+/** The figures that the model is checked in. */
+export const CHECKED: Readonly<Record<string, string>> = {
+  controlPlaneMs: "CPU of the control plane",
+  redisMs: "CPU of Redis",
+  storeCalls: "calls of the store",
+  storeBytes: "bytes",
+};
+
+function figures(run: Readonly<Record<string, number>>, names: readonly string[]): string {
+  return names.map((name) => `${short(run[name] ?? 0)} ms of ${name === "nodeMs" ? "the node" : name.replace("Ms", "")}`).join(", ");
+}
+
+const percent = (share: number): string => `${share < 0 ? "" : "+"}${(share * 100).toFixed(0)} %`;
+const whole = (count: number): string => Math.round(count).toLocaleString("en");
+const short = (count: number): string => (count >= 100 ? whole(count) : count.toPrecision(2));
+
+function size(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+  const at = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  return `${short(bytes / 1_000 ** at)} ${units[at]}`;
+}

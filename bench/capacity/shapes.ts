@@ -1,0 +1,116 @@
+/**
+ * The runs whose costs are measured: those that the model of capacity is fitted to, and those that it is checked against.
+ * Pure.
+ */
+import type { Job } from "../millrace/runs.ts";
+
+/** The kinds of work of a run. The model gives each of them a cost. */
+export const WORK = ["run", "job", "step", "log", "piece", "line", "kilobyte", "artifact"] as const;
+export type Work = (typeof WORK)[number];
+
+/** What each kind of work is, for people. */
+export const MEANING: Readonly<Record<Work, string>> = {
+  run: "a run, from its trigger to its end",
+  job: "a job of it",
+  step: "a step of a job",
+  log: "a step that writes lines",
+  piece: "each further time that lines of a step arrive",
+  line: "a line of a log",
+  kilobyte: "1,000 bytes of lines",
+  artifact: "an artifact of one file",
+};
+
+export interface Shape {
+  readonly jobs: number;
+  /** Of each job. */
+  readonly steps: number;
+  /** Of each step. */
+  readonly lines: number;
+  /** How many phrases of {@link PHRASE_BYTES} a line has. */
+  readonly phrases: number;
+  /** In how many pieces, with a pause between them, the lines of a step come. */
+  readonly pieces: number;
+  /** Of each job. */
+  readonly artifacts: number;
+}
+
+export interface MeasuredShape extends Shape {
+  readonly name: string;
+  /** `check`: the model does not see what was measured. */
+  readonly use: "fit" | "check";
+}
+
+const ONE_STEP: Shape = { jobs: 1, steps: 1, lines: 0, phrases: 1, pieces: 1, artifacts: 0 };
+
+/** Each fitted shape differs from the first one in one kind of work, so that each kind has a shape that tells its cost. */
+export const SHAPES: readonly MeasuredShape[] = [
+  { ...ONE_STEP, name: "one step", use: "fit" },
+  { ...ONE_STEP, name: "12 steps", use: "fit", steps: 12 },
+  { ...ONE_STEP, name: "8 jobs", use: "fit", jobs: 8 },
+  { ...ONE_STEP, name: "a line", use: "fit", lines: 1 },
+  { ...ONE_STEP, name: "2,000 short lines", use: "fit", lines: 2_000 },
+  { ...ONE_STEP, name: "2,000 long lines", use: "fit", lines: 2_000, phrases: 8 },
+  { ...ONE_STEP, name: "7 lines in 7 pieces", use: "fit", lines: 7, pieces: 7 },
+  { ...ONE_STEP, name: "an artifact", use: "fit", artifacts: 1 },
+  { ...ONE_STEP, name: "4 jobs of 3 steps with 50 lines", use: "check", jobs: 4, steps: 3, lines: 50 },
+  {
+    ...ONE_STEP,
+    name: "2 jobs of 10 steps with 6 lines in 2 pieces, and an artifact",
+    use: "check",
+    jobs: 2,
+    steps: 10,
+    lines: 6,
+    pieces: 2,
+    artifacts: 1,
+  },
+];
+
+export const ARTIFACT_BYTES = 20_000;
+/** Between two pieces, seconds: more than the agent waits before it sends what has come. */
+const PAUSE_SECONDS = 0.2;
+
+/** Numbers that do not recur, as in the output of a compiler. `%` stands for a number of so many digits. */
+const PHRASE = "src/app/module-%02d/file-%03d.ts(%03d,5): value is unused";
+/** The phrase with the space or the end of line behind it. */
+export const PHRASE_BYTES = PHRASE.replaceAll(/%0(\d)d/g, (_, digits: string) => "0".repeat(Number(digits))).length + 1;
+
+export type Amounts = Readonly<Record<Work, number>>;
+
+/** How much of each kind of work a run of this shape is. */
+export function amountsOf({ jobs, steps, lines, phrases, pieces, artifacts }: Shape): Amounts {
+  const all = jobs * steps;
+  return {
+    run: 1,
+    job: jobs,
+    step: all,
+    log: lines > 0 ? all : 0,
+    piece: lines > 0 ? all * (pieces - 1) : 0,
+    line: all * lines,
+    kilobyte: (all * lines * phrases * PHRASE_BYTES) / 1_000,
+    artifact: jobs * artifacts,
+  };
+}
+
+/** The jobs of such a run. The lines of a piece are written at once. */
+export function jobsOf(shape: Shape): readonly Job[] {
+  return Array.from({ length: shape.jobs }, (_, job) => ({
+    steps: Array.from({ length: shape.steps }, (__, step) => {
+      const made = step === shape.steps - 1 ? shape.artifacts : 0;
+      const script = [linesOf(shape), filesOf(made)].filter((part) => part !== "").join("\n");
+      if (script === "") return { uses: "shell", args: { command: "true" } };
+      const artifacts = Array.from({ length: made }, (___, at) => ({ name: `made-${job}-${at}`, paths: [`made-${at}`] }));
+      return { uses: "shell", args: { script }, ...(made > 0 && { artifacts }) };
+    }),
+  }));
+}
+
+function linesOf({ lines, phrases, pieces }: Shape): string {
+  if (lines === 0) return "";
+  const phrase = `printf "${PHRASE}%s", rand() * 60, rand() * 997, rand() * 400, p < ${phrases} ? " " : "\\n"`;
+  const write = (count: number) => `awk 'BEGIN { for (n = 0; n < ${count}; n++) for (p = 1; p <= ${phrases}; p++) ${phrase} }'`;
+  return Array.from({ length: pieces }, () => write(lines / pieces)).join(`\nsleep ${PAUSE_SECONDS}\n`);
+}
+
+function filesOf(count: number): string {
+  return Array.from({ length: count }, (_, at) => `head -c ${ARTIFACT_BYTES} /dev/urandom > made-${at}`).join("\n");
+}
