@@ -37,12 +37,21 @@ ${Object.entries(OPTIONS)
   .map(([name, [standard, , meaning]]) => `  --${`${name} N`.padEnd(20)} ${meaning}; default ${standard}`)
   .join("\n")}
   --here                 the machines are as fast as this one; default: as fast as the one that was measured
+  --tables               prints the tables of docs/capacity.md instead
   --unit-ms N            the machines take N ms for the loop of bench/capacity/unit.ts
 
 Numbers may end in k, M or G. docs/capacity.md says what the model knows.`;
 
+export interface CommandLine {
+  readonly load: GivenLoad;
+  /** The machines are as fast as this one. */
+  readonly here: boolean;
+  /** Only the tables of the costs are asked for. */
+  readonly tables: boolean;
+}
+
 /** Null for `--help`. Throws a {@link CommandLineError}. */
-export function readCommandLine(args: readonly string[]): { readonly load: GivenLoad; readonly here: boolean } | null {
+export function readCommandLine(args: readonly string[]): CommandLine | null {
   const values = parse(args);
   if (values["help"] === true) return null;
   const number = (name: Option): number => numberOf(name, text(values, name) ?? OPTIONS[name][0], OPTIONS[name][1]);
@@ -66,7 +75,7 @@ export function readCommandLine(args: readonly string[]): { readonly load: Given
     unitMs: unit === undefined ? null : numberOf("unit-ms", unit, 0.001),
   };
   if (load.steps < load.jobs) throw new CommandLineError("--steps counts the steps of all jobs, so there are at least as many as --jobs");
-  return { load, here: values["here"] === true };
+  return { load, here: values["here"] === true, tables: values["tables"] === true };
 }
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
@@ -74,7 +83,7 @@ type Values = Readonly<Record<string, string | boolean | undefined>>;
 function parse(args: readonly string[]): Values {
   const options = Object.fromEntries([...Object.keys(OPTIONS), "unit-ms"].map((name) => [name, { type: "string" as const }]));
   try {
-    const flags = { here: { type: "boolean" as const }, help: { type: "boolean" as const } };
+    const flags = Object.fromEntries(["here", "tables", "help"].map((name) => [name, { type: "boolean" as const }]));
     return parseArgs({ args: [...args], options: { ...options, ...flags } }).values as Values;
   } catch (error) {
     throw new CommandLineError((error as Error).message);

@@ -5,12 +5,13 @@
  */
 import { CommandLineError, HELP, readCommandLine } from "./command-line.ts";
 import { readRecord } from "./record.ts";
-import { reportOf } from "./report.ts";
+import { costTable, reportOf } from "./report.ts";
 import { measureUnit } from "./unit.ts";
 
 try {
   const given = readCommandLine(process.argv.slice(2));
   if (given === null) console.log(HELP);
+  else if (given.tables) for (const record of readRecord()) console.log(`${record.store}\n\n${costTable(record)}\n`);
   else console.log(reportOf(readRecord(), given.here ? { ...given.load, unitMs: measureUnit() } : given.load));
 } catch (error) {
   if (!(error instanceof CommandLineError)) throw error;

@@ -31,7 +31,7 @@ async function measureStore(store: StoreName, steps: number, machine: Machine): 
   const world = await CapacityWorld.start(store);
   try {
     const runs = new Runs(world, new FollowedEnds(world));
-    await warmUp(runs);
+    await warmUp(world, runs);
     const idle = await idleRate(world);
     const rows: MeasuredRow[] = [];
     for (const shape of SHAPES) {
@@ -52,9 +52,9 @@ async function measureStore(store: StoreName, steps: number, machine: Machine): 
   }
 }
 
-async function warmUp(runs: Runs): Promise<void> {
+async function warmUp(world: CapacityWorld, runs: Runs): Promise<void> {
   for (const shape of SHAPES) {
-    const pipeline = await runs.pipeline(jobsOf(shape));
+    const pipeline = await runs.pipeline(jobsOf(shape, world.stepProgram));
     await runAll(runs, pipeline, Math.ceil(WARM_UP_STEPS / SHAPES.length / (shape.jobs * shape.steps)));
   }
   await pause(SETTLE_MS);
@@ -79,7 +79,7 @@ async function measureShape(
   shape: MeasuredShape,
   steps: number,
 ): Promise<MeasuredRow> {
-  const pipeline = await runs.pipeline(jobsOf(shape));
+  const pipeline = await runs.pipeline(jobsOf(shape, world.stepProgram));
   const count = Math.max(LEAST_RUNS, Math.round(steps / (shape.jobs * shape.steps)));
   const unitBefore = measureUnit();
   const bytes = await world.storeBytes();

@@ -2,6 +2,7 @@
 import type { GivenLoad } from "./command-line.ts";
 import { errorsOf, modelOf, type StoreRecord, withControlPlane } from "./model.ts";
 import { type Capacity, capacityFor, type Load, unitOf } from "./plan.ts";
+import { MEANING, WORK } from "./shapes.ts";
 
 /** Without a unit in the load, the machines are as fast as the one that the store was measured on. */
 export function reportOf(records: readonly StoreRecord[], given: GivenLoad): string {
@@ -106,4 +107,47 @@ function size(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB", "PB"];
   const at = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
   return `${short(bytes / 1_000 ** at)} ${units[at]}`;
+}
+
+const FIGURE_NAMES: Readonly<Record<string, string>> = {
+  edgeMs: "edge, ms",
+  gatewayMs: "gateway, ms",
+  workerMs: "worker, ms",
+  nodeMs: "node, ms",
+  redisMs: "Redis, ms",
+  agentMs: "agent, ms",
+  storeCalls: "store, calls",
+  redisCalls: "Redis, calls",
+  storeBytes: "stored, bytes",
+};
+
+/** The table of docs/capacity.md: what each kind of work costs by the model, in ms of the machine that was measured. */
+export function costTable(record: StoreRecord): string {
+  const model = modelOf(record.rows);
+  const unitMs = unitOf(record);
+  const names = Object.keys(FIGURE_NAMES).filter((figure) => model[figure] !== undefined);
+  const cell = (value: number | undefined): string => (value === undefined ? "" : digits(value));
+  const row = (what: string, costs: Readonly<Record<string, number>>): string =>
+    `| ${[what, ...names.map((figure) => cell(costs[figure]))].join(" | ")} |`;
+  const parts = WORK.map((work) =>
+    row(
+      MEANING[work],
+      Object.fromEntries(names.map((figure) => [figure, model[figure]![work] * (figure.endsWith("Ms") ? unitMs : 1)])),
+    ),
+  );
+  return [
+    `| | ${names.map((figure) => FIGURE_NAMES[figure]).join(" | ")} |`,
+    `| --- |${names.map(() => " ---: |").join("")}`,
+    ...parts,
+    row("a run that retention removes", record.removedRun),
+    row("a line that one viewer is shown", record.viewedLine),
+    row("a connected agent without work, a second", record.agentSecond),
+    row("the installation without work, a second", record.idleSecond),
+  ].join("\n");
+}
+
+/** Two digits; 0 for what noise may have made negative. */
+function digits(value: number): string {
+  const rounded = Math.max(0, Number(value.toPrecision(2)));
+  return rounded >= 1_000 ? whole(rounded) : rounded < 0.0005 ? "0" : String(rounded);
 }

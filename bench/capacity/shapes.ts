@@ -2,7 +2,7 @@
  * The runs whose costs are measured: those that the model of capacity is fitted to, and those that it is checked against.
  * Pure.
  */
-import type { Job } from "../millrace/runs.ts";
+import { type Job, NO_OP } from "../millrace/runs.ts";
 
 /** The kinds of work of a run. The model gives each of them a cost. */
 export const WORK = ["run", "job", "step", "log", "piece", "line", "kilobyte", "artifact"] as const;
@@ -42,16 +42,19 @@ export interface MeasuredShape extends Shape {
 
 const ONE_STEP: Shape = { jobs: 1, steps: 1, lines: 0, phrases: 1, pieces: 1, artifacts: 0 };
 
-/** Each fitted shape differs from the first one in one kind of work, so that each kind has a shape that tells its cost. */
+/**
+ * Each fitted shape differs from the run of one step in one kind of work, so that each kind has a shape that tells its cost. The
+ * run of one step, from which all costs are told, is measured when the program has run for a while.
+ */
 export const SHAPES: readonly MeasuredShape[] = [
-  { ...ONE_STEP, name: "one step", use: "fit" },
   { ...ONE_STEP, name: "12 steps", use: "fit", steps: 12 },
   { ...ONE_STEP, name: "8 jobs", use: "fit", jobs: 8 },
-  { ...ONE_STEP, name: "a line", use: "fit", lines: 1 },
-  { ...ONE_STEP, name: "2,000 short lines", use: "fit", lines: 2_000 },
-  { ...ONE_STEP, name: "2,000 long lines", use: "fit", lines: 2_000, phrases: 8 },
-  { ...ONE_STEP, name: "7 lines in 7 pieces", use: "fit", lines: 7, pieces: 7 },
   { ...ONE_STEP, name: "an artifact", use: "fit", artifacts: 1 },
+  { ...ONE_STEP, name: "2,000 long lines", use: "fit", lines: 2_000, phrases: 8 },
+  { ...ONE_STEP, name: "2,000 short lines", use: "fit", lines: 2_000 },
+  { ...ONE_STEP, name: "7 lines in 7 pieces", use: "fit", lines: 7, pieces: 7 },
+  { ...ONE_STEP, name: "a line", use: "fit", lines: 1 },
+  { ...ONE_STEP, name: "one step", use: "fit" },
   { ...ONE_STEP, name: "4 jobs of 3 steps with 50 lines", use: "check", jobs: 4, steps: 3, lines: 50 },
   {
     ...ONE_STEP,
@@ -91,26 +94,35 @@ export function amountsOf({ jobs, steps, lines, phrases, pieces, artifacts }: Sh
   };
 }
 
-/** The jobs of such a run. The lines of a piece are written at once. */
-export function jobsOf(shape: Shape): readonly Job[] {
-  return Array.from({ length: shape.jobs }, (_, job) => ({
-    steps: Array.from({ length: shape.steps }, (__, step) => {
-      const made = step === shape.steps - 1 ? shape.artifacts : 0;
-      const script = [linesOf(shape), filesOf(made)].filter((part) => part !== "").join("\n");
-      if (script === "") return { uses: "shell", args: { command: "true" } };
-      const artifacts = Array.from({ length: made }, (___, at) => ({ name: `made-${job}-${at}`, paths: [`made-${at}`] }));
-      return { uses: "shell", args: { script }, ...(made > 0 && { artifacts }) };
+/**
+ * What the steps run: `sh FILE LINES PHRASES PIECES FILES`, with the lines of each piece. It is a file, because a definition of
+ * more than 8,000 characters is read in a thread, of which a user gets four.
+ */
+export const STEP_PROGRAM = String.raw`
+piece=0
+while [ $piece -lt $3 ]; do
+  [ $piece -eq 0 ] || sleep ${PAUSE_SECONDS}
+  piece=$((piece + 1))
+  awk -v lines=$1 -v phrases=$2 'BEGIN {
+    for (n = 0; n < lines; n++) for (p = 1; p <= phrases; p++)
+      printf "${PHRASE}%s", rand() * 60, rand() * 997, rand() * 400, p < phrases ? " " : "\n"
+  }'
+done
+file=0
+while [ $file -lt $4 ]; do head -c ${ARTIFACT_BYTES} /dev/urandom > made-$file; file=$((file + 1)); done`;
+
+/** The jobs of such a run. `program` is the path of a file with {@link STEP_PROGRAM}. */
+export function jobsOf({ jobs, steps, lines, phrases, pieces, artifacts }: Shape, program: string): readonly Job[] {
+  const step = (files: number): object => {
+    if (lines === 0 && files === 0) return NO_OP;
+    const args = [program, lines / pieces, phrases, lines === 0 ? 0 : pieces, files].map(String);
+    return { uses: "shell", args: { command: "sh", args } };
+  };
+  return Array.from({ length: jobs }, (_, job) => ({
+    steps: Array.from({ length: steps }, (__, at) => {
+      if (at < steps - 1 || artifacts === 0) return step(0);
+      const made = Array.from({ length: artifacts }, (___, n) => ({ name: `made-${job}-${n}`, paths: [`made-${n}`] }));
+      return { ...step(artifacts), artifacts: made };
     }),
   }));
-}
-
-function linesOf({ lines, phrases, pieces }: Shape): string {
-  if (lines === 0) return "";
-  const phrase = `printf "${PHRASE}%s", rand() * 60, rand() * 997, rand() * 400, p < ${phrases} ? " " : "\\n"`;
-  const write = (count: number) => `awk 'BEGIN { for (n = 0; n < ${count}; n++) for (p = 1; p <= ${phrases}; p++) ${phrase} }'`;
-  return Array.from({ length: pieces }, () => write(lines / pieces)).join(`\nsleep ${PAUSE_SECONDS}\n`);
-}
-
-function filesOf(count: number): string {
-  return Array.from({ length: count }, (_, at) => `head -c ${ARTIFACT_BYTES} /dev/urandom > made-${at}`).join("\n");
 }

@@ -3,6 +3,7 @@
  * its own, as large installations run them, on the MongoDB of the benchmark. `sqlite`: one node of all roles. Both have a Redis
  * and an agent of their own.
  */
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { BSON, type Db, MongoClient } from "mongodb";
@@ -18,12 +19,14 @@ import { Api } from "../millrace/api.ts";
 import { TOKEN } from "../millrace/installation.ts";
 import { startMongo } from "../millrace/mongo.ts";
 import type { Costs, StoreName } from "./model.ts";
+import { STEP_PROGRAM } from "./shapes.ts";
 import { MongoCommands } from "./mongo-commands.ts";
 
 const NODES: Readonly<Record<StoreName, Readonly<Record<string, string>>>> = {
   mongodb: { edge: "edge", gateway: "gateway", worker: "worker" },
   sqlite: { node: "edge,gateway,worker" },
 };
+const STEP_FILE = "step.sh";
 const SHOWN_LOG_CHARS = 2_000;
 
 /** What the store holds. */
@@ -53,6 +56,7 @@ export class CapacityWorld {
     const world = await ProcessWorld.create();
     const redis = await startTestRedis();
     try {
+      await writeFile(join(world.folder, STEP_FILE), STEP_PROGRAM);
       const dataDir = join(world.folder, "data");
       const [store, storeEnv] = storeName === "sqlite" ? [sqliteBytes(dataDir), {}] : await mongoBytes();
       const env = {
@@ -102,6 +106,11 @@ export class CapacityWorld {
     this.http = http!;
     this.grpc = (nodes["gateway"] ?? nodes["node"])!.grpc!;
     this.api = new Api(`http://${http}`, TOKEN);
+  }
+
+  /** The path of the program of the steps. */
+  get stepProgram(): string {
+    return join(this.#world.folder, STEP_FILE);
   }
 
   /** What all was used since the start. The bytes are counted apart, because counting takes long. */
