@@ -12,7 +12,16 @@ export type StoreName = (typeof STORES)[number];
  */
 export type Costs = Readonly<Record<string, number>>;
 
+/** When something was measured. */
+export interface Session {
+  readonly commit: string;
+  readonly date: string;
+  /** Of the minute before the session: the load by other programs. */
+  readonly loadAverage: number;
+}
+
 export interface MeasuredRow extends MeasuredShape {
+  readonly session: Session;
   readonly runs: number;
   /** What the loop of unit.ts took around this measurement, ms. */
   readonly unitMs: number;
@@ -20,12 +29,11 @@ export interface MeasuredRow extends MeasuredShape {
   readonly cost: Costs;
 }
 
-export interface StoreRecord {
-  readonly store: StoreName;
-  readonly commit: string;
-  readonly date: string;
-  readonly machine: Machine;
-  readonly rows: readonly MeasuredRow[];
+/** Costs that do not belong to the work of a run. */
+export interface Rates {
+  readonly session: Session;
+  /** What the loop of unit.ts took meanwhile, ms. */
+  readonly unitMs: number;
   /** Of the whole installation without work, in a second. */
   readonly idleSecond: Costs;
   /** Of one connected agent without work, in a second; `redisBytes` is the memory of Redis for one. */
@@ -34,6 +42,13 @@ export interface StoreRecord {
   readonly viewedLine: Costs;
   /** Of a run that retention removes; of the mean of the measured runs. */
   readonly removedRun: Costs;
+}
+
+export interface StoreRecord {
+  readonly store: StoreName;
+  readonly machine: Omit<Machine, "loadAverage">;
+  readonly rows: readonly MeasuredRow[];
+  readonly rates: Rates;
 }
 
 /** The fitted model of one store: for each figure what each kind of work costs. Times are in units of unit.ts. */

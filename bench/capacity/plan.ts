@@ -116,7 +116,7 @@ export function capacityFor(load: Load, model: Model, record: StoreRecord): Capa
     parts,
     shards: shardsFor(workers.needed),
     redisProcessors: used("redisMs") / 1_000,
-    redisBytes: REDIS_BYTES + load.waiting * WAITING_BYTES + load.agents * (record.agentSecond["redisBytes"] ?? 0),
+    redisBytes: REDIS_BYTES + load.waiting * WAITING_BYTES + load.agents * (record.rates.agentSecond["redisBytes"] ?? 0),
     commandsPerSecond: used("storeCalls"),
     runBytes: load.runsPerDay * load.keepRunsDays * ((run["storeBytes"] ?? 0) - logBytesOfRun),
     logBytes: load.runsPerDay * Math.min(load.keepLogsDays, load.keepRunsDays) * logBytesOfRun,
@@ -129,14 +129,14 @@ export function capacityFor(load: Load, model: Model, record: StoreRecord): Capa
  * What is used each second at the peak beside the runs: agents and viewers, and retention, which removes as many runs as come
  * in a day, at any time of the day.
  */
-function baseOf(load: Load, record: StoreRecord): Base {
-  const factor = load.unitMs / unitOf(record);
+function baseOf(load: Load, { rates }: StoreRecord): Base {
+  const factor = load.unitMs / rates.unitMs;
   const perSecond = Object.fromEntries(
-    Object.keys(record.idleSecond).map((figure) => {
+    Object.keys(rates.idleSecond).map((figure) => {
       const used =
-        load.agents * (record.agentSecond[figure] ?? 0) +
-        load.viewers * load.viewedLines * (record.viewedLine[figure] ?? 0) +
-        (load.runsPerDay / DAY_SECONDS) * (record.removedRun[figure] ?? 0);
+        load.agents * (rates.agentSecond[figure] ?? 0) +
+        load.viewers * load.viewedLines * (rates.viewedLine[figure] ?? 0) +
+        (load.runsPerDay / DAY_SECONDS) * (rates.removedRun[figure] ?? 0);
       return [figure, Math.max(0, used) * (isTime(figure) ? factor : 1)];
     }),
   );

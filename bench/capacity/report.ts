@@ -74,9 +74,11 @@ function limitLines(limits: readonly { readonly name: string; readonly runsPerDa
 function checkLines(record: StoreRecord): readonly string[] {
   const rows = record.rows.map(withControlPlane);
   const model = modelOf(rows);
-  const { store, commit, date, machine } = record;
+  const { store, machine } = record;
+  const sessions = new Map([...rows, record.rates].map(({ session }) => [JSON.stringify(session), session]));
+  const measuredOn = [...sessions.values()].map(({ commit, date, loadAverage }) => `${commit} on ${date} at a load of ${loadAverage}`);
   return [
-    `${store}, measured on commit ${commit}, ${date}, ${machine.cpu}, load average ${machine.loadAverage}; the model for runs that it was not fitted to:`,
+    `${store}: measured with ${measuredOn.join(", and ")}; ${machine.cores} cores of ${machine.cpu}. The model beside runs that it was not fitted to:`,
     ...rows
       .filter(({ use }) => use === "check")
       .map((row) => {
@@ -139,10 +141,10 @@ export function costTable(record: StoreRecord): string {
     `| | ${names.map((figure) => FIGURE_NAMES[figure]).join(" | ")} |`,
     `| --- |${names.map(() => " ---: |").join("")}`,
     ...parts,
-    row("a run that retention removes", record.removedRun),
-    row("a line that one viewer is shown", record.viewedLine),
-    row("a connected agent without work, a second", record.agentSecond),
-    row("the installation without work, a second", record.idleSecond),
+    row("a run that retention removes", record.rates.removedRun),
+    row("a line that one viewer is shown", record.rates.viewedLine),
+    row("a connected agent without work, a second", record.rates.agentSecond),
+    row("the installation without work, a second", record.rates.idleSecond),
   ].join("\n");
 }
 

@@ -23,6 +23,7 @@ const TRUE_PARTS: Readonly<Record<Work, number>> = {
   artifact: 4,
 };
 const UNIT_MS = 50;
+const SESSION = { commit: "abc1234", date: "2026-01-31", loadAverage: 0.1 };
 
 /** Rows whose costs are sums of the true parts; times were measured on a machine with this unit. */
 function rowsOf(parts: Readonly<Record<Work, number>>, unitMs = UNIT_MS): readonly MeasuredRow[] {
@@ -30,20 +31,21 @@ function rowsOf(parts: Readonly<Record<Work, number>>, unitMs = UNIT_MS): readon
     const each = costOf(parts, amountsOf(shape));
     const time = (each * unitMs) / UNIT_MS;
     const cost = { edgeMs: time, gatewayMs: time, workerMs: 2 * time, redisMs: time / 4, storeCalls: 3 * each, storeBytes: 1_000 * each };
-    return { ...shape, runs: 10, unitMs, cost };
+    return { ...shape, session: SESSION, runs: 10, unitMs, cost };
   });
 }
 
-const RECORD: StoreRecord = {
-  store: "mongodb",
-  commit: "abc1234",
-  date: "2026-01-31",
-  machine: { cpu: "a CPU", cores: 2, memoryGb: 8, os: "Linux 6", node: "v20.20.2", loadAverage: 0.1 },
-  rows: rowsOf(TRUE_PARTS),
+const RATES = {
   idleSecond: { edgeMs: 1, gatewayMs: 1, workerMs: 5, redisMs: 2, storeCalls: 4 },
   agentSecond: { edgeMs: 0, gatewayMs: 0.1, workerMs: 0, redisMs: 0.01, storeCalls: 0, redisBytes: 500 },
   viewedLine: { edgeMs: 0.01, gatewayMs: 0, workerMs: 0, redisMs: 0, storeCalls: 0 },
   removedRun: { edgeMs: 0, gatewayMs: 0, workerMs: 1, redisMs: 0, storeCalls: 2 },
+};
+const RECORD: StoreRecord = {
+  store: "mongodb",
+  machine: { cpu: "a CPU", cores: 2, memoryGb: 8, os: "Linux 6", node: "v20.20.2" },
+  rows: rowsOf(TRUE_PARTS),
+  rates: { session: SESSION, unitMs: UNIT_MS, ...RATES },
 };
 const LOAD: Load = {
   runsPerDay: 864_000,
@@ -134,7 +136,7 @@ describe("the model of capacity", () => {
 
   it("was measured with the shapes that the program has", () => {
     for (const { rows } of readRecord()) {
-      expect(rows.map(({ runs: _r, unitMs: _u, cost: _c, ...shape }) => shape)).to.deep.equal(SHAPES);
+      expect(rows.map(({ session: _s, runs: _r, unitMs: _u, cost: _c, ...shape }) => shape)).to.deep.equal(SHAPES);
     }
   });
 });

@@ -80,7 +80,8 @@ function queriesOf({ commandName, command }: CommandStartedEvent): readonly Quer
     collection,
     command: commandName,
     branches: branchesOf(filter),
-    sort: Object.keys(sort),
+    // The driver makes a map of the order, because the order of its fields counts.
+    sort: sort instanceof Map ? [...(sort.keys() as Iterable<string>)] : Object.keys(sort),
   }));
 }
 
