@@ -8,6 +8,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { stopTestMongo } from "../../test/support/mongo.ts";
+import { until } from "../../test/support/until.ts";
 import { currentCommit, describeMachine } from "../machine.ts";
 import { keepInFlight } from "../measure/in-flight.ts";
 import { FollowedEnds } from "../millrace/followed-ends.ts";
@@ -15,7 +16,7 @@ import { type Pipeline, Runs } from "../millrace/runs.ts";
 import { idleAgents, removals, viewedLines } from "./rates.ts";
 import { type MeasuredRow, type Rates, type Session, type StoreName, STORES } from "./model.ts";
 import { type Measured, merged, readRecord, writeRecord } from "./record.ts";
-import { jobsOf, type MeasuredShape, SHAPES } from "./shapes.ts";
+import { amountsOf, jobsOf, type MeasuredShape, SHAPES } from "./shapes.ts";
 import { measureUnit } from "./unit.ts";
 import { differenceOf, type Idle, rounded, scaled, usedBy } from "./usage.ts";
 import { CapacityWorld } from "./world.ts";
@@ -23,10 +24,11 @@ import { CapacityWorld } from "./world.ts";
 const IN_FLIGHT = 8;
 /** V8 compiles hot code late. */
 const WARM_UP_STEPS = 600;
-const LEAST_RUNS = 12;
+const LEAST_RUNS = 6;
 /** Workers count ended runs every 10 s; that is a part of their cost. */
 const SETTLE_MS = 12_000;
 const IDLE_MS = 24_000;
+const LINES_MS = 120_000;
 
 /** What is to be measured of each store. */
 interface Choice {
@@ -99,12 +101,15 @@ async function measureShape(
   const pipeline = await runs.pipeline(jobsOf(shape, world.stepProgram));
   const count = Math.max(LEAST_RUNS, Math.round(steps / (shape.jobs * shape.steps)));
   const unitBefore = measureUnit();
+  const lines = (await world.storedLines()) + count * amountsOf(shape).line;
   const bytes = await world.storeBytes();
   const used = await usedBy(world, idle, async () => {
     await runs.checked(async () => {
       await runAll(runs, pipeline, count);
       return [];
     });
+    const hasAll = async (): Promise<boolean> => (await world.storedLines()) >= lines;
+    await until("all lines are stored", hasAll, LINES_MS);
     await pause(SETTLE_MS);
   });
   const storeBytes = (await world.storeBytes()) - bytes;

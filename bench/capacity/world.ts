@@ -127,6 +127,12 @@ export class CapacityWorld {
     };
   }
 
+  /** Lines of logs that the gateway has stored since its start. They may arrive after the end of their run. */
+  async storedLines(): Promise<number> {
+    const { metrics } = (this.#nodes["gateway"] ?? this.#nodes["node"])!;
+    return sumOf("millrace_log_lines_total", await metricsOf(metrics!));
+  }
+
   /** What the store holds: pages of the file of SQLite, documents of MongoDB. */
   storeBytes(): Promise<number> {
     return this.#store.bytes();
@@ -163,11 +169,19 @@ export class CapacityWorld {
 
 /** The calls that a node itself counts. */
 async function countedCalls(metrics: string): Promise<{ readonly store: number; readonly redis: number }> {
+  const text = await metricsOf(metrics);
+  return { store: sumOf("millrace_store_call_seconds_count", text), redis: sumOf("millrace_redis_call_seconds_count", text) };
+}
+
+async function metricsOf(metrics: string): Promise<string> {
   // Not over a connection that was open: the node may be closing it.
-  const text = await (await fetch(`http://${metrics}/metrics`, { headers: { connection: "close" } })).text();
-  const sum = (family: string): number =>
-    [...text.matchAll(new RegExp(`^${family}_count(?:\\{.*\\})? (\\d+)$`, "gm"))].reduce((all, [, n]) => all + Number(n), 0);
-  return { store: sum("millrace_store_call_seconds"), redis: sum("millrace_redis_call_seconds") };
+  return (await fetch(`http://${metrics}/metrics`, { headers: { connection: "close" } })).text();
+}
+
+/** The sum of all series of a metric. */
+function sumOf(name: string, text: string): number {
+  const series = text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, "gm"));
+  return [...series].reduce((all, [, value]) => all + Number(value), 0);
 }
 
 function sqliteBytes(dataDir: string): StoreBytes {
