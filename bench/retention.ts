@@ -17,9 +17,15 @@ const folder = await mkdtemp(join(tmpdir(), "millrace-retention-"));
 try {
   console.log(`load average: ${loadAverage()}`);
   const { before, during, after, removed, seconds, ratio } = await measureRemoval(join(folder, "data"), count);
-  const shown = [before, during, after].map(({ p50, p99, count: triggers }) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms of ${triggers}`);
-  console.log(`triggers before: ${shown[0]}; while ${removed} runs were removed in ${seconds.toFixed(0)} s: ${shown[1]}; afterwards: ${shown[2]}`);
-  console.log(`p99 with the removal to the one without: ${ratio.toFixed(2)} (bound ${BOUND}); load average ${loadAverage()}`);
+  const shown = [before, during, after].map(
+    ({ p50, p99, count: triggers }) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms of ${triggers}`,
+  );
+  console.log(
+    `triggers before: ${shown[0]}; while ${removed} runs were removed in ${seconds.toFixed(0)} s: ${shown[1]}; afterwards: ${shown[2]}`,
+  );
+  console.log(
+    `p99 with the removal to the one without: ${ratio.toFixed(2)} (bound ${BOUND}); load average ${loadAverage()}`,
+  );
   if (ratio > BOUND) process.exitCode = 1;
 } finally {
   await rm(folder, { recursive: true, force: true });

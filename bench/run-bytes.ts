@@ -34,11 +34,15 @@ try {
   const sizes = db.prepare(SIZES).all() as readonly Size[];
   db.close();
   const each = (bytes: number): string => (bytes / count).toFixed(0);
-  console.log("table or index | bytes of a run | of them content | of them in overflow pages\n--- | ---: | ---: | ---:");
+  console.log(
+    "table or index | bytes of a run | of them content | of them in overflow pages\n--- | ---: | ---: | ---:",
+  );
   for (const { name, payload, overflow, bytes } of sizes.filter((size) => size.bytes / count >= LEAST_BYTES)) {
     console.log(`${name} | ${each(bytes)} | ${each(payload)} | ${each(overflow)}`);
   }
-  console.log(`all | ${each(sizes.reduce((sum, { bytes }) => sum + bytes, 0))} | ${each(sizes.reduce((sum, { payload }) => sum + payload, 0))} |`);
+  console.log(
+    `all | ${each(sizes.reduce((sum, { bytes }) => sum + bytes, 0))} | ${each(sizes.reduce((sum, { payload }) => sum + payload, 0))} |`,
+  );
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

@@ -56,7 +56,9 @@ async function compare(empty: Side, filled: Side): Promise<Readonly<Record<Workl
   }
   const ratioOf = (workload: Workload): number => {
     const [with_, without] = [median(filled.costs[workload]), median(empty.costs[workload])];
-    console.log(`${workload}: ${with_.toFixed(2)} ms of processor time a run, ${without.toFixed(2)} ms on an empty store: ${(with_ / without).toFixed(3)} times`);
+    console.log(
+      `${workload}: ${with_.toFixed(2)} ms of processor time a run, ${without.toFixed(2)} ms on an empty store: ${(with_ / without).toFixed(3)} times`,
+    );
     return with_ / without;
   };
   return { W1: ratioOf("W1"), W2: ratioOf("W2") };
@@ -81,7 +83,9 @@ try {
   const began = performance.now();
   await makeFinishedRuns(join(filled, "data"), count);
   const { size } = await stat(storeFile(join(filled, "data")));
-  console.log(`${count} runs stored in ${((performance.now() - began) / 1_000).toFixed(0)} s, ${(size / count / 1_000).toFixed(1)} kB each; load average ${loadAverage()}`);
+  console.log(
+    `${count} runs stored in ${((performance.now() - began) / 1_000).toFixed(0)} s, ${(size / count / 1_000).toFixed(1)} kB each; load average ${loadAverage()}`,
+  );
   const sides = [await openSide(join(empty, "data")), await openSide(join(filled, "data"))] as const;
   let ratios: Awaited<ReturnType<typeof compare>>;
   try {

@@ -74,14 +74,17 @@ export function readCommandLine(args: readonly string[]): CommandLine | null {
     mongoCommands: number("mongodb-commands"),
     unitMs: unit === undefined ? null : numberOf("unit-ms", unit, 0.001),
   };
-  if (load.steps < load.jobs) throw new CommandLineError("--steps counts the steps of all jobs, so there are at least as many as --jobs");
+  if (load.steps < load.jobs)
+    throw new CommandLineError("--steps counts the steps of all jobs, so there are at least as many as --jobs");
   return { load, here: values["here"] === true, tables: values["tables"] === true };
 }
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 function parse(args: readonly string[]): Values {
-  const options = Object.fromEntries([...Object.keys(OPTIONS), "unit-ms"].map((name) => [name, { type: "string" as const }]));
+  const options = Object.fromEntries(
+    [...Object.keys(OPTIONS), "unit-ms"].map((name) => [name, { type: "string" as const }]),
+  );
   try {
     const flags = Object.fromEntries(["here", "tables", "help"].map((name) => [name, { type: "boolean" as const }]));
     return parseArgs({ args: [...args], options: { ...options, ...flags } }).values as Values;
@@ -98,5 +101,7 @@ function numberOf(name: string, written: string, least: number): number {
   const [, digits, suffix] = /^(\d+(?:\.\d+)?)([kMG]?)$/.exec(written) ?? [];
   const value = Number(digits) * SUFFIXES[(suffix ?? "") as keyof typeof SUFFIXES];
   if (value >= least) return value;
-  throw new CommandLineError(`--${name} must be a number from ${least} on, such as 500, 20k or 10M, not ${JSON.stringify(written)}`);
+  throw new CommandLineError(
+    `--${name} must be a number from ${least} on, such as 500, 20k or 10M, not ${JSON.stringify(written)}`,
+  );
 }

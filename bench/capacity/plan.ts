@@ -77,11 +77,6 @@ export interface Capacity {
   readonly limits: readonly Limit[];
 }
 
-/** What of a load does not depend on the number of its runs. */
-interface Base {
-  readonly perSecond: Costs;
-}
-
 /** The work of a mean run. */
 export function amountsOfLoad({ jobs, steps, lines, lineBytes, pieces, artifacts }: Load): Amounts {
   const writes = lines > 0;
@@ -105,8 +100,9 @@ export function capacityFor(load: Load, model: Model, record: StoreRecord): Capa
   const runsPerSecond = perSecond * load.peak;
   const ofLog = inMs(predicted(model, { ...amounts, run: 0, job: 0, step: 0, artifact: 0 }), load.unitMs);
   const logBytesOfRun = ofLog["storeBytes"] ?? 0;
-  const base = baseOf(load, record);
-  const used = (figure: string): number => runsPerSecond * (run[figure] ?? 0) + (base.perSecond[figure] ?? 0);
+  const [base, removal] = [baseOf(load, record), removalOf(load, record)];
+  const used = (figure: string): number =>
+    runsPerSecond * (run[figure] ?? 0) + perSecond * (removal[figure] ?? 0) + (base[figure] ?? 0);
   const parts = partsOf(load, used);
   const workers = parts.find(({ name }) => name === "workers") ?? parts[0]!;
   return {
@@ -116,31 +112,31 @@ export function capacityFor(load: Load, model: Model, record: StoreRecord): Capa
     parts,
     shards: shardsFor(workers.needed),
     redisProcessors: used("redisMs") / 1_000,
-    redisBytes: REDIS_BYTES + load.waiting * WAITING_BYTES + load.agents * (record.rates.agentSecond["redisBytes"] ?? 0),
+    redisBytes:
+      REDIS_BYTES + load.waiting * WAITING_BYTES + load.agents * (record.rates.agentSecond["redisBytes"] ?? 0),
     commandsPerSecond: used("storeCalls"),
     runBytes: load.runsPerDay * load.keepRunsDays * ((run["storeBytes"] ?? 0) - logBytesOfRun),
     logBytes: load.runsPerDay * Math.min(load.keepLogsDays, load.keepRunsDays) * logBytesOfRun,
     logBytesOfRun,
-    limits: limitsOf(load, run, base).toSorted((one, other) => one.runsPerDay - other.runsPerDay),
+    limits: limitsOf(load, run, { base, removal }).toSorted((one, other) => one.runsPerDay - other.runsPerDay),
   };
 }
 
-/**
- * What is used each second at the peak beside the runs: agents and viewers, and retention, which removes as many runs as come
- * in a day, at any time of the day.
- */
-function baseOf(load: Load, { rates }: StoreRecord): Base {
-  const factor = load.unitMs / rates.unitMs;
-  const perSecond = Object.fromEntries(
-    Object.keys(rates.idleSecond).map((figure) => {
-      const used =
-        load.agents * (rates.agentSecond[figure] ?? 0) +
-        load.viewers * load.viewedLines * (rates.viewedLine[figure] ?? 0) +
-        (load.runsPerDay / DAY_SECONDS) * (rates.removedRun[figure] ?? 0);
-      return [figure, Math.max(0, used) * (isTime(figure) ? factor : 1)];
-    }),
-  );
-  return { perSecond };
+/** What agents and viewers use each second, in ms of these machines. */
+function baseOf(load: Load, { rates }: StoreRecord): Costs {
+  const perSecond = Object.keys(rates.idleSecond).map((figure) => {
+    const used =
+      load.agents * (rates.agentSecond[figure] ?? 0) +
+      load.viewers * load.viewedLines * (rates.viewedLine[figure] ?? 0);
+    return [figure, Math.max(0, used)] as const;
+  });
+  return inMs(Object.fromEntries(perSecond), load.unitMs / rates.unitMs);
+}
+
+/** What the removal of a run takes. Retention removes as many runs as come in a day, at any time of the day. */
+function removalOf(load: Load, { rates }: StoreRecord): Costs {
+  const removed = Object.entries(rates.removedRun).map(([figure, value]) => [figure, Math.max(0, value)] as const);
+  return inMs(Object.fromEntries(removed), load.unitMs / rates.unitMs);
 }
 
 /** What the loop took while the store was measured, ms: the mean of its rows. */
@@ -164,11 +160,16 @@ function partsOf(load: Load, used: (figure: string) => number): readonly Part[] 
 }
 
 /** The parts of which an installation has one, however large it is, or not more than a number. */
-function limitsOf(load: Load, run: Costs, { perSecond }: Base): readonly Limit[] {
+function limitsOf(
+  load: Load,
+  run: Costs,
+  { base, removal }: Readonly<Record<"base" | "removal", Costs>>,
+): readonly Limit[] {
   const limit = (name: string, figure: string, most: number): readonly Limit[] => {
-    const each = run[figure] ?? 0;
+    // For each run at the peak, fewer are removed.
+    const each = (run[figure] ?? 0) + (removal[figure] ?? 0) / load.peak;
     if (each <= 0) return [];
-    const perSecondOfRuns = Math.max(0, most - (perSecond[figure] ?? 0)) / each;
+    const perSecondOfRuns = Math.max(0, most - (base[figure] ?? 0)) / each;
     return [{ name, runsPerDay: Math.floor((perSecondOfRuns / load.peak) * DAY_SECONDS) }];
   };
   const workers = MOST_SHARDS / SHARDS_OF_WORKER;

@@ -1,6 +1,6 @@
 /** What `npm run capacity` prints. Pure. */
 import type { GivenLoad } from "./command-line.ts";
-import { errorsOf, modelOf, type StoreRecord, withControlPlane } from "./model.ts";
+import { errorsOf, modelOf, type StoreName, type StoreRecord, withControlPlane } from "./model.ts";
 import { type Capacity, capacityFor, type Load, unitOf } from "./plan.ts";
 import { MEANING, WORK } from "./shapes.ts";
 
@@ -23,7 +23,8 @@ export function reportOf(records: readonly StoreRecord[], given: GivenLoad): str
 /** The measurement of a store. Throws when it is missing. */
 export function recordOf(records: readonly StoreRecord[], name: string): StoreRecord {
   const record = records.find(({ store }) => store === name);
-  if (record === undefined) throw new Error(`no measurement of ${name}: run npm run bench:capacity -- --store ${name} --record`);
+  if (record === undefined)
+    throw new Error(`no measurement of ${name}: run npm run bench:capacity -- --store ${name} --record`);
   return record;
 }
 
@@ -31,7 +32,10 @@ function loadOn(record: StoreRecord, given: GivenLoad): Load {
   return { ...given, unitMs: given.unitMs ?? unitOf(record) };
 }
 
-function loadLines(load: GivenLoad, { runsPerSecond, linesPerSecond, run, logBytesOfRun }: Capacity): readonly string[] {
+function loadLines(
+  load: GivenLoad,
+  { runsPerSecond, linesPerSecond, run, logBytesOfRun }: Capacity,
+): readonly string[] {
   const bytes = (run["storeBytes"] ?? 0) - logBytesOfRun;
   return [
     `${whole(load.runsPerDay)} runs a day, each of ${whole(load.jobs)} jobs, ${whole(load.steps)} steps, ` +
@@ -66,7 +70,8 @@ function embeddedLines(load: GivenLoad, { run, limits, runBytes, logBytes }: Cap
 
 function limitLines(limits: readonly { readonly name: string; readonly runsPerDay: number }[]): readonly string[] {
   return limits.map(
-    ({ name, runsPerDay }, at) => `  ${at === 0 ? "the limit that comes first" : "then"}: ${name}, at ${whole(runsPerDay)} runs a day`,
+    ({ name, runsPerDay }, at) =>
+      `  ${at === 0 ? "the limit that comes first" : "then"}: ${name}, at ${whole(runsPerDay)} runs a day`,
   );
 }
 
@@ -76,29 +81,36 @@ function checkLines(record: StoreRecord): readonly string[] {
   const model = modelOf(rows);
   const { store, machine } = record;
   const sessions = new Map([...rows, record.rates].map(({ session }) => [JSON.stringify(session), session]));
-  const measuredOn = [...sessions.values()].map(({ commit, date, loadAverage }) => `${commit} on ${date} at a load of ${loadAverage}`);
+  const measuredOn = [...sessions.values()].map(
+    ({ commit, date, loadAverage }) => `${commit} on ${date} at a load of ${loadAverage}`,
+  );
   return [
     `${store}: measured with ${measuredOn.join(", and ")}; ${machine.cores} cores of ${machine.cpu}. The model beside runs that it was not fitted to:`,
     ...rows
       .filter(({ use }) => use === "check")
       .map((row) => {
         const errors = errorsOf(model, row);
-        const shown = Object.entries(CHECKED).map(([figure, name]) => `${name} ${percent(errors[figure] ?? 0)}`);
+        const shown = Object.entries(checkedOn(store)).map(
+          ([figure, name]) => `${name} ${percent(errors[figure] ?? 0)}`,
+        );
         return `  ${row.name}: ${shown.join(", ")}`;
       }),
   ];
 }
 
-/** The figures that the model is checked in. */
-export const CHECKED: Readonly<Record<string, string>> = {
-  controlPlaneMs: "CPU of the control plane",
-  redisMs: "CPU of Redis",
-  storeCalls: "calls of the store",
-  storeBytes: "bytes",
-};
+/**
+ * The figures that the model is checked in, with their names. Redis has next to nothing to do for one node with SQLite: what a run
+ * costs it there is less than the noise of the measurement.
+ */
+export function checkedOn(store: StoreName): Readonly<Record<string, string>> {
+  const onBoth = { controlPlaneMs: "CPU of the control plane", storeCalls: "calls of the store", storeBytes: "bytes" };
+  return store === "sqlite" ? onBoth : { ...onBoth, redisMs: "CPU of Redis" };
+}
 
 function figures(run: Readonly<Record<string, number>>, names: readonly string[]): string {
-  return names.map((name) => `${short(run[name] ?? 0)} ms of ${name === "nodeMs" ? "the node" : name.replace("Ms", "")}`).join(", ");
+  return names
+    .map((name) => `${short(run[name] ?? 0)} ms of ${name === "nodeMs" ? "the node" : name.replace("Ms", "")}`)
+    .join(", ");
 }
 
 const percent = (share: number): string => `${share < 0 ? "" : "+"}${(share * 100).toFixed(0)} %`;

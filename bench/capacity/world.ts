@@ -170,7 +170,10 @@ export class CapacityWorld {
 /** The calls that a node itself counts. */
 async function countedCalls(metrics: string): Promise<{ readonly store: number; readonly redis: number }> {
   const text = await metricsOf(metrics);
-  return { store: sumOf("millrace_store_call_seconds_count", text), redis: sumOf("millrace_redis_call_seconds_count", text) };
+  return {
+    store: sumOf("millrace_store_call_seconds_count", text),
+    redis: sumOf("millrace_redis_call_seconds_count", text),
+  };
 }
 
 async function metricsOf(metrics: string): Promise<string> {

@@ -44,8 +44,12 @@ export async function measureRemoval(dataDir: string, count: number, pace: Pace 
   const kept = Math.floor(count / 2);
   const installation = await Installation.start(dataDir);
   const store = new SqliteConnection(storeFile(dataDir), { readonly: true });
-  const left = store.prepare("SELECT count(*) AS runs, min(created_at) AS oldest FROM aggregates WHERE pipeline_id = ?");
-  const nth = store.prepare("SELECT created_at FROM aggregates WHERE pipeline_id = ? ORDER BY created_at DESC LIMIT 1 OFFSET ?");
+  const left = store.prepare(
+    "SELECT count(*) AS runs, min(created_at) AS oldest FROM aggregates WHERE pipeline_id = ?",
+  );
+  const nth = store.prepare(
+    "SELECT created_at FROM aggregates WHERE pipeline_id = ? ORDER BY created_at DESC LIMIT 1 OFFSET ?",
+  );
   const oldestKept = (nth.get(pipelineId, kept - 1) as { created_at: number }).created_at;
   const runs = () => left.get(pipelineId) as { readonly runs: number; readonly oldest: number };
   try {
@@ -66,7 +70,8 @@ export async function measureRemoval(dataDir: string, count: number, pace: Pace 
     const meanwhile = await during;
     const after = await load.run(pace.triggers);
     const { runs: stored, oldest } = runs();
-    if (stored !== kept || oldest !== oldestKept) throw new Error(`${stored} runs are left, the oldest of ${oldest}, not ${kept} of ${oldestKept}`);
+    if (stored !== kept || oldest !== oldestKept)
+      throw new Error(`${stored} runs are left, the oldest of ${oldest}, not ${kept} of ${oldestKept}`);
     const ratio = meanwhile.p99 / ((before.p99 + after.p99) / 2);
     return { before, during: meanwhile, after, removed: count - stored, seconds, ratio };
   } finally {

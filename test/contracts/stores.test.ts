@@ -15,7 +15,6 @@ import { MIGRATIONS } from "../../src/stores/mongo/schema.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
-import { type QueryWatch, watchQueries } from "../support/mongo-queries.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -35,7 +34,6 @@ import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { logJoiningContract } from "./log-joining.ts";
 import { loginStoreContract } from "./login-store.ts";
-import { mongoQueriesContract } from "./mongo-queries.ts";
 import { noteStoreContract } from "./note-store.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { deliveryStoreContract } from "./delivery-store.ts";
@@ -157,13 +155,9 @@ describe("the store on MongoDB", function () {
   let stores: Stores;
   let url: string;
   let client: MongoClient;
-  let queries: QueryWatch;
   before(async () => {
     ({ url } = await startTestMongo());
-    queries = watchQueries(database);
     stores = await openMongoStores({ url, database });
-    // The queries of migrations, and of the tests themselves, do not count.
-    queries.begin();
     client = await MongoClient.connect(url);
   });
   after(async () => {
@@ -207,8 +201,6 @@ describe("the store on MongoDB", function () {
   pipelineDeletionStoreContract(() => stores);
   areaDeletionStoreContract(() => stores);
   reshardContract(() => stores);
-  // Behind all contracts, whose queries it checks.
-  mongoQueriesContract(() => ({ queries, database: client.db(database) }));
 
   it("repairs look-ups after a save that was cut off before it wrote them", async () => {
     const agentId = newId("agt");
