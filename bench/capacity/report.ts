@@ -1,6 +1,6 @@
 /** What `npm run capacity` prints. Pure. */
 import type { GivenLoad } from "./command-line.ts";
-import { errorsOf, modelOf, type StoreName, type StoreRecord, withControlPlane } from "./model.ts";
+import { errorsOf, modelOf, type StoreName, type StoreRecord, withAllNodes } from "./model.ts";
 import { type Capacity, capacityFor, type Load, unitOf } from "./plan.ts";
 import { MEANING, WORK } from "./shapes.ts";
 
@@ -77,7 +77,7 @@ function limitLines(limits: readonly { readonly name: string; readonly runsPerDa
 
 /** How far the model is from the runs that it was not fitted to. */
 function checkLines(record: StoreRecord): readonly string[] {
-  const rows = record.rows.map(withControlPlane);
+  const rows = record.rows.map(withAllNodes);
   const model = modelOf(rows);
   const { store, machine } = record;
   const sessions = new Map([...rows, record.rates].map(({ session }) => [JSON.stringify(session), session]));
@@ -103,7 +103,7 @@ function checkLines(record: StoreRecord): readonly string[] {
  * costs it there is less than the noise of the measurement.
  */
 export function checkedOn(store: StoreName): Readonly<Record<string, string>> {
-  const onBoth = { controlPlaneMs: "CPU of the control plane", storeCalls: "calls of the store", storeBytes: "bytes" };
+  const onBoth = { allNodesMs: "CPU of the control plane", storeCalls: "calls of the store", storeBytes: "bytes" };
   return store === "sqlite" ? onBoth : { ...onBoth, redisMs: "CPU of Redis" };
 }
 

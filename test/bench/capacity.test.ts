@@ -8,7 +8,7 @@ import {
   modelOf,
   STORES,
   type StoreRecord,
-  withControlPlane,
+  withAllNodes,
 } from "../../bench/capacity/model.ts";
 import { Messages } from "../../bench/capacity/mongo-commands.ts";
 import { capacityFor, type Load } from "../../bench/capacity/plan.ts";
@@ -25,7 +25,7 @@ const BOUNDS: Readonly<Record<string, number>> = {
   storeBytes: 0.2,
   redisMs: 0.2,
   storeCalls: 0.35,
-  controlPlaneMs: 0.65,
+  allNodesMs: 0.65,
 };
 
 const TRUE_PARTS: Readonly<Record<Work, number>> = {
@@ -157,7 +157,7 @@ describe("the model of capacity", () => {
   for (const store of STORES) {
     for (const { name } of SHAPES.filter(({ use }) => use === "check")) {
       it(`is within its bounds of what a run of ${name} cost on ${store}`, () => {
-        const rows = recordOf(readRecord(), store).rows.map(withControlPlane);
+        const rows = recordOf(readRecord(), store).rows.map(withAllNodes);
         const errors = errorsOf(
           modelOf(rows),
           rows.find((row) => row.name === name)!,
