@@ -30,7 +30,7 @@ export const adminWords = {
     enable: "Enable",
     reset: "Reset link",
     resetTitle: (name: string) => `Make a link for ${name}`,
-    resetText: "Whoever has the link chooses a new password for the user. The old password counts until then.",
+    resetText: "The person who has the link chooses a new password for the user. The old password counts until then.",
     endLogins: "End all sessions",
     ended: "All sessions of the user have ended",
     saved: "The user is changed",

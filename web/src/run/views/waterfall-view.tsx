@@ -5,6 +5,7 @@ import { Blank } from "../../parts/problem.tsx";
 import { StatusIcon } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time-texts.ts";
 import { now } from "../../parts/time.tsx";
+import { plannedName } from "../graph/blocks.ts";
 import { type JobSpans, type Span, WAIT_NAMES, waterfallOf } from "../critical-path.ts";
 import { runWords } from "../run-words.ts";
 import { hasEnded } from "../run-view.ts";
@@ -88,7 +89,12 @@ function Row({
     <div class={styles["row"]} role="listitem" style={{ top }} data-path={isOnPath} data-chosen={isChosen}>
       <a href={jobAddress(runId, newest)} data-row-link="" aria-label={`${newest.name}: ${told}`}>
         <StatusIcon of={newest.status} size={14} />
-        <span class={styles["name"]}>{newest.name}</span>
+        <span class={styles["name"]} title={newest.name}>
+          {plannedName(newest)}
+          {Object.keys(newest.matrix).length === 0 ? null : (
+            <span class={styles["cell"]}> {Object.values(newest.matrix).join(", ")}</span>
+          )}
+        </span>
       </a>
       <div class={styles["bars"]} aria-hidden="true">
         {spans.map((span) => (
@@ -109,6 +115,9 @@ function nameOf({ kind }: Span): string {
   return kind === "run" ? texts.ran : `${texts.waits[kind]} (${texts.about[kind]})`;
 }
 
+/** The text of a mark further to the right would be cut. */
+const LAST_TEXT = 0.93;
+
 /** Marks at round times. */
 function Scale({ lengthMs }: { readonly lengthMs: number }) {
   const steps = [
@@ -120,7 +129,7 @@ function Scale({ lengthMs }: { readonly lengthMs: number }) {
     <div class={styles["scale"]} aria-hidden="true">
       {marks.map((ms) => (
         <span key={ms} style={{ left: percent(ms, lengthMs) }}>
-          {durationText(ms)}
+          {ms > lengthMs * LAST_TEXT ? "" : durationText(ms)}
         </span>
       ))}
     </div>
