@@ -19,7 +19,7 @@ const CHECKS = `jobs:
 `;
 
 describe("the editor of a definition in Git", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let git: GitEdge;
   let host: ProviderServer;
   let origin: BareRepository;
@@ -146,7 +146,7 @@ describe("the editor of a definition in Git", function () {
     origin.commit({ ".millrace/nightly.yaml": textOf("echo 2"), ".millrace/broken.yaml": "jobs: 7\n" });
     await page.goto("/pipelines/new?from=git");
     await page.getByLabel("Repository").fill(`${git.world.server.origin}/team/app.git`);
-    await page.getByLabel("Credential", { exact: true }).selectOption("CODE");
+    await page.getByLabel(/^Credential/).selectOption("CODE");
     await page.getByRole("button", { name: "Find definitions" }).click();
     const files = page.getByRole("region", { name: "Definitions" }).getByRole("listitem");
     await files.filter({ hasText: "broken.yaml" }).getByText(/1:/).waitFor();

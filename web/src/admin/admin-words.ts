@@ -125,7 +125,7 @@ export const adminWords = {
     delayed: "Delayed",
     failed: "Failed",
     oldest: "Oldest waits",
-    quiet: "No message waits, is delayed or has failed in any shard, and each shard has an owner.",
+    quiet: "No message waits or has failed in any shard, and each shard has an owner.",
     showAll: (n: number) => `Show all ${count(n, "shard")}`,
     showBusy: "Show those that need a look",
     redis: "Memory of Redis",

@@ -6,6 +6,7 @@ import { Status, StatusIcon } from "../../parts/status.tsx";
 import { durationText } from "../../parts/time-texts.ts";
 import { Elapsed } from "../../parts/time.tsx";
 import { useAgentNames } from "../agent-names.ts";
+import { plannedName } from "../graph/blocks.ts";
 import { reasonText, shortId } from "../run-facts.ts";
 import { runWords } from "../run-words.ts";
 import type { Job, Step } from "../run-view.ts";
@@ -111,7 +112,12 @@ function JobRow({
           <span data-open={isOpen} class={styles["chevron"]}>
             <Icon svg={chevron} size={14} />
           </span>
-          <span class={styles["jobName"]}>{job.name}</span>
+          <span class={styles["jobName"]} title={job.name}>
+            {plannedName(job)}
+            {Object.keys(job.matrix).length === 0 ? null : (
+              <span class={styles["cell"]}> {Object.values(job.matrix).join(", ")}</span>
+            )}
+          </span>
           {job.attempt > 1 || isEarlier ? <span class={styles["muted"]}>{runWords.attempt(job.attempt)}</span> : null}
         </button>
       </span>
