@@ -2,7 +2,7 @@
  * `npm run screenshots`: makes a picture of every page in both themes for docs/images, from an installation that the command
  * starts and fills. `-- --folder FOLDER [--width PIXELS] [--whole] [--only NAME,NAME]` makes PNG files to look at elsewhere.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -25,6 +25,8 @@ const THEMES = ["light", "dark"] as const;
 const QUALITY = 72;
 /** Answers that come after the first are shown within this time. */
 const SETTLED_MS = 500;
+/** For a machine that does much else. */
+const PATIENCE_MS = 90_000;
 
 const docs = fileURLToPath(new URL("../../docs/images", import.meta.url));
 const folder = values.folder ?? docs;
@@ -36,11 +38,10 @@ try {
   content = await fillMore(showcase);
   const viewport = { width: Number(values.width), height: 800 };
   const page = await showcase.page("olga", { viewport });
+  page.setDefaultTimeout(PATIENCE_MS);
   const wanted = values.only?.split(",");
-  const made: string[] = [];
   for (const [name, address, before] of pagesOf(showcase, content)) {
     if (wanted !== undefined && !wanted.includes(name)) continue;
-    made.push(name);
     for (const colorScheme of THEMES) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.goto(address);
@@ -57,7 +58,7 @@ try {
     await login.emulateMedia({ colorScheme });
     await take(login, `login-${colorScheme}`);
   }
-  if (values.folder === undefined) writeFileSync(join(docs, "README.md"), listOf([...made, "login"]));
+  if (values.folder === undefined) writeFileSync(join(docs, "README.md"), listOf(readdirSync(docs)));
   if (showcase.problems.length > 0) throw new Error(showcase.problems.join("\n"));
 } finally {
   await content?.end();
@@ -75,7 +76,11 @@ function pagesOf({ pages }: Showcase, { pipelines, runs, failedStep }: Content):
     [
       "edit",
       `/pipelines/${pipelines.payments}/edit`,
-      (page) => page.locator("[data-editor] .cm-line").first().waitFor(),
+      (page) =>
+        page
+          .getByText(/^(No problem|\d+ errors?)/)
+          .first()
+          .waitFor(),
     ],
     ["trigger", `/pipelines/${pipelines.storefront}/trigger`],
     ["run", `/runs/${approval}`],
@@ -122,8 +127,15 @@ async function take(page: Page, name: string): Promise<void> {
   await session.detach();
 }
 
-function listOf(names: readonly string[]): string {
-  const file = (name: string) => `${name}.${AS_PNG.has(name) ? "png" : "webp"}`;
-  const rows = names.map((name) => `| ${name} | ![](${file(`${name}-light`)}) | ![](${file(`${name}-dark`)}) |`);
-  return `# Every page in both themes\n\n\`npm run screenshots\` makes these pictures.\n\n| Page | Light | Dark |\n| --- | --- | --- |\n${rows.join("\n")}\n`;
+/** The pictures of the folder, so that a run with `--only` loses none from the list. */
+function listOf(files: readonly string[]): string {
+  const rows = files
+    .filter((file) => /-light\.(png|webp)$/.test(file))
+    .toSorted()
+    .map((light) => {
+      const name = light.slice(0, light.lastIndexOf("-light"));
+      const dark = files.find((file) => file.startsWith(`${name}-dark.`))!;
+      return `## ${name}\n\n![${name}, light](${light})\n\n![${name}, dark](${dark})\n`;
+    });
+  return `# Pages in both themes\n\n\`npm run screenshots\` makes these pictures.\n\n${rows.join("\n")}`;
 }

@@ -161,9 +161,17 @@ describe("the editor of a definition in Git", function () {
     await page.getByText("Nothing is missing").waitFor();
     await page.getByRole("button", { name: "Change", exact: true }).click();
     await dialog().getByLabel("A save is").selectOption("pr");
+    await dialog().getByRole("button", { name: "Change" }).click();
+    await dialog()
+      .getByRole("alert")
+      .getByText(/repoProvider/)
+      .waitFor();
+    await dialog().getByLabel(/^Host/).selectOption("gitea");
+    await dialog().getByLabel("Credential for the API").fill("API");
     await dialog().getByLabel("Description").fill("Every night");
     await dialog().getByRole("button", { name: "Change" }).click();
-    await page.getByText("a pull request", { exact: true }).waitFor();
+    await dialog().waitFor({ state: "detached" });
+    await page.locator("dd").getByText("a pull request", { exact: true }).waitFor();
     const madeId = new URL(page.url()).pathname.split("/")[2]!;
     const { detail } = (await git.edge.call("GET", `/api/v1/pipelines/${madeId}`)).body;
     expect(detail).to.include({
@@ -176,8 +184,8 @@ describe("the editor of a definition in Git", function () {
     await page.getByText("Held by millrace").waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await dialog()
-      .getByLabel(/^Type nightly/)
-      .fill("nightly");
+      .getByLabel(/^Type .* to confirm/)
+      .fill(detail.name);
     await dialog().getByRole("button", { name: "Delete" }).click();
     await page.waitForURL(({ pathname }) => pathname === "/pipelines");
   });
