@@ -8,7 +8,7 @@ import { now } from "../../parts/time.tsx";
 import { plannedName } from "../graph/blocks.ts";
 import { type JobSpans, type Span, WAIT_NAMES, waterfallOf } from "../critical-path.ts";
 import { runWords } from "../run-words.ts";
-import { hasEnded } from "../run-view.ts";
+import { hasEnded, type Job } from "../run-view.ts";
 import { jobAddress, type ViewProps } from "../view-props.ts";
 import { FixedRows } from "./fixed-rows.tsx";
 import styles from "./waterfall-view.module.css";
@@ -87,7 +87,7 @@ function Row({
   const told = spans.map((span) => `${nameOf(span)} ${durationText(span.to - span.from)}`).join(", ");
   return (
     <div class={styles["row"]} role="listitem" style={{ top }} data-path={isOnPath} data-chosen={isChosen}>
-      <a href={jobAddress(runId, newest)} data-row-link="" aria-label={`${newest.name}: ${told}`}>
+      <a href={jobAddress(runId, newest)} data-row-link="" aria-label={`${shownName(newest)}: ${told}`}>
         <StatusIcon of={newest.status} size={14} />
         <span class={styles["name"]} title={newest.name}>
           {plannedName(newest)}
@@ -109,6 +109,12 @@ function Row({
       </div>
     </div>
   );
+}
+
+/** The name as the row shows it, so that a label says what is seen. */
+function shownName({ name, matrix }: Job): string {
+  const values = Object.values(matrix).join(", ");
+  return values === "" ? name : `${plannedName({ name, matrix })} ${values}`;
 }
 
 function nameOf({ kind }: Span): string {
