@@ -2,12 +2,13 @@
  * The store of aggregates over the simulated store, with the calls of the MongoDB adapter in the same order: one update
  * for a save, then the projections and events, and a load that repairs the projections of the newest version.
  */
-import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
+import type { AgentId, GroupId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../../src/domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../../src/domain/status.ts";
 import {
   type Aggregate,
   type AggregateHead,
   type AggregateStore,
+  GROUP_IDS,
   type JobLocation,
   NO_PIPELINE,
   type StepLocation,
@@ -16,7 +17,8 @@ import {
 import { MAX_COUNTED, type PageRequest } from "../../../src/stores/ports/pages.ts";
 import { jobsOf } from "../../../src/stores/ports/jobs-of.ts";
 import type { Call } from "../engine/service.ts";
-import { compare, type Document, type Row, type RowKind, type StoreServer } from "./store-server.ts";
+import { compare } from "./compare.ts";
+import type { Document, Row, RowKind, StoreServer } from "./store-server.ts";
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4, schedule: 5, timetable: 6 } as const;
 const ROW_KINDS: readonly RowKind[] = ["job", "step", "approval"];
@@ -135,6 +137,12 @@ export function aggregatesOf(server: StoreServer, call: Call): AggregateStore {
         return head.shard === shard && !head.settled && head.summary.bound === bound;
       });
       return ids(found, after, limit);
+    },
+    async pageLiveGroups(shards, after, limit) {
+      const found = await documents("live groups", ({ head }) => {
+        return shards.includes(head.shard) && !head.settled && head.rootId.startsWith(GROUP_IDS.from);
+      });
+      return ids(found, after, limit) as readonly GroupId[];
     },
     pageBoundJobs: (shard, after, limit) =>
       call("bound jobs", () => jobsAfter(server, after, limit, (row) => isBound(row) && row.shard === shard)),

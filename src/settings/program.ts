@@ -1,5 +1,5 @@
 /** The settings of agents and of commands: the rows of the table of settings that no node reads. */
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 export const PROGRAM_SETTINGS = {
   MILLRACE_GATEWAY: { group: "Agents", standard: "127.0.0.1:9090", meaning: "Where the gateway is, `host:port`." },
@@ -104,6 +104,11 @@ export const PROGRAM_SETTINGS = {
     standard: null,
     without: "all",
     meaning: "Images that jobs may use, separated by commas; `*` stands for any text.",
+  },
+  MILLRACE_AGENT_IMAGE_CACHE: {
+    group: "Agents",
+    standard: "20GB",
+    meaning: "Disk space for pulled images, not counting those [in use](operations.md#agents-with-an-engine).",
   },
   MILLRACE_AGENT_ISOLATION: {
     group: "Agents",
